@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+UV := .cache/uv/bin/uv
 # Tests wait for processes and sockets for more than a third of their time: three workers keep two cores busy. Each
 # worker imports and collects all tests, which takes 5 seconds of CPU time.
 WORKERS ?= 3
@@ -16,6 +17,10 @@ $(READY): pyproject.toml tests/versions/tested.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint tests/versions/tested.txt --editable '.[dev]'
 	touch $(READY)
 
+# Two runs at the same time would install it twice.
+$(UV): $(READY)
+	tests/uv --version
+
 demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
@@ -25,13 +30,17 @@ test: $(READY) ## the unit, property and interface tests
 # `make coverage` runs every test. The runs below change one thing, and run the tests that this can break;
 # `tests/versions/run lowest` and `tests/versions/run 3.13` without more words run all of them.
 #
-# A low version of a dependency breaks the modules that call it: httpx, httpcore, h11 and anyio (transports, client,
-# library), keyring, joserfc and cryptography (auth), pydantic-core and jsonschema-rs (protocol), platformdirs and PyYAML
-# (config), click (cli), watchfiles (client), textual (tui: the whole screen, a real terminal, themes, each widget kind).
-LOWEST_TESTS := tests/transports tests/client tests/library tests/auth tests/protocol tests/config tests/cli \
+# A low version of a dependency breaks the modules that import it. Each package that imports one is here, with the tests
+# of those modules (tests/versions/test_runs.py); the interface with a whole screen, a real terminal, themes and lists.
+LOWEST_TESTS := tests/transports tests/client tests/protocol tests/config tests/serving \
+	$(filter-out tests/auth/test_leaks.py,$(wildcard tests/auth/test_*.py)) \
+	$(patsubst %,tests/calls/test_%.py,files schema writing) tests/doctor/test_urls.py tests/export/test_otlp_stream.py \
+	$(patsubst %,tests/cli/test_%.py,call completion failures help login) tests/imports/test_collections.py \
+	$(patsubst %,tests/library/test_%.py,apps session sync) tests/redact/test_rules.py tests/skills/test_frontmatter.py \
+	tests/tap/test_http.py \
 	$(patsubst %,tests/tui/test_%.py,main_screen terminal themes driver key_order palette virtual_list text_view editor)
 
-test-lowest: $(READY) ## with Python 3.11 and the lowest dependencies that pyproject.toml allows: the tests of what calls them
+test-lowest: $(READY) $(UV) ## with Python 3.11 and the lowest dependencies that pyproject.toml allows: the tests of what calls them
 	tests/versions/run lowest $(LOWEST_TESTS)
 
 # A version of Python breaks the language (every module is imported), asyncio, subprocesses, files and the standard
@@ -45,12 +54,15 @@ PYTHON_TESTS := tests/transports tests/client tests/journal tests/protocol tests
 	tests/replay/test_mock.py tests/tap/test_stdio.py tests/tui/test_main_screen.py tests/tui/test_terminal.py \
 	tests/apps/test_page.py tests/cards/test_discovery.py tests/context tests/events/test_subscription.py \
 	tests/hosts/test_facts.py tests/load/test_plan.py tests/load/test_report.py tests/skills/test_saving.py tests/test_stats.py \
-	tests/test_text.py tests/test_pytest_plugin.py tests/test_imports.py tests/versions
+	tests/test_text.py tests/test_imports.py \
+	tests/test_pytest_plugin.py::test_tests_record_first_and_replay_afterwards tests/versions
 
-test-pythons: $(READY) ## with the other Python versions and the newest dependencies: every package
-	tests/versions/run 3.12 $(PYTHON_TESTS)
-	tests/versions/run 3.13 $(PYTHON_TESTS)
-	tests/versions/run --if-present 3.14 $(PYTHON_TESTS)
+PYTHONS := 3.12 3.13 3.14
+
+test-pythons: $(PYTHONS:%=test-python-%) ## with the other Python versions and the newest dependencies: every package
+
+test-python-%: $(READY) $(UV)
+	tests/versions/run $(if $(filter 3.14,$*),--if-present) $* $(PYTHON_TESTS)
 
 lock: $(READY) ## write the versions that `make` installs and the tests use
 	tests/uv pip compile --quiet --universal --extra dev --extra docs --python-version 3.11 --upgrade --no-header --no-annotate \

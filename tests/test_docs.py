@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import os
 import re
@@ -19,16 +20,20 @@ import pytest
 
 from inspector.cli import main
 from inspector.cli.parser import scan
+from inspector.cli.verbs import open as open_verb
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
+from inspector.tui.app import InspectorApp
 from inspector.tui.keymap import Keymap
 from inspector.tui.keytable import BEGIN, END, markdown
 from inspector.tui.themes import ROLES, bundled_folder
 from inspector.tui.verbs import BY_ID
 from tests.processes import ROOT, Ran, environment
+from tests.tui.live_app import WIDE
+from tests.tui.live_app import shows as shows_text
 from tests.tui.terminal import Terminal
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -136,6 +141,18 @@ HEADLESS = [command for command in INSPECTOR if not opens_the_interface(command)
 FIRST_OF_VERB = {scan(shlex.split(command)[1:]).verb.name: command for command in reversed(HEADLESS)}
 """For each verb, the command that is run as a process; the others call the same entry function in this process."""
 
+CHECKS_ALL = [
+    command for command in HEADLESS if re.match("inspector check (?!.*--(only|revision|plan)).* -- ", command)
+]
+"""Commands that run every check at every revision. The first one does, the others at one revision."""
+ONE_REVISION = ("--revision", "2025-11-25")
+
+OPENING = [command for command in INSPECTOR if opens_the_interface(command)]
+ON_TERMINAL = {scan(shlex.split(command)[1:]).verb.name: command for command in reversed(OPENING)} | {
+    "start": "inspector"
+}
+"""For each verb and the start screen, the command that is run on a terminal; the others are run in this process."""
+
 
 IN_SHELL = re.compile(r"[|<>;&$`*~\n]")
 """What the shell does for a command."""
@@ -190,6 +207,8 @@ def test_what_is_to_be_typed_works(
 ) -> None:
     folder = as_user
     words = shlex.split(command)
+    if command in CHECKS_ALL[1:]:
+        words[2:2] = ONE_REVISION
     if "-o" in words:
         (folder / words[words.index("-o") + 1]).unlink(missing_ok=True)
     if command in FIRST_OF_VERB.values():
@@ -201,15 +220,39 @@ def test_what_is_to_be_typed_works(
     assert (folder / words[words.index("-o") + 1]).stat().st_size if "-o" in words else ran.out or ran.err
 
 
-@pytest.mark.parametrize("command", [command for command in INSPECTOR if opens_the_interface(command)])
+def opened_here(words: list[str], *shown: str) -> int:
+    """Run `inspector WORDS` in this process without a terminal: wait for the texts, quit, and return the exit code."""
+
+    async def drive(app: InspectorApp) -> int | None:
+        async with app.run_test(size=WIDE) as pilot:
+            for text in shown:
+                await shows_text(app, pilot, text)
+            await pilot.press("q")
+        return app.return_value
+
+    interval = sys.getswitchinterval()
+    try:
+        with (
+            patch.object(open_verb, "need_terminal", lambda instead: None),
+            patch.object(InspectorApp, "run", lambda app, **_: asyncio.run(drive(app))),
+        ):
+            return main.run(words)
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("command", OPENING)
 def test_what_opens_the_interface_does(
-    command: str, folder: Path, programs: str, request: pytest.FixtureRequest
+    command: str, as_user: Path, programs: str, request: pytest.FixtureRequest
 ) -> None:
     local = REPLACED.get(command, command)
     if "{url}" in local:
         local = local.format(url=request.getfixturevalue("url"))
     words = shlex.split(local)[1:]
-    with Terminal(folder, words, PATH=programs) as terminal:
+    if command not in ON_TERMINAL.values():
+        assert opened_here(words, "Demo server", "Tools") == 0
+        return
+    with Terminal(as_user, words, PATH=programs) as terminal:
         if words:
             terminal.shows("Demo server", "Tools")
         else:

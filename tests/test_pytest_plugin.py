@@ -1,4 +1,8 @@
-"""The pytest plugin, in runs of pytest of its own: record, replay, check; and what a test that fails shows."""
+"""The pytest plugin, in runs of pytest of its own: record, replay, check; and what a test that fails shows.
+
+A run is a process where the tests look at a process: at loaded modules, and at the first use. The others are in this
+process, which has imported pytest and the library already.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,7 @@ import pytest
 from inspector.library.cassettes import MODES as TAPED_MODES
 from inspector.pytest_plugin import MODES, Mcp
 from tests.processes import ROOT, environment
+from tests.pytest_runs import pytest_here
 from tests.test_docs import blocks
 
 HEAD = f"""
@@ -75,25 +80,31 @@ for line in sys.stdin:
 class Run:
     """Runs pytest in a folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
         self.folder = folder
+        self._capfd = capfd
         self.file = folder / "test_it.py"
         (folder / "pytest.ini").write_text(
             "[pytest]\nasyncio_mode = auto\nasyncio_default_fixture_loop_scope = function\n"
         )
 
-    def __call__(self, *words: str, tests: str = "", code: int = 0, first: bool = False, **more: str) -> str:
+    def __call__(
+        self, *words: str, tests: str = "", code: int = 0, first: bool = False, process: bool = False, **more: str
+    ) -> str:
         """Run pytest; `first` puts the words before our plugins."""
         if tests:
             self.file.write_text(HEAD + tests)
         plugins = ("-p", "inspector.pytest_plugin", "-p", "pytest_asyncio.plugin", "-p", "no:cacheprovider")
+        words = ("-q", "--color=no", *(words + plugins if first else plugins + words))
         env = environment(self.folder, PYTEST_DISABLE_PLUGIN_AUTOLOAD="1", PYTHONDONTWRITEBYTECODE="1", **more)
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "--color=no", *(words + plugins if first else plugins + words)],
-            cwd=self.folder, env=env, capture_output=True, text=True, timeout=60,
-        )  # fmt: skip
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout + done.stderr
+        if process:
+            command = [sys.executable, "-m", "pytest", *words]
+            done = subprocess.run(command, cwd=self.folder, env=env, capture_output=True, text=True, timeout=60)
+            ended, shown = done.returncode, done.stdout + done.stderr
+        else:
+            ended, shown = pytest_here(self.folder, words, env, self._capfd)
+        assert ended == code, shown
+        return shown
 
     @property
     def recordings(self) -> dict[str, bytes]:
@@ -105,12 +116,12 @@ class Run:
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    return Run(tmp_path)
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Run:
+    return Run(tmp_path, capfd)
 
 
 def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
-    assert "5 passed" in run(tests=TESTS)
+    assert "5 passed" in run(tests=TESTS, process=True)
     first = run.recordings
     assert [re.sub(r"-[0-9a-f]{6}\.", "-######.", name) for name in first] == [
         f"test_it/{name}.mcp.jsonl"
@@ -196,7 +207,7 @@ def test_it(mcp, monkeypatch, request):
     with pytest.raises(pytest.UsageError, match="Invalid mode"):
         Mcp(request.node, request.config)
 """
-    run("--mcp-record=check", tests=tests)
+    run("--mcp-record=check", tests=tests, process=True)
 
 
 def test_a_server_is_checked_before_the_test_and_what_is_found_fails_it(run: Run) -> None:

@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from inspector.check.slowdown import slowdown
 from inspector.config.targets import StdioTarget
 from inspector.errors import SpawnError
 from inspector.journal import channels
@@ -74,12 +75,11 @@ class Child:
         return await self._wait(seconds)
 
     async def _wait(self, seconds: float) -> bool:
+        """Wait for its end, longer on a busy machine."""
         began = time.monotonic()
-        for _ in range(int(seconds / LOOK_EVERY)):
-            # Not `wait`: it lasts until every process closes the pipes, child processes too.
-            if self.process.returncode is not None:
-                break
-            await asyncio.sleep(LOOK_EVERY)
+        await self._look(seconds)
+        if self.process.returncode is None:
+            await self._look(seconds * (slowdown() - 1))
         self.seconds = time.monotonic() - began
         status = self.process.returncode
         if status is None:
@@ -88,6 +88,13 @@ class Child:
             channels.STDIO, "exit", status=status, pid=self.process.pid, conn=self.conn
         )
         return True
+
+    async def _look(self, seconds: float) -> None:
+        for _ in range(int(seconds / LOOK_EVERY)):
+            # Not `wait`: it lasts until every process closes the pipes, child processes too.
+            if self.process.returncode is not None:
+                break
+            await asyncio.sleep(LOOK_EVERY)
 
     @property
     def status(self) -> int | None:

@@ -462,7 +462,11 @@ class Runner:
         visit.shared.tried = True
         try:
             self.journal.record_life("", "reopen", by="check", revision=visit.revision)
-            await visit.session.open()
+            try:
+                await visit.session.open()
+            except RequestTimeout:
+                # It supports the revision, as the survey has shown: on a busy machine it was slow to start.
+                await visit.session.reopen()
             for name in ("tools", "resources", "templates", "prompts"):
                 capability = "resources" if name == "templates" else name
                 if visit.can(capability):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 _SAMPLE = 0.01
@@ -11,9 +12,18 @@ _SAMPLE = 0.01
 def slowdown() -> float:
     """The factor by which work is slower now than on an idle machine; at least 1.
 
-    Takes a hundredth of a second of an idle machine.
+    Takes a hundredth of a second of an idle machine. Counts the processes that have waited for a processor in the last
+    minute too: the measurement may fall into a pause.
     """
     began, used = time.monotonic(), time.thread_time()
     while (spent := time.thread_time() - used) < _SAMPLE:
         pass
-    return max(1.0, (time.monotonic() - began) / spent)
+    return max(1.0, (time.monotonic() - began) / spent, _waiting())
+
+
+def _waiting() -> float:
+    """Processes per processor, in the last minute; 0 where the system does not say."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):
+        return 0.0

@@ -7,16 +7,16 @@ import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from inspector.cli import pins, setup
-from inspector.cli.failures import LoopFailures
 from inspector.cli.files import new_recording
 from inspector.cli.output import Output
 from inspector.cli.signals import Signals
 from inspector.cli.telemetry import Telemetry
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
+from inspector.config.logfile import remark, report
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ async def with_session(
     """
     session = Session(target, journal, options)
     signals = Signals(session.kill_now)
-    unexpected = LoopFailures()
+    unexpected = _LoopFailures()
     code, told = 4, False
     if while_waiting is not None:
         # Runs when the loop is idle for the first time, after the request to the starting server was written.
@@ -179,3 +179,31 @@ def doctor_of(invocation: Invocation) -> str:
     """The command line that diagnoses the target of another one."""
     words = ["--", *invocation.target_words] if invocation.command else invocation.target_words
     return shlex.join(["inspector", "doctor", *words])
+
+
+class _LoopFailures:
+    """Logs exceptions of callbacks and of tasks that no code awaits; the command ends with one sentence.
+
+    The first such error cancels the current task, because the state is unreliable afterwards; `problem` has the message
+    for the user. Errors of Inspector itself are excluded, because code that needs their outcome handles them.
+    """
+
+    def __init__(self) -> None:
+        self.problem: InspectorError | None = None
+        self.closing = False
+        """The session is closing, which must not be interrupted."""
+        self._task: asyncio.Task[Any] | None = asyncio.current_task()
+        asyncio.get_running_loop().set_exception_handler(self._on_error)
+
+    def _on_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, InspectorError):
+            return
+        if error is None:  # A message of the loop, such as a task that was not awaited.
+            remark(str(context.get("message")))
+            return
+        problem = report(error)
+        if self.problem is None:
+            self.problem = problem
+            if self._task is not None and not self.closing:
+                self._task.cancel()

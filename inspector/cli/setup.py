@@ -215,7 +215,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
     count = f"{len(entries)} configured servers"
     if not _is_terminal():
         raise UsageError(
-            f"`inspector {invocation.verb.name}` would start {count} without asking.",
+            f"`{f'inspector {invocation.verb.name}'.strip()}` would start {count} without asking.",
             hint="Read the commands with `inspector servers`, then add --yes.",
         )
     lines = [f"This starts {count}:"]

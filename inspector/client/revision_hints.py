@@ -10,6 +10,8 @@ from inspector.protocol.revisions import NEWEST_LEGACY, NEWEST_MODERN, features
 
 _ASKS = ("elicit", "sampling", "createmessage", "roots")
 """Words in a tool's error that name a request of a server to its client."""
+_SERVER_REQUESTS = ("elicitation/create", "sampling/createmessage", "roots/list", "server-initiated request")
+"""Words in a protocol error that name such a request; "sampling" alone may be an argument of the tool."""
 _TEXT = 4000
 """Maximum characters of a tool's error that are searched."""
 
@@ -30,18 +32,24 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> st
         if error.rpc_code == METHOD_NOT_FOUND:
             era = "modern" if modern else "legacy"
             return f"The server does not have this method in the {era} era. Try {other}."
-        return ""
+        message = error.rpc_message[:_TEXT].casefold()
+        # A tool of the official Python SDK that asks in the legacy way fails with -32600.
+        return _cannot_ask(revision) if modern and any(word in message for word in _SERVER_REQUESTS) else ""
     named = next((word for word in _ASKS if word in _error_text(value)), "")
     if not named:
         return ""
     if modern:
-        return (
-            f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
-            f"legacy era cannot ask. Try {NEWEST_LEGACY}."
-        )
+        return _cannot_ask(revision)
     if named == "elicit" and not known.elicitation_form:
         return f"The error names elicitation. Revision {revision} does not support that; {NEWEST_LEGACY} does."
     return ""
+
+
+def _cannot_ask(revision: str) -> str:
+    return (
+        f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
+        f"legacy era cannot ask. Try {NEWEST_LEGACY}."
+    )
 
 
 def _error_text(value: Any) -> str:

@@ -190,10 +190,20 @@ class Subscription:
 
     # Deliveries of a webhook
 
-    def delivered(self, kind: str, body: dict[str, Any], n: int, at: float) -> None:
-        """Take an accepted delivery: an `event`, a `gap`, a `terminated` or a `verification`."""
-        if kind == "event":
+    def delivered(self, kind: str, body: dict[str, Any], n: int, at: float, *, repeated: bool = False) -> None:
+        """Take an accepted delivery: an `event`, a `gap`, a `terminated` or a `verification`.
+
+        One that was `repeated` is counted and changes nothing else: the position stays, and so does the subscription.
+        Its sender need not be the server, because anyone who has seen a delivery can send it again.
+        """
+        if repeated and kind in ("gap", "terminated"):
+            self.counts.repeats += 1
+            self.note(f"A delivery ({kind}) was repeated. It was ignored.", n, at)
+        elif kind == "event":
+            before = self.cursor
             self.event_arrived(body, n, at)
+            if repeated:
+                self.cursor = before
         elif kind == "gap":
             self.cursor = body.get("cursor")
             self._gap(self.cursor, n, at)

@@ -11,6 +11,7 @@ import mmap
 import os
 import stat
 import weakref
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -90,6 +91,12 @@ class Columns:
         except (OSError, ValueError):
             return False
         return True
+
+    def checksums(self, count: int) -> list[int]:
+        """Return a checksum of `count` rows of each column."""
+        sums = [zlib.crc32(view[:count]) for view in self.views]
+        self.trim()
+        return sums
 
     def has_unsaved(self, count: int) -> bool:
         """Whether there are files, and not all of `count` rows were saved in them."""

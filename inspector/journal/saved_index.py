@@ -2,7 +2,8 @@
 
 It is a folder of the user's cache with the columns and `index.json`: the state beside the columns, and what tells
 whether the recording is still the one that was indexed. It is a copy of what the recording says. A damaged, foreign
-or outdated one is not used; the recording is then read as if there were none.
+or outdated one is not used; the recording is then read as if there were none. Checksums find damage, such as that of a
+power failure; they are no protection against a program of the same user, who could change the recording as well.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, 
 from inspector.journal.index import Index
 from inspector.journal.redaction import Redactor
 
-_FORMAT = 1
+_FORMAT = 2
 _FILE = "index.json"
 _LARGEST_STATE = 64 << 20
 _MOST_BYTES = 16 << 30
@@ -44,7 +46,8 @@ def identity(fd: int) -> dict[str, Any]:
         digest.update(os.pread(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
     return {
         "device": found.st_dev, "inode": found.st_ino, "size": size, "changed": found.st_mtime_ns,
-        "digest": digest.hexdigest(),
+        # A program can set the time of the last change back, but not this one.
+"touched": found.st_ctime_ns, "digest": digest.hexdigest(),
     }  # fmt: skip
 
 
@@ -57,7 +60,7 @@ def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | N
         folder = _folder(os.fstat(fd))
         if not folder.is_dir() or not is_private(folder):
             return None
-        saved = json.loads(files.read_bytes(folder / _FILE, limit=_LARGEST_STATE))
+        saved = _read(folder)
         if saved["format"] != _shape() or saved["recording"] != recording:
             return None
         rest: dict[str, Any] = saved["rest"]
@@ -66,7 +69,7 @@ def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | N
         scanned, *lists = rest["scanned"], rest["marks"], rest["findings"]
         if not 0 < scanned <= size or any(not 0 < n <= count for numbers in lists for n in numbers):
             return None
-        if not index.load(folder, saved["index"], lambda made: _is_right(fd, made, scanned)):
+        if not index.load(folder, saved["index"], lambda made: _is_right(fd, made, scanned, saved["sums"])):
             return None
         os.utime(folder / _FILE)
     except (OSError, ConfigError, ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
@@ -86,12 +89,13 @@ def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Reda
         return False
     try:
         recording = identity(fd)
+        sums = columns.checksums(index.count)
         content = json.dumps(
-            {"format": _shape(), "path": str(path), "recording": recording, "rest": rest, "index": state}
+            {"format": _shape(), "path": str(path), "recording": recording, "sums": sums, "rest": rest, "index": state}
         ).encode()
         if len(content) > _LARGEST_STATE:
             return False
-        paths.write_private(before / _FILE, content)
+        paths.write_private(before / _FILE, _sum_line(content) + content)
         folder = _folder(os.fstat(fd))
         if folder != before:
             remove_folder(folder)
@@ -103,8 +107,23 @@ def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Reda
     return True
 
 
-def _is_right(fd: int, index: Index, end: int) -> bool:
-    """Whether some rows of a loaded index are of this recording: its lines begin where they say."""
+def _read(folder: Path) -> dict[str, Any]:
+    """Return what is beside the columns. Raises ConfigError, and ValueError if the file is damaged."""
+    line, _, content = files.read_bytes(folder / _FILE, limit=_LARGEST_STATE).partition(b"\n")
+    if line + b"\n" != _sum_line(content):
+        raise ValueError("the index is damaged")
+    saved: dict[str, Any] = json.loads(content)
+    return saved
+
+
+def _sum_line(content: bytes) -> bytes:
+    return b"%08x\n" % zlib.crc32(content)
+
+
+def _is_right(fd: int, index: Index, end: int, sums: list[int]) -> bool:
+    """Whether a loaded index is as it was saved, and some rows are of this recording: its lines begin there."""
+    if index._columns.checksums(index.count) != sums:
+        return False
     before = 0
     for at in range(_SAMPLES):
         n = 1 + (index.count - 1) * at // (_SAMPLES - 1)
@@ -146,7 +165,7 @@ def _limit(newest: Path) -> None:
         with suppress(OSError, ConfigError, ValueError, TypeError, KeyError, RecursionError):
             about = folder / _FILE
             used = about.stat().st_mtime
-            saved = json.loads(files.read_bytes(about, limit=_LARGEST_STATE))
+            saved = _read(folder)
             at = saved["recording"]
             if (found := os.stat(saved["path"])) and (found.st_dev, found.st_ino) == (at["device"], at["inode"]):
                 known.append((used, sum(part.stat().st_size for part in folder.iterdir()), folder))

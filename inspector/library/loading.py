@@ -20,8 +20,7 @@ from inspector.library.session import Session, parts, running
 from inspector.library.sync import LoopThread
 from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
-from inspector.load.find_limit import STEP_SECONDS
-from inspector.load.find_limit import find_limit as search_limit
+from inspector.load.find_limit import STEP_SECONDS, LimitSearch
 from inspector.load.floor import measure_floor
 from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
 from inspector.load.report import LoadReport
@@ -93,7 +92,7 @@ async def load(
 
     try:
         async with running(meant):
-            report = await (search_limit(plan, conditions, run) if find_limit else run(plan))
+            report = await (LimitSearch(plan, conditions, run).go() if find_limit else run(plan))
         return report.judged(conditions)
     finally:
         journal.close("closed")

@@ -55,36 +55,49 @@ def broken_bound(report: LoadReport, bounds: Sequence[FailCondition]) -> str:
     return "" if report.keeps_up else "a queue builds up"
 
 
-async def find_limit(
-    plan: LoadPlan, bounds: Sequence[FailCondition], run: Callable[[LoadPlan], Awaitable[LoadReport]]
-) -> LoadReport:
-    """Run steps until the limit is known. Returns the report of the highest rate that held, with all steps.
+class LimitSearch:
+    """Runs steps until the limit is known. `run` runs one plan."""
 
-    If none held, it is the report of the lowest rate. `run` runs one plan.
-    """
-    steps: list[RateStep] = []
-    best: LoadReport | None = None
-    lowest: LoadReport | None = None
-    search = rates(plan.rate)
-    rate = next(search)
-    limit: float | None = None
-    while True:
-        report = await run(replace(plan, rate=rate))
-        broken = broken_bound(report, bounds or DEFAULT)
-        p99 = report.latency.percentile(99)
-        steps.append(RateStep(rate, report.throughput, p99, report.failed, broken))
-        if not broken and (best is None or rate > best.plan.rate):
-            best = report
-        if lowest is None or rate < lowest.plan.rate:
-            lowest = report
-        if report.incomplete:
-            limit = None if best is None else best.plan.rate
-            break
-        try:
-            rate = search.send(not broken)
-        except StopIteration as end:
-            limit = end.value
-            break
-    found = best or lowest
-    assert found is not None
-    return replace(found, steps=steps, limit=limit, incomplete=report.incomplete)
+    def __init__(
+        self, plan: LoadPlan, bounds: Sequence[FailCondition], run: Callable[[LoadPlan], Awaitable[LoadReport]]
+    ) -> None:
+        self._plan = plan
+        self._bounds = bounds or DEFAULT
+        self._run = run
+        self._steps: list[RateStep] = []
+        self._best: LoadReport | None = None
+        self._lowest: LoadReport | None = None
+
+    async def go(self) -> LoadReport:
+        """Return the report of the highest rate that held, or of the lowest if none did, with all steps."""
+        search = rates(self._plan.rate)
+        rate = next(search)
+        while True:
+            report = await self._run(replace(self._plan, rate=rate))
+            broken = broken_bound(report, self._bounds)
+            p99 = report.latency.percentile(99)
+            self._steps.append(RateStep(rate, report.throughput, p99, report.failed, broken))
+            if not broken and (self._best is None or rate > self._best.plan.rate):
+                self._best = report
+            if self._lowest is None or rate < self._lowest.plan.rate:
+                self._lowest = report
+            if report.incomplete:
+                return self._result(None if self._best is None else self._best.plan.rate, report.incomplete)
+            try:
+                rate = search.send(not broken)
+            except StopIteration as end:
+                return self._result(end.value, "")
+
+    def report(self, why: str) -> LoadReport | None:
+        """Return the report of the steps so far; None before the end of the first.
+
+        `why` says why the search ended early.
+        """
+        if not self._steps:
+            return None
+        return self._result(None if self._best is None else self._best.plan.rate, why)
+
+    def _result(self, limit: float | None, incomplete: str) -> LoadReport:
+        found = self._best or self._lowest
+        assert found is not None
+        return replace(found, steps=list(self._steps), limit=limit, incomplete=incomplete)

@@ -6,6 +6,7 @@ import math
 from pprint import pformat
 
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan
 
 _MOST_USERS = 100
@@ -122,6 +123,11 @@ def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "l
     """Return the Python source. It has no secrets: a masked target is set with INSPECTOR_TARGET."""
     where = f"@{target.name}" if target.name else target.describe()
     users = plan.users or max(min(math.ceil(plan.rate), _MOST_USERS), 1)
+    if any(call.masked is not None for call in plan.calls):
+        raise UsageError(
+            "The arguments of this plan have secrets, and a Locust file would contain them.",
+            hint="Write the flow without them, and set them in the Locust file from os.environ.",
+        )
     calls = [(call.tool, dict(call.arguments), call.weight) for call in plan.calls]
     head = _HEAD.format(
         file=file, users=users, seconds=math.ceil(plan.seconds), target=where, connections=plan.connections,

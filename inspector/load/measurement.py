@@ -25,7 +25,8 @@ class ErrorCount:
     """Errors of one kind. `message` is text of the server."""
 
     kind: str
-    """`tool` (isError), `server` (JSON-RPC error), or the code of an Inspector error such as `timeout`."""
+    """`tool` (isError), `schema` (the result does not match the output schema), `server` (JSON-RPC error), or the code
+    of an Inspector error such as `timeout`."""
     code: int | None
     message: str
     first: float

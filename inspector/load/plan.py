@@ -25,6 +25,13 @@ class PlannedCall:
     tool: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
     weight: int = 1
+    masked: Mapping[str, Any] | None = None
+    """The arguments without the secrets in them; None: they have none."""
+
+    @property
+    def shown(self) -> Mapping[str, Any]:
+        """The arguments as they are shown and reported."""
+        return self.arguments if self.masked is None else self.masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +106,7 @@ class LoadPlan:
             "max_waiting": self.max_waiting,
             "connections": self.connections,
             "in_flight": self.in_flight,
-            "calls": [
-                {"tool": call.tool, "arguments": dict(call.arguments), "weight": call.weight} for call in self.calls
-            ],
+            "calls": [{"tool": call.tool, "arguments": dict(call.shown), "weight": call.weight} for call in self.calls],
         }
 
 

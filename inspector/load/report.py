@@ -116,6 +116,8 @@ class LoadReport:
         if self.limit is None:
             return "No rate was tried." if broken is None else f"No rate holds: at {broken.rate:g}/s, {broken.broken}."
         end = f"at {broken.rate:g}/s, {broken.broken}" if broken is not None else "no higher rate was tried"
+        if self.incomplete:
+            return f"The limit is at least {self.limit:g}/s: {end}. The search was not finished."
         return f"The limit is about {self.limit:g}/s: {end}."
 
     def _verdict(self) -> str:

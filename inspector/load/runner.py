@@ -20,6 +20,7 @@ from inspector.load.connection import LoadConnection
 from inspector.load.measurement import Measurement
 from inspector.load.plan import LoadPlan, PlannedCall, Turns
 from inspector.load.report import Floor, LoadReport
+from inspector.load.result_schemas import ResultSchemas
 from inspector.load.samples import ExchangeSample, KeptExchange
 from inspector.load.server_process import ServerProcess
 from inspector.protocol.views import is_read_only
@@ -86,6 +87,7 @@ class LoadRun:
         self._told = told
         self._turns = Turns(plan.calls)
         self._sample = ExchangeSample()
+        self._schemas = ResultSchemas()
         self._wake = asyncio.Event()
         self._zero = 0.0
         self._zero_in_recording = 0
@@ -188,6 +190,7 @@ class LoadRun:
                     self.plan = replace(self.plan, calls=await self._prepared(connection.session))
                     self._turns = Turns(self.plan.calls)
                 self._check_tools(connection)
+                self._schemas.learn(connection.session.catalog.tools, self.plan.tools)
 
     def _check_tools(self, connection: LoadConnection) -> None:
         """Raise unless the server lists the tools, and they are read-only or allowed."""
@@ -291,14 +294,14 @@ class LoadRun:
         connection.in_flight += 1
         busy = at_server / slots
         call = connection.session.call_tool(planned.tool, dict(planned.arguments))
-        end = partial(self._ended, connection, connection.channel, intended, sent, busy)
+        end = partial(self._ended, connection, connection.channel, planned.tool, intended, sent, busy)
         if call.fate == "pending":
             call.on_result = end
         else:
             end(call)
 
     def _ended(
-        self, connection: LoadConnection, channel: str, intended: float, sent: float, busy: float, call: Call
+        self, connection: LoadConnection, channel: str, tool: str, intended: float, sent: float, busy: float, call: Call
     ) -> None:
         now = call.ended - self._zero
         connection.in_flight -= 1
@@ -308,7 +311,7 @@ class LoadRun:
         self._wake.set()
         if self.phase == "over" or call.fate == "cancelled":
             return
-        error = self._error_of(connection, call)
+        error = self._error_of(connection, tool, call)
         has_time = call.fate != "lost"
         self.measurement.count_ended(intended, sent, now, busy=busy, error=error, has_time=has_time)
         failed = error is not None
@@ -321,12 +324,13 @@ class LoadRun:
             self._sample.keep(now - intended, kept, failed=failed)
         call.drop_value()
 
-    def _error_of(self, connection: LoadConnection, call: Call) -> tuple[str, int | None, str] | None:
+    def _error_of(self, connection: LoadConnection, tool: str, call: Call) -> tuple[str, int | None, str] | None:
         """Return the kind, code and text of a call's error; None for a result."""
         if call.fate == "done":
             value = call.value
             if type(value) is not dict or value.get("isError") is not True:
-                return None
+                problem = self._schemas.problem(tool, value)
+                return ("schema", None, self._shown(connection, problem)) if problem else None
             content = value.get("content")
             texts = (block.get("text") for block in (content if type(content) is list else ()) if type(block) is dict)
             text = next((text for text in texts if type(text) is str), "")

@@ -7,12 +7,17 @@ recording until it is moved.
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from math import inf
 
+from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.filters import Filter
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.replay import speeds, steps
+from inspector.journal.select import Query
+from inspector.protocol.jsonrpc import Shape
+from inspector.replay import speeds
 from inspector.replay.places import TypedPosition
 from inspector.replay.profile import ActivityProfile
 
@@ -23,6 +28,9 @@ NEAR, NEAR_READ = 2048, 64
 """Events that are searched immediately for a match; the second limit applies if bodies must be read."""
 STEPS = 2000
 """Maximum events that one tick plays; at maximum speed each tick plays as many."""
+_MOST_NESTED = 20_000
+"""Maximum nested responses that are skipped in one step."""
+_ANSWERS = Query(dir=(Dir.SEND, Dir.RECV), shape=(Shape.RESULT, Shape.ERROR))
 
 
 class Player:
@@ -165,7 +173,7 @@ class Player:
         Without one, go to the end, or to the start.
         """
         self.pause()
-        return self.go(steps.next_exchange(self.journal, self.position, by) or (None if by > 0 else 0))
+        return self.go(_next_exchange(self.journal, self.position, by) or (None if by > 0 else 0))
 
     def go_to(self, place: TypedPosition) -> bool:
         """Go to a time, an event number or an end."""
@@ -178,7 +186,7 @@ class Player:
 
     def go_to_finding(self, by: int) -> bool:
         """Go to the next or previous finding. False without one."""
-        n = steps.next_finding(self.journal, self.position, by)
+        n = _next_finding(self.journal, self.position, by)
         if n:
             self.go(n)
         return bool(n)
@@ -194,3 +202,32 @@ class Player:
     def next_match(self, filter: Filter, by: int) -> int:
         """Return the next or previous event that matches a filter, or 0. May read the whole file."""
         return filter.next(self.journal, self.position, by)
+
+
+def _next_exchange(journal: Journal, n: int, step: int) -> int:
+    """Return the nearest event after `n` (before it with -1) that ends an outermost exchange, or 0.
+
+    This is its response, or its request if it has none.
+    """
+    index = journal.index
+    answer = 0
+    for passed, m in enumerate(_ANSWERS.each(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
+        request = index.pair(m)
+        if (request and not index.parent(request)) or passed == _MOST_NESTED:
+            answer = m
+            break
+    if step > 0:
+        asked = SENT_REQUESTS.each(index, n, answer - 1 if answer else None)
+    else:
+        asked = SENT_REQUESTS.backwards(index, answer, n - 1)
+    return next((m for m in asked if not index.pair(m)), answer)
+
+
+def _next_finding(journal: Journal, n: int, step: int) -> int:
+    """Return the nearest event after `n` (before it with -1) that has a finding, or 0."""
+    found = journal.findings.events()
+    if step > 0:
+        at = bisect_right(found, n)
+        return found[at] if at < len(found) else 0
+    at = bisect_left(found, n)
+    return max(found[at - 1], 0) if at else 0

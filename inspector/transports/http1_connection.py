@@ -236,7 +236,7 @@ class Http1Connection(asyncio.Protocol):
     async def aclose(self) -> None:
         """End the exchange: the connection is idle again, or closed if the response was not read to its end."""
         reader, self._reader = self._reader, None
-        if reader is not None and reader.complete and reader.persistent and not self._closed:
+        if reader is not None and reader.complete and reader.persistent and not self._closed and self._has_sent_all():
             self._idle_since = time.monotonic()
             self._buffered = 0
             if self._paused:
@@ -244,6 +244,10 @@ class Http1Connection(asyncio.Protocol):
                 cast(asyncio.Transport, self._transport).resume_reading()
             return
         await self.close()
+
+    def _has_sent_all(self) -> bool:
+        """Whether the request has left. A server that answered early may read the rest of it as another request."""
+        return cast(asyncio.Transport, self._transport).get_write_buffer_size() == 0
 
     async def close(self) -> None:
         """Close the socket, and wait until it is closed. Idempotent."""
@@ -384,8 +388,12 @@ def _line(name: str, value: str) -> bytes:
 
 
 def octets(text: str) -> bytes:
-    """Encode a header's value. Latin-1 if possible: a server's value was decoded that way."""
+    """Encode a header's value. Latin-1 if possible: a server's value was decoded that way. Raises `Unsendable`."""
     try:
         return text.encode("latin-1")
     except UnicodeEncodeError:
+        pass
+    try:
         return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise Unsendable("the value of a header is not valid") from error

@@ -163,6 +163,9 @@ class ResponseReader:
         # With both, the length may be another response's for a proxy before us: nothing is read behind this one.
         self.persistent = not closing and version >= "1.1" and not (chunked and length is not None)
         if self._bodiless or status in (204, 304):
+            if status == 204 and (chunked or (length or "").strip("0")):
+                # It announces a body that it must not have: what comes next may be that body, and no response.
+                self.persistent = False
             self._finish()
         elif chunked:
             self._step = self._read_chunks

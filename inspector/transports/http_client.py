@@ -23,7 +23,7 @@ from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
 from inspector.transports.http1_connection import SystemNetwork
 from inspector.transports.http_problems import explain
-from inspector.transports.http_pump import Pump, ReadGate, Unpack
+from inspector.transports.http_pump import Pump, ReadGate
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, OnOpened
 
@@ -42,6 +42,9 @@ PIECE = 1 << 16
 UNPACKED_ANYWAY = 8 << 20
 UNPACKED_RATIO = 100
 """Most times its size that a compressed body may decompress to; `UNPACKED_ANYWAY` bytes are always allowed."""
+
+MOST_MEMBERS = 1000
+"""Members of one gzip body."""
 
 Connected = Callable[[dict[str, Any]], object]
 """Gets the facts of a new connection: address, milliseconds, TLS version, proxy."""
@@ -91,7 +94,10 @@ class HttpAnswer:
         decompresses to too much, and every error of `deliver`.
         """
         try:
-            await Pump(self._body, deliver, gate=gate, unpack=self._unpacker())
+            unpack = self._unpacker()
+            await Pump(self._body, deliver, gate=gate, unpack=unpack)
+            if unpack is not None:
+                unpack.end()
         except (HttpError, LimitReached):
             raise
         except self._endpoint.failures as error:
@@ -99,7 +105,7 @@ class HttpAnswer:
         finally:
             await self.aclose()
 
-    def _unpacker(self) -> Unpack | None:
+    def _unpacker(self) -> _Inflater | None:
         """Return the decoder of the body's content coding, which we never request (RFC 9110 section 8.4)."""
         coding = (self.header("content-encoding") or "identity").strip().lower()
         if coding in ("", "identity"):
@@ -110,32 +116,7 @@ class HttpAnswer:
                 f"{where} sent its response with the content coding “{safe(coding, 40)}”, which was not requested.",
                 hint="Inspector requests no content coding, but reads gzip and deflate. Check the server's proxy.",
             )
-        inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        packed = unpacked = 0
-
-        def unpack(chunk: bytes) -> Iterator[bytes]:
-            nonlocal packed, unpacked
-            packed += len(chunk)
-            plain = b"."
-            while chunk or len(plain) == PIECE:
-                try:
-                    plain = inflate.decompress(chunk, PIECE)
-                except zlib.error as error:
-                    raise HttpError(f"{where} sent a response that is not valid {coding}.") from error
-                chunk = inflate.unconsumed_tail
-                unpacked += len(plain)
-                if unpacked > max(UNPACKED_ANYWAY, UNPACKED_RATIO * packed):
-                    raise LimitReached(
-                        f"The {coding} response of {where} decompresses to more than {UNPACKED_RATIO} times its size.",
-                        hint=(
-                            f"{size(packed)} decompressed to more than {size(unpacked - len(plain))}. Send "
-                            "the response without compression, which Inspector does not request."
-                        ),
-                    )
-                if plain:
-                    yield plain
-
-        return unpack
+        return _Inflater(coding, where)
 
     async def body(self, limit: int) -> tuple[bytes, bool]:
         """Return up to `limit` bytes of the body, and whether that is all of it. Never raises for an incomplete
@@ -163,6 +144,66 @@ class HttpAnswer:
                 await self._body.aclose()
         finally:
             self._endpoint.release(self._lease)
+
+
+class _Inflater:
+    """Decompresses a body as it arrives: gzip, of one or several members (RFC 1952 section 2.2), or deflate."""
+
+    def __init__(self, coding: str, where: str) -> None:
+        self._coding = coding
+        self._where = where
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+        self._members = 1
+        self._packed = self._unpacked = 0
+
+    def __call__(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the decompressed data of a chunk in pieces. Raises `HttpError` and `LimitReached`."""
+        self._packed += len(chunk)
+        for at in range(0, len(chunk), PIECE):
+            yield from self._pieces(chunk[at : at + PIECE])
+
+    def _pieces(self, chunk: bytes) -> Iterator[bytes]:
+        plain = b"."
+        while chunk or len(plain) == PIECE:
+            if self._inflate.eof:
+                if not chunk:
+                    return
+                # An ended decompressor would keep everything behind its end, and copy it for each chunk.
+                self._begin_member()
+            try:
+                plain = self._inflate.decompress(chunk, PIECE)
+            except zlib.error as error:
+                raise HttpError(f"{self._where} sent a response that is not valid {self._coding}.") from error
+            chunk = self._inflate.unused_data if self._inflate.eof else self._inflate.unconsumed_tail
+            self._unpacked += len(plain)
+            if self._unpacked > max(UNPACKED_ANYWAY, UNPACKED_RATIO * self._packed):
+                raise LimitReached(
+                    f"The {self._coding} response of {self._where} decompresses to more than {UNPACKED_RATIO} times "
+                    "its size.",
+                    hint=(
+                        f"{size(self._packed)} decompressed to more than {size(self._unpacked - len(plain))}. Send "
+                        "the response without compression, which Inspector does not request."
+                    ),
+                )
+            if plain:
+                yield plain
+
+    def _begin_member(self) -> None:
+        self._members += 1
+        if self._coding == "deflate" or self._members > MOST_MEMBERS:
+            raise HttpError(
+                f"{self._where} sent data behind the end of its {self._coding} response.",
+                hint="Inspector requests no content coding. Check the server's proxy.",
+            )
+        self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
+
+    def end(self) -> None:
+        """Handle the end of the body. Raises `HttpError` if data is missing."""
+        if self._packed and not self._inflate.eof:
+            raise HttpError(
+                f"{self._where} ended its {self._coding} response before the compressed data was complete.",
+                hint="Inspector requests no content coding. Check the server's proxy.",
+            )
 
 
 class _Lease:
@@ -254,6 +295,9 @@ class Endpoint:
                 if waiter.done() and not waiter.cancelled():
                     self.release(waiter.result())
                 raise
+            if not lease.fresh and lease.connection.expired:
+                await self._shut(lease.connection)
+                lease = self._connect()
         if not lasting:
             self._young.add(lease)
         return lease

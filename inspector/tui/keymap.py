@@ -26,7 +26,8 @@ _LABELS: Mapping[str, str] = {
 }
 _ASCII = {"↑": "up", "↓": "down", "←": "left", "→": "right", "⇧": "shift-"}
 _MODIFIERS = frozenset({"ctrl", "shift", "alt", "super", "meta", "hyper"})
-_NAMED = frozenset(str(key.value) for key in Keys) | {_character_to_key(char) for char in punctuation}
+_PUNCTUATION = frozenset(_character_to_key(char) for char in punctuation)
+_NAMED = frozenset(str(key.value) for key in Keys) | _PUNCTUATION
 
 
 class KeyHint(NamedTuple):
@@ -52,6 +53,12 @@ def label(key: str, ascii: bool = False) -> str:
         for sign, word in _ASCII.items():
             text = text.replace(sign, word)
     return text
+
+
+def types_text(key: str) -> bool:
+    """Whether a key types a character; in a text field it is never an action."""
+    base = key.removeprefix("shift+")
+    return len(base) == 1 or base in _PUNCTUATION or base == "space"
 
 
 _NO_KEY = "no-key"

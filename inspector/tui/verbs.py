@@ -75,7 +75,7 @@ CONTEXTS: Mapping[str, str] = {
 _APP = (
     ("palette", "palette", "ctrl+p", "Find any verb, tool, resource, prompt or theme by name."),
     ("search", "search", "ctrl+f", "Search items, arguments, messages, saved calls and earlier recordings."),
-    ("help", "help", "question_mark", "Show the keys of the focused pane."),
+    ("help", "help", "question_mark,f1", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field."),

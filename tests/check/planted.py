@@ -20,10 +20,10 @@ from inspector.check.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel
-from inspector.demo.eras import StdioConnection
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
+from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 from inspector.journal.journal import Journal

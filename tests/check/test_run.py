@@ -13,6 +13,7 @@ from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
+from tests.check import raw_server
 from tests.check.changes import R1, R4, R5, method
 from tests.check.planted import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
 from tests.check.site import Site
@@ -231,4 +232,28 @@ async def test_only_what_is_new_since_a_baseline_counts():
     assert [result.check.id for result in report.failing] == ["BASE-06"]
     again = report_of(run, journal, Policy("warn", baseline=baseline_of(report.as_json())))
     assert (report.exit_code, again.exit_code, again.failing) == (5, 0, [])
+    journal.release()
+
+
+SLOW_ONCE = """
+import pathlib, runpy, sys, time
+server, starts = sys.argv[1], pathlib.Path(sys.argv[2])
+starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
+if len(starts.read_text()) == 3:  # The first is the connection of the run, the second that of the survey.
+    time.sleep(60)
+sys.argv = [server, "none"]
+runpy.run_path(server, run_name="__main__")
+"""
+
+
+async def test_a_session_that_a_busy_machine_starts_too_late_is_opened_once_more(tmp_path):
+    """Else the run has passes of a revision that its recording does not show."""
+    target = StdioTarget((sys.executable, "-c", SLOW_ONCE, raw_server.__file__, str(tmp_path / "starts")))
+    journal = Journal.create(tmp_path / "run.mcp.jsonl", {"kind": "stdio"})
+    wanted = Wanted(revisions=("2025-11-25",), only=frozenset(("BASE-02", "TOOL-02")), limits=LIMITS)
+    run = await Runner(target, journal, Options(), wanted).go()
+    assert [visited.problem for visited in run.visits] == [""]
+    assert verdicts(run) == {"BASE-02": "pass", "TOOL-02": "pass"}
+    again = of_recording(journal, "it", wanted)
+    assert verdicts(again) == verdicts(run)
     journal.release()

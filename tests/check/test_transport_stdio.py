@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from inspector.check import process
 from inspector.check.checks import transport_stdio
+from inspector.check.slowdown import slowdown
 from inspector.check.visit import Allowed
 from inspector.errors import ServerExited
 from tests.check.planted import (
@@ -124,3 +126,29 @@ async def test_a_slow_start_is_worth_a_remark(monkeypatch):
 async def test_a_quick_start_is_not(monkeypatch):
     monkeypatch.setattr(transport_stdio, "_SLOW_START", 1000.0)
     await is_not_blamed(START)
+
+
+ENDS_LATE = "import atexit, time; atexit.register(time.sleep, 1.5)"
+ENDS_SOON = replace(PATIENT, request=1.0)
+
+
+@pytest.mark.parametrize(("slower", "verdict"), [(1.0, "warn"), (20.0, "pass")])
+async def test_a_busy_machine_may_take_longer_to_end_a_server(monkeypatch, slower, verdict):
+    class Child(process.Child):
+        async def greet(self, message, seconds):
+            await super().greet(message, 20.0)  # The start is not what is timed here.
+
+    monkeypatch.setattr(process, "Child", Child)
+    monkeypatch.setattr(process, "slowdown", lambda: slower)
+    case = Case("STDIO-04", R4, ENDS_LATE, server=Process, limits=ENDS_SOON)
+    found, journal = await checked(case, case.fault, case.world)
+    assert found.verdict == verdict, found
+    journal.release()
+
+
+def test_processes_that_wait_count_as_load(monkeypatch):
+    monkeypatch.setattr("os.getloadavg", lambda: (64.0, 0.0, 0.0))
+    monkeypatch.setattr("os.cpu_count", lambda: 4)
+    assert slowdown() >= 16
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 0.0, 0.0))
+    assert slowdown() >= 1

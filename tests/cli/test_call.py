@@ -330,3 +330,21 @@ def test_a_tool_that_is_not_listed_is_reported_with_the_nearest(run: Run, script
     assert "try --sampling TEXT or --elicit defaults or --root DIR." in hidden
     assert "--sampling" not in run("call", "ask-the-model", "--sampling", "Hi", *server).err
     assert "does not list" not in run("call", "echo", *server).err
+
+
+@pytest.mark.parametrize("failure", ["error", "isError"])
+def test_a_tool_that_cannot_ask_in_this_revision_names_one_that_can(run: Run, script: Script, failure: str) -> None:
+    said = "Cannot send 'elicitation/create': this transport context has no back-channel."
+    failed = {
+        "error": {"error": {"code": -32600, "message": said}},
+        "isError": {"result": {"resultType": "complete", "isError": True, "content": [{"type": "text", "text": said}]}},
+    }[failure]
+    discovered = {
+        "resultType": "complete",
+        "supportedVersions": ["2026-07-28"],
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "scripted", "version": "1"},
+    }
+    ran = run("call", "refund", *script(server__discover={"result": discovered}, tools__call=failed))
+    assert ran.code == 1
+    assert "Try 2025-11-25. Choose it with --protocol." in ran.err

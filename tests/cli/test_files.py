@@ -316,6 +316,8 @@ def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) ->
         ["serve", "PIPE"], ["diff", "PIPE", str(SESSION)], ["replay", "PIPE"], ["rerun", "PIPE", "--", "x"],
         ["call", "t", "--args", "@PIPE", "--", "x"], ["tools", "--config", "PIPE", "@x"],
         ["check", str(SESSION), "--baseline", "PIPE"], ["redact", str(SESSION), "--rules", "PIPE"],
+        ["events", "--verify", "PIPE", "--secret-file", str(SESSION)],
+        ["events", "--verify", str(SESSION), "--secret-file", "PIPE"],
     ],
 )  # fmt: skip
 def test_a_pipe_is_not_waited_for(run: Run, tmp_path: Path, words: list[str]) -> None:

@@ -132,7 +132,7 @@ def test_several_names_open_several_servers_after_a_question(
 ) -> None:
     asked = run("@a", "@b", "--config", str(three))
     assert asked.code == 2
-    assert "would start 2 configured servers without asking" in asked.err
+    assert "`inspector` would start 2 configured servers without asking" in asked.err
     assert not shown
     assert run("@a", "@b", "@a", "--yes", "--config", str(three)).code == 7
     ((target, _, rest),) = shown

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 import inspector
 from inspector.load import echo
 from tests.cli.conftest import Run
+from tests.processes import INSPECTOR, environment
 
 SERVER = ("--", sys.executable, "-I", echo.__file__, "stdio")
 SHORT = ("--for", "0.4s", "--warmup", "0.1s", "--rate", "50")
@@ -55,6 +59,60 @@ def test_a_flow_and_a_locust_file(run: Run, tmp_path: Path) -> None:
     assert "('echo', {'a': 1}, 2)" in file.read_text()
 
 
+def test_a_flow_takes_its_values_from_an_environment_and_from_set(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOAD_KEY", "hidden-key-1")
+    flow = tmp_path / "flow.yaml"
+    flow.write_text(
+        "inspector: 1\nvars: {a: 1}\nsteps:\n  - call: echo\n    args: {a: '{{a}}', b: '{{b}}', key: '{{k}}'}\n"
+    )
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "staging.yaml").write_text("b: 2\nk: env:LOAD_KEY\n")
+    words = ("--environment", "staging", "--set", "a=7", "--set", "other=1", "--json")
+    ran = run("load", "--flow", str(flow), *SHORT, *words, *SERVER)
+    assert ran.code == 0
+    assert ran.json["plan"]["calls"][0]["arguments"] == {"a": 7, "b": 2, "key": "***"}
+    assert "No flow uses the variable other of --set" in ran.err
+    recorded = Path(ran.json["recording"]).read_text()
+    assert "echo" in recorded
+    assert "hidden-key-1" not in recorded + ran.out + ran.err
+
+
+def _text(path: Path) -> str:
+    return path.read_text() if path.exists() else ""
+
+
+def test_an_interrupted_search_keeps_its_steps(home: Path) -> None:
+    words = (
+        "load",
+        "echo",
+        "--find-limit",
+        "--rate",
+        "20",
+        "--for",
+        "1s",
+        "--json",
+        "--record",
+        str(home / "r.mcp.jsonl"),
+        *SERVER,
+    )
+    process = subprocess.Popen(
+        [*INSPECTOR, *words], env=environment(home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and _text(home / "r.mcp.jsonl").count("A load test made") < 2:
+        time.sleep(0.05)  # until the second step is over
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    found = json.loads(out)
+    assert found["incomplete"] == "The search was stopped."
+    assert found["limit"]["steps"]
+    assert found["limit"]["rate"] >= 20
+
+
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -67,6 +125,8 @@ def test_a_flow_and_a_locust_file(run: Run, tmp_path: Path) -> None:
         (("echo", "--flow", "f.yaml", *SERVER), "--flow names the calls"),
         (("echo", "http://example.com/mcp"), "is not on this machine"),
         (("echo", "--in-flight", "0", *SERVER), "is not a whole number"),
+        (("echo", "--set", "a=1", *SERVER), "--set needs --flow"),
+        (("--flow", ".", *SERVER), "is a folder"),
     ],
 )
 def test_wrong_arguments(run: Run, words: tuple[str, ...], text: str) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.demo.call import Channel
-from inspector.demo.eras import StdioConnection
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
+from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
 from inspector.demo.world import World
 

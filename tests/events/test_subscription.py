@@ -222,3 +222,17 @@ def test_arguments_are_checked_before_they_are_sent() -> None:
     assert argument_problem(event_type(TIDE), {"pier": 1}) == ""
     assert argument_problem(event_type(TIDE), {"pier": "x"}).startswith("arguments/pier: ")
     assert argument_problem(event_type(TIDE | {"inputSchema": {"type": "nonsense"}}), {"pier": "x"}) == ""
+
+
+def test_a_repeated_delivery_of_a_webhook_changes_nothing() -> None:
+    """C-EVENT-24. Anyone who has seen a delivery can send it again."""
+    subscription = tide()
+    subscription.delivered("event", happened("e-1", cursor="c1"), 1, 1.0)
+    subscription.delivered("event", happened("e-2", cursor="c2"), 2, 2.0)
+    subscription.delivered("event", happened("e-1", cursor="c1"), 3, 3.0, repeated=True)
+    subscription.delivered("gap", {"type": "gap", "cursor": "c0"}, 4, 4.0, repeated=True)
+    subscription.delivered("terminated", {"type": "terminated", "error": {}}, 5, 5.0, repeated=True)
+    assert (subscription.cursor, subscription.ended) == ("c2", "")
+    assert kinds(subscription) == ["event", "event", "repeat", "note", "note"]
+    counts = subscription.counts
+    assert (counts.events, counts.repeats, counts.gaps) == (2, 3, 0)

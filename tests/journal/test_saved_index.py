@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import stat
+import zlib
 
 import pytest
 
@@ -182,26 +183,64 @@ def cut_a_column(folder, path):
     os.truncate(folder / "pairs", 100)
 
 
+def damage_any_row(folder, path):
+    """None of those that are compared with the recording."""
+    with open(folder / "methods", "r+b") as file:
+        file.seek(2 * 501)
+        file.write(b"\xff\xff")
+
+
+def lose_a_page(folder, path):
+    """As a power failure may: the file has its length, and zeros."""
+    with open(folder / "states", "r+b") as file:
+        file.seek(300)
+        file.write(bytes(200))
+
+
+def damage_the_state(folder, path):
+    saved = (folder / "index.json").read_bytes()
+    assert b"tools/call" in saved
+    (folder / "index.json").write_bytes(saved.replace(b"tools/call", b"tools/cell", 1))
+
+
+def cut_the_state(folder, path):
+    os.truncate(folder / "index.json", 100)
+
+
+def empty_the_state(folder, path):
+    os.truncate(folder / "index.json", 0)
+
+
+def saved_state(folder):
+    return json.loads((folder / "index.json").read_bytes().partition(b"\n")[2])
+
+
+def rewrite_the_state(folder, change):
+    """Change the state, with a checksum that is right."""
+    saved = saved_state(folder)
+    change(saved)
+    content = json.dumps(saved).encode()
+    (folder / "index.json").write_bytes(b"%08x\n" % zlib.crc32(content) + content)
+
+
 def change_the_state(folder, path):
-    (folder / "index.json").write_text('{"format":[1],"recording":{}}')
+    rewrite_the_state(folder, lambda saved: saved.clear())
+
+
+def take_an_older_format(folder, path):
+    rewrite_the_state(folder, lambda saved: saved["format"].__setitem__(0, 1))
 
 
 def change_types(folder, path):
-    saved = json.loads((folder / "index.json").read_text())
-    saved["index"]["ids"] = 7
-    (folder / "index.json").write_text(json.dumps(saved))
+    rewrite_the_state(folder, lambda saved: saved["index"].update(ids=7))
 
 
 def change_the_count(folder, path):
-    saved = json.loads((folder / "index.json").read_text())
-    saved["index"]["count"] += 5000
-    (folder / "index.json").write_text(json.dumps(saved))
+    rewrite_the_state(folder, lambda saved: saved["index"].update(count=saved["index"]["count"] + 5000))
 
 
 def name_events_that_are_not_there(folder, path):
-    saved = json.loads((folder / "index.json").read_text())
-    saved["rest"]["marks"] = [10**9]
-    (folder / "index.json").write_text(json.dumps(saved))
+    rewrite_the_state(folder, lambda saved: saved["rest"].update(marks=[10**9]))
 
 
 def take_that_of_another_recording(folder, path):
@@ -238,12 +277,27 @@ def change_the_recording(folder, path):
 
 
 @pytest.mark.parametrize("harm", [
-    damage_a_column, cut_a_column, change_the_state, change_types, change_the_count, name_events_that_are_not_there,
+    damage_a_column, damage_any_row, lose_a_page, cut_a_column, damage_the_state, cut_the_state, empty_the_state,
+    change_the_state, take_an_older_format, change_types, change_the_count, name_events_that_are_not_there,
     take_that_of_another_recording, let_others_write, put_a_link, link_a_column, change_the_recording,
 ])  # fmt: skip
 def test_a_saved_index_that_is_not_right_is_made_again(path, monkeypatch, harm):
     (folder,) = folders()
     harm(folder, path)
+    journal, known = opened(path)
+    assert known == 0
+    assert (facts(journal), beside(journal)) == in_memory(path, monkeypatch)
+    journal.release()
+
+
+def test_a_recording_that_was_changed_where_nothing_is_compared_is_read_again(tmp_path, monkeypatch):
+    """Its length and the time of its last change are as they were."""
+    path = recorded(tmp_path / "long.mcp.jsonl", 10 * CALLS)
+    found, text = os.stat(path), path.read_bytes()
+    with open(path, "r+b") as file:
+        file.seek(text.index(b"tools/call", len(text) // 2))
+        file.write(b"tools/list")
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
     journal, known = opened(path)
     assert known == 0
     assert (facts(journal), beside(journal)) == in_memory(path, monkeypatch)
@@ -263,7 +317,7 @@ def test_indexes_of_recordings_that_are_gone_are_removed(path, tmp_path):
     path.unlink()
     recorded(tmp_path / "b.mcp.jsonl")
     assert len(folders()) == 1
-    assert folders() != [first] or json.loads((first / "index.json").read_text())["path"].endswith("b.mcp.jsonl")
+    assert folders() != [first] or saved_state(first)["path"].endswith("b.mcp.jsonl")
 
 
 def test_a_recording_without_a_name_leaves_nothing():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import inspector
 from tests.processes import environment
+from tests.pytest_runs import pytest_here
 from tests.test_docs import ROOT, blocks
 
 DEMO = [sys.executable, "-m", "inspector.demo"]
@@ -66,36 +68,53 @@ def test_the_example_of_the_page_runs(flow: Path) -> None:
     subprocess.run([sys.executable, "script.py"], cwd=home, check=True, env=environment(home, PATH=path), timeout=60)
 
 
-def pytest_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    (folder / "pytest.ini").write_text(f"[pytest]\nmcp_target = {sys.executable} -m inspector.demo\n")
-    return subprocess.run(
+def configured(folder: Path) -> Path:
+    """The folder, in which pytest uses the demo server."""
+    (folder / "pytest.ini").write_text(
+        f"[pytest]\nasyncio_default_fixture_loop_scope = function\nmcp_target = {sys.executable} -m inspector.demo\n"
+    )
+    return folder
+
+
+def pytest_process(folder: Path, *words: str) -> tuple[int, str]:
+    """Run pytest as its user does, with the plugins of all packages: the exit code, and stdout."""
+    ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *words],
         cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=120,
     )  # fmt: skip
+    return ran.returncode, ran.stdout
 
 
-def test_pytest_collects_flows(flow: Path) -> None:
+@pytest.fixture
+def run(flow: Path, capfd: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str]]:
+    """Runs pytest in this process: the exit code, and the output."""
+    folder = configured(flow.parent.parent)
+    plugins = ("-q", "-p", "no:cacheprovider", "-p", "inspector.pytest_plugin", "-p", "pytest_asyncio.plugin")
+    return lambda *words: pytest_here(folder, [*plugins, *words], environment(folder), capfd)
+
+
+def test_pytest_collects_flows(flow: Path, run: Callable[..., tuple[int, str]]) -> None:
     home = flow.parent.parent
     (flow.parent / "bad.yaml").write_text(
         GOOD.replace("Weather", "Bad").replace("city: Lima}\nsteps", "city: Kyoto}\nsteps")
     )
     (flow.parent / "other.yaml").write_text("a: 1\n")
     (home / "test_one.py").write_text("def test_one(): pass\n")
-    ran = pytest_in(home, "--inspector-calls", "calls", "-vv")
-    assert ran.returncode == 1
-    assert re.search(r"calls/weather.yaml(::Weather)? .*PASSED", ran.stdout)
-    assert re.search(r"calls/bad.yaml(::Bad)? .*FAILED", ran.stdout)
-    assert 'found      "Kyoto"' in ran.stdout
-    assert "Traceback" not in ran.stdout
-    assert "1 failed, 2 passed" in ran.stdout
-    assert "1 passed" in pytest_in(home).stdout
+    code, shown = pytest_process(home, "--inspector-calls", "calls", "-vv")
+    assert code == 1
+    assert re.search(r"calls/weather.yaml(::Weather)? .*PASSED", shown)
+    assert re.search(r"calls/bad.yaml(::Bad)? .*FAILED", shown)
+    assert 'found      "Kyoto"' in shown
+    assert "Traceback" not in shown
+    assert "1 failed, 2 passed" in shown
+    assert "1 passed" in run()[1]
     (flow.parent / "bad.yaml").write_text("inspector: 1\nstepz: []\n")
-    ran = pytest_in(home, "--inspector-calls", "calls/bad.yaml", "test_one.py")
-    assert "bad.yaml:2:1: Unknown key “stepz”. Did you mean “steps”?" in ran.stdout
-    assert pytest_in(home, "--inspector-calls", "nothing").returncode == 4
+    _, shown = run("--inspector-calls", "calls/bad.yaml", "test_one.py")
+    assert "bad.yaml:2:1: Unknown key “stepz”. Did you mean “steps”?" in shown
+    assert run("--inspector-calls", "nothing")[0] == 4
 
 
-def test_the_fixture_runs_a_flow(flow: Path) -> None:
+def test_the_fixture_runs_a_flow(flow: Path, run: Callable[..., tuple[int, str]]) -> None:
     home = flow.parent.parent
     page = next(
         block for block in blocks(ROOT / "docs" / "reference" / "calls.md", "python") if "inspector_flow" in block
@@ -104,6 +123,6 @@ def test_the_fixture_runs_a_flow(flow: Path) -> None:
     (home / "test_page.py").write_text(
         page + "\n\ndef test_fails(inspector_flow):\n    inspector_flow('calls/weather.yaml', set={'city': 'Rome'})\n"
     )
-    ran = pytest_in(home, "test_page.py")
-    assert "1 failed, 1 passed" in ran.stdout
-    assert "FlowFailed" in ran.stdout
+    _, shown = run("test_page.py")
+    assert "1 failed, 1 passed" in shown
+    assert "FlowFailed" in shown

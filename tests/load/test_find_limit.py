@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.load.conditions import FailCondition
-from inspector.load.find_limit import broken_bound, find_limit, rates
+from inspector.load.find_limit import LimitSearch, broken_bound, rates
 from inspector.load.plan import LoadPlan
 from inspector.load.report import LoadReport
 from tests.load.simulated import CALL, simulate
@@ -44,7 +44,9 @@ async def test_steps_on_a_server_of_40_a_second() -> None:
     async def run(plan: LoadPlan) -> LoadReport:
         return report(simulate(plan, 0.025), plan)
 
-    found = await find_limit(LoadPlan(CALL, rate=10, seconds=10, warm_up=1), [FailCondition.parse("p99>500ms")], run)
+    found = await LimitSearch(
+        LoadPlan(CALL, rate=10, seconds=10, warm_up=1), [FailCondition.parse("p99>500ms")], run
+    ).go()
     assert found.limit == pytest.approx(40, rel=0.06)
     assert found.plan.rate == found.limit
     assert found.steps[0].rate == 10
@@ -55,7 +57,7 @@ async def test_a_run_that_ends_early_ends_the_search() -> None:
     async def run(plan: LoadPlan) -> LoadReport:
         return replace(report(simulate(plan, 0.001), plan), incomplete="The server ended.")
 
-    found = await find_limit(LoadPlan(CALL, rate=10, seconds=2, warm_up=0), [], run)
+    found = await LimitSearch(LoadPlan(CALL, rate=10, seconds=2, warm_up=0), [], run).go()
     assert found.limit is None
     assert len(found.steps) == 1
     assert broken_bound(found, []) == "The server ended."

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.calls.collection import Collection, read_flow
+from inspector.calls.variables import Secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
 from inspector.load.flow_calls import calls_of
@@ -36,7 +38,7 @@ def write(tmp_path: Path, text: str) -> Path:
 
 
 def test_calls_have_their_weights_variables_and_rows(tmp_path: Path) -> None:
-    assert calls_of(write(tmp_path, FLOW)) == (
+    assert calls_of(read_flow(write(tmp_path, FLOW))) == (
         PlannedCall("search", {"name": "Ann", "limit": 5}, 3),
         PlannedCall("get", {"id": 1}),
         PlannedCall("get", {"id": 2}),
@@ -53,7 +55,30 @@ def test_calls_have_their_weights_variables_and_rows(tmp_path: Path) -> None:
 )
 def test_flows_without_usable_calls_are_errors(tmp_path: Path, steps: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
-        calls_of(write(tmp_path, f"inspector: 1\nsteps:\n{steps}"))
+        calls_of(read_flow(write(tmp_path, f"inspector: 1\nsteps:\n{steps}")))
+
+
+def test_given_values_win_over_environments_and_those_over_the_flow(tmp_path: Path) -> None:
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "staging.yaml").write_text("who: Bob\nn: 3\n")
+    found = Collection.read([write(tmp_path, FLOW)])
+    staging = found.environment("staging")
+    assert calls_of(found.flows[0], [staging])[0].arguments == {"name": "Bob", "limit": 5}
+    assert calls_of(found.flows[0], [staging], {"who": "Eve"})[0].arguments == {"name": "Eve", "limit": 5}
+
+
+def test_secrets_are_sent_and_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "hidden-value-1")
+    (tmp_path / "env").mkdir()
+    (tmp_path / "env" / "staging.yaml").write_text("key: env:SHOP_KEY\n")
+    found = Collection.read([write(tmp_path, "inspector: 1\nsteps:\n  - call: a\n    args: {key: '{{key}}', b: 1}\n")])
+    secrets = Secrets()
+    plan = LoadPlan(calls_of(found.flows[0], [found.environment("staging")], {}, secrets))
+    assert plan.calls[0].arguments == {"key": "hidden-value-1", "b": 1}
+    assert "hidden-value-1" in secrets.known
+    assert "hidden-value-1" not in str(plan.as_json())
+    with pytest.raises(UsageError, match="have secrets"):
+        locust_file(plan, HttpTarget("http://127.0.0.1:1/mcp"), "load.py")
 
 
 @pytest.mark.parametrize("users", [0, 7])

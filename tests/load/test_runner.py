@@ -41,6 +41,10 @@ def answering(on_call: Callable[[int, dict[str, Any], SendReply], Any]) -> Any:
         if answer is not None:
             found = parse(answer)
             if message["method"] == "tools/list":
+                sums = {"type": "object", "properties": {"sum": {"type": "integer"}}}
+                found["result"]["tools"].append(
+                    {"name": "add", "inputSchema": {}, "outputSchema": sums, "annotations": {"readOnlyHint": True}}
+                )
                 found["result"]["tools"].append({"name": "write", "inputSchema": {"type": "object"}})
                 both = {"readOnlyHint": True, "destructiveHint": True}
                 found["result"]["tools"].append({"name": "wipe", "inputSchema": {}, "annotations": both})
@@ -98,6 +102,22 @@ async def test_errors_are_counted_by_kind(journal: Journal) -> None:
     assert kinds == {("server", -32603): 20, ("tool", None): 20}
     assert (report.done, report.failed) == (20, 40)
     assert report.latency.count == 60
+
+
+async def test_results_that_do_not_match_the_output_schema_are_errors(journal: Journal) -> None:
+    wrong = [{"sum": "two"}, {"sum": 2}, None]
+
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
+        value = wrong[number % 3]
+        reply(result(message) if value is None else result(message, structuredContent=value))
+
+    report = await run_of(answering(on_call), journal, tool="add").go()
+    found = {(error.kind, error.message): error.count for error in report.errors}
+    assert list(found.values()) == [20, 20]
+    assert {kind for kind, _ in found} == {"schema"}
+    assert any("/sum" in message for _, message in found)
+    assert any("no structuredContent" in message for _, message in found)
+    assert (report.done, report.failed) == (20, 40)
 
 
 async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent(journal: Journal) -> None:

@@ -117,7 +117,7 @@ def test_a_response_that_ends_early(data, clause):
     ("data", "method", "body", "persistent"),
     [
         (OK + b"Content-Length: 0\r\n\r\n", "POST", b"", True),
-        (b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "POST", b"", True),
+        (b"HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", "POST", b"", False),
         (b"HTTP/1.1 204 No Content\r\n\r\nbody", "POST", b"", False),
         (b"HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n", "POST", b"", False),
         (OK + b"Content-Length: 5\r\n\r\n", "HEAD", b"", True),

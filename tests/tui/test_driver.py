@@ -7,6 +7,8 @@ import pty
 from contextlib import suppress
 
 import pytest
+from textual import events
+from textual._xterm_parser import XTermParser
 
 from inspector.client.options import Options
 from inspector.config.settings import Settings
@@ -35,3 +37,19 @@ async def test_the_interface_writes_so() -> None:
     app = InspectorApp(None, Options(), Settings())
     driver = app.driver_class(app)
     assert isinstance(driver._file, TerminalOutput)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("typed", "key", "character"), [("\x1bs", "alt+s", None), ("\x1bS", "alt+shift+s", None), ("s", "s", "s")]
+)
+async def test_a_letter_with_alt_is_a_key_and_not_text(
+    typed: str, key: str, character: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = InspectorApp(None, Options(), Settings())
+    driver = app.driver_class(app)
+    sent: list[events.Key] = []
+    monkeypatch.setattr(driver, "send_message", sent.append)
+    parser = XTermParser()
+    for message in (*parser.feed(typed), *parser.feed("")):
+        driver.process_message(message)
+    assert [(event.key, event.character, event.is_printable) for event in sent] == [(key, character, bool(character))]

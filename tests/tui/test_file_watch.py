@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
+from inspector.client.state.steps import connection_steps
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Kind
 from inspector.tui.app import InspectorApp
 from inspector.tui.server import file_watch
 from tests.tui.live_app import becomes, on_recording, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import screen_lines, screen_text
 
 SERVER = """
 import json, sys
@@ -76,6 +78,25 @@ async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Proje
         project.offers()
         await pilot.pause(1)
         assert len(notes(app)) == 2
+
+
+async def test_the_steps_after_a_restart_count_from_the_restart(project: Project) -> None:
+    project.offers("hello")
+    async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
+        await pilot.pause(2.5)
+        project.offers("hello", "bye")
+        await shows(app, pilot, "Tools 2")
+        await pilot.press("6")
+        await shows(app, pilot, "handshake")
+        assert app.session is not None
+        steps = connection_steps(app.session.journal)
+        index = app.session.journal.index
+        assert index.time(index.count) > 2_500_000, "since the beginning"
+        assert steps
+        assert max(step.t for step in steps) < 2_500_000, "since the restart"
+        rows = [line for line in screen_lines(app) if re.search("[✓↻] (start|handshake|ready)", line)]
+        assert rows
+        assert not any(re.search(r" ([2-9]|\d\d)\.\d s ", line) for line in rows), rows
 
 
 async def test_it_can_be_asked_for_at_the_start(project: Project) -> None:

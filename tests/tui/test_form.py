@@ -213,7 +213,11 @@ async def test_a_missing_object_is_filled_in_at_its_first_field():
 async def test_enter_on_a_list_without_items_adds_the_first():
     view = made(schema(items={"type": "array", "items": schema(("sku",), sku=TEXT)}))
     async with stage(view).run_test(size=(50, 20)) as pilot:
-        at(view, "/items").focus()
+        head = at(view, "/items")
+        head.focus()
+        await settle(pilot, lambda: any("enter add an item" in line for line in shown(pilot.app)))
+        assert not any("+ add" in line for line in shown(pilot.app)), "one key for it"
+        assert [each for each in head.key_verbs() if "add" in each[1]] == [("items.open", "add an item")]
         await pilot.press("enter")
         await checked(pilot, view)
         await settle(pilot, lambda: pilot.app.focused is at(view, "/items/0/sku"))

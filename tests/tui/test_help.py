@@ -12,12 +12,14 @@ from textual.dom import DOMNode
 from textual.widgets import Static
 
 import inspector.tui
+from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.main.layout import PaneLayout
 from inspector.tui.replay.playback import Playback
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
-from tests.tui.live_app import NARROW, becomes, main_screen, on_recording, running, shows
+from inspector.tui.widgets.fields.text import TextField
+from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
 
@@ -136,3 +138,27 @@ def headings(app: InspectorApp) -> list[str]:
     inside = [line.partition("│")[2] for line in screen_lines(app)]
     found = [next((cell.strip() for cell in line.split("│") if cell.strip() in titles), "") for line in inside]
     return [title for title in found if title]
+
+
+async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_screen() -> None:
+    async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─") as (app, pilot):
+        main_screen(app).show_address("tools", "echo")
+        await becomes(app, pilot, lambda: isinstance(app.focused, TextField), "in the form")
+        await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
+        assert screen_lines(app)[-1].rstrip().endswith("f1 help")
+        await pilot.press("question_mark")
+        assert isinstance(app.focused, TextField)
+        assert app.focused.value == "?", "it was typed"
+        await pilot.press("f1")
+        await becomes(app, pilot, lambda: app.screen.is_modal and "Forms" in screen_text(app), "the keys of the form")
+        await pilot.press("escape", "escape")
+        await becomes(app, pilot, lambda: f"─ {TOOLS} ─" in screen_text(app), "the list")
+        assert screen_lines(app)[-1].rstrip().endswith("? help")
+
+
+async def test_without_a_key_that_types_nothing_no_help_is_offered_while_text_is_typed() -> None:
+    settings = Settings(keymap={"app.help": "question_mark"})
+    async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─", settings=settings) as (app, pilot):
+        main_screen(app).show_address("tools", "echo")
+        await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "in the form")
+        assert "help" not in screen_lines(app)[-1]

@@ -232,6 +232,24 @@ async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> Non
         assert "9.7 s" not in screen_lines(app)[2]
 
 
+async def test_the_scale_of_the_bars_follows_the_scrolling() -> None:
+    talk = Talk()
+    for id in range(1, 41):
+        talk.at(id * 10).ask(id, "ping", {})
+        talk.at(id * 10 + 2).answer(id, {})
+    talk.at(1_000).ask(41, "slow", {})
+    talk.at(9_000).answer(41, {})
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        pane.focus_inside()
+        scale = lambda: screen_lines(app)[2].split("duration")[0]  # noqa: E731
+        for key, unit, other in (("end", " s ", " ms "), ("home", " ms ", " s "), ("end", " s ", " ms ")):
+            await pilot.press(key)
+            await settle(pilot, lambda unit=unit, other=other: unit in scale() and other not in scale())
+
+
 async def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
     pane = MessagesPane(example().session)
     app = Ticking(pane)

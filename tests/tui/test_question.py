@@ -460,6 +460,46 @@ async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(t
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
 
 
+async def test_the_key_that_calls_goes_to_the_question_from_the_list_too(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-user")
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        app.catalog.focus_inside()
+        await settle(pilot, lambda: app.catalog.has_focus_within)
+        await settle(pilot, lambda: app.work.request.asks_for_answer)
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        assert len(sent(session, "tools/call")) == 1, "not called a second time"
+
+
+@pytest.mark.parametrize("slow", [False, True])
+async def test_after_its_questions_a_call_leads_to_its_result(tmp_path: Path, slow: bool) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        work = await go(app, pilot, "tools", "ask-several")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        if slow:
+            # The question comes after the running call has the focus.
+            show, app.work._look_for_questions = app.work._look_for_questions, lambda: None  # type: ignore[method-assign]
+            hold = app.work._question_to_show
+            app.work._question_to_show = lambda: None  # type: ignore[method-assign]
+            await pilot.press("ctrl+r")
+            await settle(pilot, lambda: app.work.running.has_focus_within)
+            app.work._look_for_questions = show  # type: ignore[method-assign]
+            app.work._question_to_show = hold  # type: ignore[method-assign]
+            app.work._seen = ()
+        else:
+            await pilot.press("ctrl+r")
+        for answer in ("right", "w", ""):
+            await settle(pilot, lambda: app.work.asking.has_focus_within and app.work.asking.is_open)
+            asked = app.work.asking.question
+            await pilot.press(*([answer] if answer else []), "ctrl+r")
+            await settle(pilot, lambda asked=asked: app.work.asking.question is not asked or not work.is_running)
+        await settle(pilot, lambda: app.work.result.display and not work.is_running)
+        await settle(pilot, lambda: app.work.result.has_focus_within)
+
+
 async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -65,6 +66,52 @@ def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
         assert terminal.ends() == 0
         assert b"\x1b[32m" in terminal.raw
         assert b"8;2;" not in terminal.raw
+
+
+class Inked(Grid):
+    """A grid that knows which of its cells have a hue: a colour other than the terminal's own, and grey."""
+
+    coloured = False
+
+    def size(self, columns: int, rows: int) -> None:
+        super().size(columns, rows)
+        self.inks = [[False] * columns for _ in range(rows)]
+
+    def _write(self, text: str) -> None:
+        for char in text:
+            y, x = self.y, self.x
+            super()._write(char)
+            self.inks[y][x : max(self.x, x)] = [self.coloured] * max(self.x - x, 0)
+
+    def _control(self, private: str, numbers: str, final: str) -> None:
+        super()._control(private, numbers, final)
+        if final == "m" and not private:
+            for number in numbers.split(";"):
+                if number in ("", "0"):
+                    self.coloured = False
+                elif re.fullmatch("3[0-8]|4[0-8]|9[1-6]|10[1-6]", number):
+                    self.coloured = True
+
+    def where(self) -> list[str]:
+        """The texts of the coloured cells, line by line."""
+        lines = zip(self.cells, self.inks, strict=True)
+        return ["".join(char for char, ink in zip(*line, strict=False) if ink) for line in lines]
+
+
+def test_from_ansi_to_mono_no_colour_stays(home: Path) -> None:
+    with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
+        terminal.grid = Inked(120, 35)
+        terminal.shows(f"Tools {TOOLS}", "● connected")
+        terminal.press("\x10")
+        terminal.shows("Search for commands")
+        assert any("●" in text for text in terminal.grid.where())
+        terminal.press("mono")
+        terminal.shows("theme mono")
+        terminal.press("\r")
+        terminal.until(lambda: "Search for commands" not in terminal.grid.text, "closed")
+        terminal.rest(1.0)
+        assert "● connected" in terminal.grid.text
+        assert [text for text in terminal.grid.where() if text.strip()] == []
 
 
 def test_another_size_is_drawn_at_once_and_one_that_is_too_small_says_what_it_needs(home: Path) -> None:

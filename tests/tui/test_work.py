@@ -241,6 +241,29 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         assert app.work.result.size.height > 4
 
 
+DOCSTRING = "Place an order.\n\n    The order is checked.\n    It is stored.\n"
+"""A description as the official Python SDK sends the docstring of a function."""
+
+
+@pytest.mark.parametrize(("height", "is_cut"), [(24, True), (40, False)])
+async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
+    tmp_path: Path, height: int, is_cut: bool
+) -> None:
+    async with desk(tmp_path, "tools", size=(110, height)) as (session, app, pilot):
+        fresh = [dict(item) for item in session.catalog.tools.items]
+        next(item for item in fresh if item["name"] == "book-trip")["description"] = DOCSTRING
+        session.catalog.tools.begin()
+        session.catalog.tools.page({"tools": fresh})
+        session.changes.bump("tools")
+        await go(app, pilot, "tools", "book-trip")
+        await settle(pilot, lambda: "Place an order." in screen_text(app))
+        if is_cut:
+            await settle(pilot, lambda: "f2 whole text" in screen_text(app))
+            assert "The order is checked" not in screen_text(app)
+            await pilot.press("enter", "f2")
+        await settle(pilot, lambda: any("│ The order is checked." in line for line in screen_lines(app)))
+
+
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_the_focused_field_stays_in_view_when_a_result_comes_below_the_form(size: tuple[int, int]) -> None:
     async with running(demo(), size=size, until=f"─ {TOOLS} ─") as (app, pilot):
@@ -320,6 +343,28 @@ async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: P
     assert memory.draft("echo") == {"message": "more"}, "kept when the interface ends"
     memory.remember_drafts({"login": ({"user": "ada", "password": "xyzzy"}, schema)})
     assert memory.draft("login") == {"user": "ada"}
+
+
+@pytest.mark.parametrize("leave", [("escape", "q"), ("ctrl+q",)])
+async def test_leaving_keeps_an_edited_form_as_a_draft(leave: tuple[str, ...]) -> None:
+    async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
+        form = await in_echo(app, pilot)
+        await pilot.press(*"Quay 4 q")
+        await becomes(app, pilot, lambda: form.form.value == {"message": "Quay 4 q"}, "typed")
+        await pilot.press(*leave)
+        await becomes(app, pilot, lambda: app.return_value is not None or not app.is_running, "left")
+    async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
+        form = await in_echo(app, pilot)
+        await becomes(app, pilot, lambda: "unsent draft" in screen_text(app), "the draft is back")
+        assert form.form.value == {"message": "Quay 4 q"}
+
+
+async def in_echo(app: Any, pilot: Any) -> RequestPane:
+    """Go to the form of `echo`."""
+    main_screen(app).show_address("tools", "echo")
+    form = main_screen(app).query_one(RequestPane)
+    await becomes(app, pilot, lambda: form.has_focus_within, "in the form")
+    return form
 
 
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:

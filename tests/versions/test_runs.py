@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import subprocess
+import tomllib
 
 import pytest
 
 from tests.processes import ROOT
+from tests.sources import PACKAGE, imports, sources
 
 
 def named_by(target: str) -> list[list[str]]:
@@ -23,7 +27,7 @@ def test_every_path_of_a_run_is_there(target: str, runs: int) -> None:
     assert len(named) == runs
     for paths in named:
         assert paths
-        assert [path for path in paths if not (ROOT / path).exists()] == []
+        assert [path for path in paths if not (ROOT / path.partition("::")[0]).exists()] == []
 
 
 def test_every_python_goes_through_every_package() -> None:
@@ -32,3 +36,18 @@ def test_every_python_goes_through_every_package() -> None:
     assert {"client", "tui", "cli"} <= tested
     for paths in named_by("test-pythons"):
         assert tested - {path.split("/")[1] for path in paths} == set()
+
+
+def test_the_lowest_dependencies_are_tested_where_they_are_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split("[><=]", each)[0] for each in project["dependencies"]}
+    modules = {"pyyaml": "yaml"} | {name: name.replace("-", "_") for name in names - {"pyyaml"}}
+    importers = set()
+    for path, source in sources().items():
+        for node in imports(source):
+            named = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+            if {name.partition(".")[0] for name in named} & {*modules.values()}:
+                importers.add(path.relative_to(PACKAGE).parts[0])
+    assert {"transports", "auth", "skills"} <= importers
+    (paths,) = named_by("test-lowest")
+    assert importers - {path.split("/")[1] for path in paths} == set()

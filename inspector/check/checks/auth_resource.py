@@ -6,6 +6,7 @@ from typing import Any
 
 from inspector.auth import challenge, urls
 from inspector.check.catalog import CheckMode, CheckTable, TransportName
+from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import ACCEPT, JSON, RecordedResponse
@@ -21,6 +22,126 @@ _GARBAGE = "inspector-check-no-such-token"
 
 
 CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH)
+
+
+# Shared by the checks
+
+
+async def _begin(
+    visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
+) -> RecordedResponse:
+    """The first request of a client of this revision, or another one, without the headers of the target."""
+    if not method:
+        method = "server/discover" if visit.modern else "initialize"
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
+    revision = ("MCP-Protocol-Version", visit.revision)
+    extra: tuple[tuple[str, str], ...] = ()
+    if method == "initialize":
+        client = {"name": "inspector-check", "version": "1"}
+        message["params"] = {"protocolVersion": visit.revision, "capabilities": {}, "clientInfo": client}
+    else:
+        extra = (revision,)
+    if visit.modern or method == "server/discover":
+        prefix = "io.modelcontextprotocol/"
+        message["params"] = {
+            **message["params"],
+            "_meta": {f"{prefix}protocolVersion": visit.revision, f"{prefix}clientCapabilities": {}},
+        }
+        name = message["params"].get("name")
+        extra = (revision, ("Mcp-Method", method), *((("Mcp-Name", str(name)),) if name else ()))
+    return await visit.web.send(
+        url=url, fields=(JSON, ACCEPT, *extra, *fields), body=jsonrpc.encode(message), message=message, own=False
+    )
+
+
+async def refusal(visit: Visit) -> RecordedResponse:
+    """The response to a client without a token; requested once in a visit."""
+    found: RecordedResponse | None = visit.remembered.get("refusal")
+    if found is None:
+        found = visit.remembered["refusal"] = await _begin(visit)
+    return found
+
+
+async def _refused(visit: Visit) -> RecordedResponse | str:
+    """The response with status 401 to a client without a token, or that the server is open."""
+    answer = await refusal(visit)
+    return answer if answer.status == 401 else _OPEN
+
+
+def _challenge(answer: RecordedResponse) -> challenge.Challenge | None:
+    values = [value for name, value in answer.headers if name.lower() == "www-authenticate"]
+    return challenge.chosen(challenge.parse(values))
+
+
+async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
+    """The URL and content of the protected resource metadata, or why there are none (RFC 9728)."""
+    known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
+    if known is not None:
+        return known
+    found = _challenge(await refusal(visit))
+    named = found.parameters.get("resource_metadata") if found is not None else None
+    places = [named] if named else []
+    places += urls.resource_places(visit.web.target.url)
+    why = "nowhere"
+    for place in dict.fromkeys(places):
+        answer = await fetch(visit, place)
+        visit.remembered.setdefault("resource-events", []).extend(answer.events)
+        document = answer.messages[0] if answer.messages else None
+        if answer.status == 200 and type(document) is dict:
+            visit.remembered["resource-metadata"] = place, document
+            return place, document
+        why = f"{place} returns {answer.shown}"
+    visit.remembered["resource-metadata"] = why, None
+    return why, None
+
+
+async def _document(visit: Visit) -> dict[str, Any] | str:
+    """The content of the protected resource metadata, or that they do not exist."""
+    _, document = await metadata(visit)
+    return "the metadata do not exist" if document is None else document
+
+
+async def fetch(visit: Visit, url: str) -> RecordedResponse:
+    """Get a document from a URL of the server: https, or local if the server is local."""
+    try:
+        urls.secure(url)
+    except ValueError as error:
+        return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
+    return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
+
+
+def _seen(visit: Visit) -> tuple[int, ...]:
+    return tuple(visit.remembered.get("resource-events", ()))[:10]
+
+
+def _same(named: str, url: str) -> bool:
+    """Whether both URLs name the same server, except for a trailing slash."""
+    try:
+        return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
+    except ValueError:
+        return False
+
+
+async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
+    """The first request with an Authorization header: which statuses are correct."""
+    if (await refusal(visit)).status != 401:
+        return skipped(_OPEN)
+    answer = await _begin(visit, field)
+    if answer.status in wanted:
+        return good("", *answer.events)
+    return bad(f"{field[1].partition(' ')[0]} got {answer.shown}.", *answer.events)
+
+
+async def _token(visit: Visit) -> str:
+    """The token of the login; empty without one."""
+    for name, value in await visit.token_fields():
+        scheme, _, token = value.partition(" ")
+        if name.lower() == "authorization" and scheme.lower() == "bearer":
+            return token.strip()
+    return ""
+
+
+# The checks
 
 
 @CHECKS.active(
@@ -47,11 +168,9 @@ async def no_token(visit: Visit) -> Outcome:
     says="A 401 response leads to the protected resource metadata, through WWW-Authenticate or the well-known URI.",
     fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
 )
-async def challenged(visit: Visit) -> Outcome:
+@given(_refused)
+async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge; since 2025-11-25 the well-known URIs are enough."""
-    answer = await refusal(visit)
-    if answer.status != 401:
-        return skipped(_OPEN)
     found = _challenge(answer)
     if found is not None and "resource_metadata" in found.parameters:
         return good("", *answer.events)
@@ -72,11 +191,9 @@ async def challenged(visit: Visit) -> Outcome:
     fix="Serve the metadata at /.well-known/oauth-protected-resource plus the path of the endpoint, for "
     "example /.well-known/oauth-protected-resource/mcp.",
 )
-async def has_metadata(visit: Visit) -> Outcome:
+@given(_refused)
+async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The URL in the challenge, else the well-known URIs in their order."""
-    answer = await refusal(visit)
-    if answer.status != 401:
-        return skipped(_OPEN)
     place, document = await metadata(visit)
     if document is None:
         return bad(f"The metadata do not exist: {place}.", *answer.events, *_seen(visit))
@@ -90,11 +207,9 @@ async def has_metadata(visit: Visit) -> Outcome:
     says="The protected resource metadata name at least one authorization server.",
     fix='Set authorization_servers to a list of issuer URLs, for example ["https://auth.example"].',
 )
-async def names_a_server(visit: Visit) -> Outcome:
+@given(_document)
+async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     """`authorization_servers`."""
-    _, document = await metadata(visit)
-    if document is None:
-        return skipped("the metadata do not exist")
     servers = document.get("authorization_servers")
     if type(servers) is list and servers and all(isinstance(each, str) for each in servers):
         return good("", *_seen(visit))
@@ -108,11 +223,9 @@ async def names_a_server(visit: Visit) -> Outcome:
     says="The resource in the protected resource metadata is the URL of this server.",
     fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
 )
-async def about_this_server(visit: Visit) -> Outcome:
+@given(_document)
+async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     """`resource`: the same URL; a parent path is doubtful."""
-    _, document = await metadata(visit)
-    if document is None:
-        return skipped("the metadata do not exist")
     named, url = document.get("resource"), visit.web.target.url
     if isinstance(named, str) and _same(named, url):
         return good("", *_seen(visit))
@@ -128,11 +241,9 @@ async def about_this_server(visit: Visit) -> Outcome:
     says="WWW-Authenticate names the required scopes.",
     fix='Add scope to WWW-Authenticate with the fewest scopes that the request needs, for example scope="files:read".',
 )
-async def scopes_named(visit: Visit) -> Outcome:
+@given(_refused)
+async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
     """`scope` of the challenge."""
-    answer = await refusal(visit)
-    if answer.status != 401:
-        return skipped(_OPEN)
     found = _challenge(answer)
     if found is not None and found.scope:
         return good(" ".join(found.scope), *answer.events)
@@ -147,11 +258,9 @@ async def scopes_named(visit: Visit) -> Outcome:
     fix="Remove offline_access from scope in WWW-Authenticate and from scopes_supported; only the "
     "authorization server advertises it.",
 )
-async def no_offline_access(visit: Visit) -> Outcome:
+@given(_refused)
+async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge and the metadata."""
-    answer = await refusal(visit)
-    if answer.status != 401:
-        return skipped(_OPEN)
     found = _challenge(answer)
     _, document = await metadata(visit)
     listed = (document or {}).get("scopes_supported")
@@ -309,117 +418,10 @@ async def every_request(visit: Visit) -> Outcome:
     says="Clients in a browser can read WWW-Authenticate.",
     fix="Send Access-Control-Expose-Headers: WWW-Authenticate with status 401.",
 )
-async def readable_challenge(visit: Visit) -> Outcome:
+@given(_refused)
+async def readable_challenge(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The CORS headers of the 401 response."""
-    answer = await refusal(visit)
-    if answer.status != 401:
-        return skipped(_OPEN)
     exposed = (answer.header("access-control-expose-headers") or "").lower()
     if "www-authenticate" in exposed or exposed.strip() == "*":
         return good("", *answer.events)
     return remark("Scripts cannot read the challenge.", *answer.events)
-
-
-# Shared by the checks
-
-
-async def _begin(
-    visit: Visit, *fields: tuple[str, str], method: str = "", params: Any = None, url: str | None = None
-) -> RecordedResponse:
-    """The first request of a client of this revision, or another one, without the headers of the target."""
-    if not method:
-        method = "server/discover" if visit.modern else "initialize"
-    message: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}
-    revision = ("MCP-Protocol-Version", visit.revision)
-    extra: tuple[tuple[str, str], ...] = ()
-    if method == "initialize":
-        client = {"name": "inspector-check", "version": "1"}
-        message["params"] = {"protocolVersion": visit.revision, "capabilities": {}, "clientInfo": client}
-    else:
-        extra = (revision,)
-    if visit.modern or method == "server/discover":
-        prefix = "io.modelcontextprotocol/"
-        message["params"] = {
-            **message["params"],
-            "_meta": {f"{prefix}protocolVersion": visit.revision, f"{prefix}clientCapabilities": {}},
-        }
-        name = message["params"].get("name")
-        extra = (revision, ("Mcp-Method", method), *((("Mcp-Name", str(name)),) if name else ()))
-    return await visit.web.send(
-        url=url, fields=(JSON, ACCEPT, *extra, *fields), body=jsonrpc.encode(message), message=message, own=False
-    )
-
-
-async def refusal(visit: Visit) -> RecordedResponse:
-    """The response to a client without a token; requested once in a visit."""
-    found: RecordedResponse | None = visit.remembered.get("refusal")
-    if found is None:
-        found = visit.remembered["refusal"] = await _begin(visit)
-    return found
-
-
-def _challenge(answer: RecordedResponse) -> challenge.Challenge | None:
-    values = [value for name, value in answer.headers if name.lower() == "www-authenticate"]
-    return challenge.chosen(challenge.parse(values))
-
-
-async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
-    """The URL and content of the protected resource metadata, or why there are none (RFC 9728)."""
-    known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
-    if known is not None:
-        return known
-    found = _challenge(await refusal(visit))
-    named = found.parameters.get("resource_metadata") if found is not None else None
-    places = [named] if named else []
-    places += urls.resource_places(visit.web.target.url)
-    why = "nowhere"
-    for place in dict.fromkeys(places):
-        answer = await fetch(visit, place)
-        visit.remembered.setdefault("resource-events", []).extend(answer.events)
-        document = answer.messages[0] if answer.messages else None
-        if answer.status == 200 and type(document) is dict:
-            visit.remembered["resource-metadata"] = place, document
-            return place, document
-        why = f"{place} returns {answer.shown}"
-    visit.remembered["resource-metadata"] = why, None
-    return why, None
-
-
-async def fetch(visit: Visit, url: str) -> RecordedResponse:
-    """Get a document from a URL of the server: https, or local if the server is local."""
-    try:
-        urls.secure(url)
-    except ValueError as error:
-        return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
-    return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
-
-
-def _seen(visit: Visit) -> tuple[int, ...]:
-    return tuple(visit.remembered.get("resource-events", ()))[:10]
-
-
-def _same(named: str, url: str) -> bool:
-    """Whether both URLs name the same server, except for a trailing slash."""
-    try:
-        return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
-    except ValueError:
-        return False
-
-
-async def _with(visit: Visit, field: tuple[str, str], wanted: tuple[int, ...]) -> Outcome:
-    """The first request with an Authorization header: which statuses are correct."""
-    if (await refusal(visit)).status != 401:
-        return skipped(_OPEN)
-    answer = await _begin(visit, field)
-    if answer.status in wanted:
-        return good("", *answer.events)
-    return bad(f"{field[1].partition(' ')[0]} got {answer.shown}.", *answer.events)
-
-
-async def _token(visit: Visit) -> str:
-    """The token of the login; empty without one."""
-    for name, value in await visit.token_fields():
-        scheme, _, token = value.partition(" ")
-        if name.lower() == "authorization" and scheme.lower() == "bearer":
-            return token.strip()
-    return ""

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from inspector.auth import urls
 from inspector.check.catalog import CheckMode, CheckTable, TransportName
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
+from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit import Visit
 from inspector.check.web import RecordedResponse
@@ -26,311 +27,12 @@ _SECRETS = ("access_token", "refresh_token", "id_token", "client_secret", "regis
 _FORM = ("Content-Type", "application/x-www-form-urlencoded")
 _CALLBACK = "http://127.0.0.1:49152/inspector-check"
 _ELSEWHERE = "https://inspector-check.invalid/callback"
+Tokens = tuple[RecordedResponse, RecordedResponse, RecordedResponse]
+"""The responses to a code with a wrong verifier, with the right one, and once more."""
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint")
 
 
 CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
-
-
-@CHECKS.active(
-    "AS-01 must r3+",
-    page=_DISCOVERY,
-    apart=True,
-    says="The authorization server serves metadata at a well-known URI.",
-    fix="Serve the metadata at /.well-known/oauth-authorization-server or "
-    "/.well-known/openid-configuration of the issuer.",
-)
-async def has_metadata(visit: Visit) -> Outcome:
-    """The well-known URIs of the first issuer, in their order."""
-    issuer, document = await _server(visit)
-    if not issuer:
-        return skipped("the metadata name no authorization server")
-    if document is None:
-        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
-    return good(str(visit.remembered["server-why"]), *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-02 must r3+",
-    page="RFC 8414, section 3.3",
-    apart=True,
-    says="The issuer in the metadata equals the issuer that the protected resource names.",
-    fix="Set issuer to exactly the URL in authorization_servers, including a trailing slash if there is one.",
-)
-async def same_issuer(visit: Visit) -> Outcome:
-    """`issuer`."""
-    issuer, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    if document.get("issuer") == issuer:
-        return good("", *_seen(visit))
-    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-03 must r3+",
-    page=f"{_SECURITY}#communication-security",
-    apart=True,
-    says="Every endpoint of the authorization server uses https, except on localhost.",
-    fix="Serve the authorization server over TLS and use https:// URLs in its metadata.",
-)
-async def secure_endpoints(visit: Visit) -> Outcome:
-    """The URL of each endpoint."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    for name in _ENDPOINTS:
-        url = document.get(name)
-        if url is None:
-            continue
-        try:
-            urls.secure(url if isinstance(url, str) else "")
-        except ValueError as error:
-            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *_seen(visit))
-    return good("", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-04 must r4+",
-    page=f"{_SECURITY}#authorization-code-protection",
-    apart=True,
-    says="The authorization server advertises PKCE with S256.",
-    fix='Set code_challenge_methods_supported to ["S256"]; clients refuse to continue without it.',
-)
-async def pkce(visit: Visit) -> Outcome:
-    """`code_challenge_methods_supported`."""
-    return await _lists(visit, "code_challenge_methods_supported", "S256")
-
-
-@CHECKS.active(
-    "AS-05 should r4+",
-    page=_REGISTRATION,
-    apart=True,
-    says="The authorization server supports client ID metadata documents.",
-    fix="Accept an https URL as client_id, and set client_id_metadata_document_supported to true.",
-)
-async def named_by_url(visit: Visit) -> Outcome:
-    """`client_id_metadata_document_supported`."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    if document.get("client_id_metadata_document_supported") is True:
-        return good("", *_seen(visit))
-    return bad("Client ID metadata documents are not supported.", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-06 info r2+",
-    page=_REGISTRATION,
-    apart=True,
-    says="The authorization server supports dynamic client registration.",
-    fix="Offer a registration_endpoint (RFC 7591) for clients that have no client ID metadata document.",
-)
-async def registers(visit: Visit) -> Outcome:
-    """`registration_endpoint`."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    if isinstance(document.get("registration_endpoint"), str):
-        return good("", *_seen(visit))
-    return remark("It has no registration_endpoint: each client must be registered manually.", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-07 should r5",
-    page="basic/authorization#authorization-response",
-    apart=True,
-    says="Authorization responses identify the issuer (RFC 9207), which prevents mix-up attacks.",
-    fix="Add iss to the redirect, and set authorization_response_iss_parameter_supported to true.",
-)
-async def names_itself(visit: Visit) -> Outcome:
-    """`authorization_response_iss_parameter_supported`."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    if document.get("authorization_response_iss_parameter_supported") is True:
-        return good("", *_seen(visit))
-    return bad("Authorization responses do not contain iss.", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-08 must r2+",
-    page="OAuth 2.1, section 4.1",
-    apart=True,
-    says="The authorization server supports the authorization code grant for public clients.",
-    fix='Include "code" in response_types_supported, "authorization_code" in grant_types_supported, and '
-    '"none" in token_endpoint_auth_methods_supported.',
-)
-async def code_grant(visit: Visit) -> Outcome:
-    """Response types, grant types, and methods of the token endpoint."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    for name, wanted, otherwise in (
-        ("response_types_supported", "code", ()),
-        ("grant_types_supported", "authorization_code", ("authorization_code",)),
-        ("token_endpoint_auth_methods_supported", "none", ("client_secret_basic",)),
-    ):
-        listed = document.get(name, otherwise)
-        if wanted not in (listed if isinstance(listed, (list, tuple)) else ()):
-            return bad(f"{name} is {excerpt(document.get(name), 100)}, without {wanted}.", *_seen(visit))
-    return good("", *_seen(visit))
-
-
-@CHECKS.active(
-    "AS-09 must r2+",
-    page=f"{_SECURITY}#open-redirection",
-    mode=_HARM,
-    apart=True,
-    says="The authorization server does not redirect to an unregistered redirect URI.",
-    fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
-)
-async def foreign_redirect(visit: Visit) -> Outcome:
-    """A registered client, and an unregistered redirect URI."""
-    _, document = await _server(visit)
-    client = await _client(visit)
-    if document is None or not client:
-        return skipped("registering a client failed")
-    answer = await _authorize(visit, document, client, redirect_uri=_ELSEWHERE)
-    if (answer.header("location") or "").startswith(_ELSEWHERE):
-        return bad("It redirects to an unregistered URI.", *answer.events)
-    if not answer.status:
-        return skipped(answer.shown)
-    return good("", *answer.events)
-
-
-@CHECKS.active(
-    "AS-10 must r2+",
-    page="OAuth 2.1, section 4.1.3",
-    mode=_HARM,
-    apart=True,
-    says="An authorization code works once and only with its PKCE verifier.",
-    fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
-)
-async def code_rules(visit: Visit) -> Outcome:
-    """A code that needs no consent: with a wrong verifier, then with the right one, then once more."""
-    flow = await _flow(visit)
-    if isinstance(flow, str):
-        return skipped(flow)
-    wrong, token, again = flow
-    if _token(wrong):
-        return bad("A code was accepted with a wrong verifier.", *wrong.events)
-    if _token(token) and _token(again):
-        return bad("A code was accepted twice.", *again.events)
-    return good("", *wrong.events, *again.events)
-
-
-@CHECKS.active(
-    "AS-11 must r3+",
-    page="OAuth 2.1, section 4.3.1",
-    mode=_HARM,
-    apart=True,
-    says="The authorization server rotates refresh tokens of public clients.",
-    fix="Issue a new refresh_token with each token response, and reject the old one.",
-)
-async def rotation(visit: Visit) -> Outcome:
-    """The refresh token of a login without consent, used once."""
-    flow = await _flow(visit)
-    if isinstance(flow, str):
-        return skipped(flow)
-    first = _values(flow[1]).get("refresh_token")
-    if not isinstance(first, str):
-        return skipped("it issues no refresh token")
-    _, document = await _server(visit)
-    client = await _client(visit)
-    answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
-    second = _values(answer).get("refresh_token")
-    if isinstance(second, str) and second != first:
-        return good("", *answer.events)
-    if not _token(answer):
-        return skipped(f"renewal failed: {answer.shown}")
-    return bad("The refresh token was not rotated.", *answer.events)
-
-
-@CHECKS.active(
-    "AS-12 should r3+",
-    page=f"{_SECURITY}#token-theft",
-    mode=_HARM,
-    apart=True,
-    says="Access tokens are short-lived.",
-    fix="Issue access tokens for at most an hour, and set expires_in, for example 3600.",
-)
-async def short_lived(visit: Visit) -> Outcome:
-    """`expires_in` of a token that needs no consent."""
-    flow = await _flow(visit)
-    if isinstance(flow, str):
-        return skipped(flow)
-    if not _token(flow[1]):
-        return skipped(f"no token was issued: {flow[1].shown}")
-    seconds = _values(flow[1]).get("expires_in")
-    if type(seconds) is int and 0 < seconds <= 86_400:
-        return good(f"{seconds:,} s", *flow[1].events)
-    return bad(f"expires_in is {excerpt(seconds, 40)}.", *flow[1].events)
-
-
-@CHECKS.active(
-    "AS-13 must r2",
-    page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
-    apart=True,
-    says="Without metadata, the default endpoints /authorize, /token and /register exist.",
-    fix="Serve these paths at the origin of the server, or serve metadata with the URLs of your endpoints.",
-)
-async def default_paths(visit: Visit) -> Outcome:
-    """The three default paths, if no metadata name others."""
-    if (await refusal(visit)).status != 401:
-        return skipped("the server requires no authorization")
-    _, document = await _server(visit)
-    if document is not None:
-        return skipped("it has metadata")
-    seen: list[int] = []
-    for path in ("/authorize", "/token", "/register"):
-        answer = await fetch(visit, visit.web.url.origin + path)
-        seen += answer.events
-        if answer.status == 404 or not answer.status:
-            return bad(f"{path} got {answer.shown}.", *answer.events)
-    return good("", *seen)
-
-
-@CHECKS.active(
-    "AS-14 robust r2+",
-    page="RFC 6749, section 5.2",
-    mode=_HARM,
-    apart=True,
-    says="The token endpoint reports errors as JSON with status 400 or 401.",
-    fix='Return an error object such as {"error": "invalid_grant"} with Content-Type: application/json.',
-)
-async def token_errors(visit: Visit) -> Outcome:
-    """An unknown code."""
-    _, document = await _server(visit)
-    client = await _client(visit)
-    if document is None or not client:
-        return skipped("registering a client failed")
-    answer = await _post(
-        visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
-        redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
-    )  # fmt: skip
-    if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
-        return good("", *answer.events)
-    return bad(f"The request got {answer.shown}.", *answer.events)
-
-
-@CHECKS.active(
-    "AS-15 info r5",
-    page=_REGISTRATION,
-    apart=True,
-    says="Registration does not depend on a deprecated feature.",
-    fix="Support client ID metadata documents in addition to dynamic client registration.",
-)
-async def registration_to_come(visit: Visit) -> Outcome:
-    """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
-    _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    scopes = document.get("scopes_supported")
-    lasting = type(scopes) is list and "offline_access" in scopes
-    if "registration_endpoint" in document and document.get("client_id_metadata_document_supported") is not True:
-        return remark("Clients can only register dynamically, which is deprecated.", *_seen(visit))
-    return good("offline_access is offered" if lasting else "", *_seen(visit))
 
 
 # Shared by the checks
@@ -369,14 +71,10 @@ def _seen(visit: Visit) -> tuple[int, ...]:
     return tuple(visit.remembered.get("server-events", ()))[:10]
 
 
-async def _lists(visit: Visit, name: str, wanted: str) -> Outcome:
+async def _metadata(visit: Visit) -> dict[str, Any] | str:
+    """The metadata of the server, or that there are none."""
     _, document = await _server(visit)
-    if document is None:
-        return skipped("it has no metadata")
-    listed = document.get(name)
-    if type(listed) is list and wanted in listed:
-        return good("", *_seen(visit))
-    return bad(f"{name} is {excerpt(listed, 100)}.", *_seen(visit))
+    return "it has no metadata" if document is None else document
 
 
 def _values(answer: RecordedResponse) -> dict[str, Any]:
@@ -419,6 +117,13 @@ def _may(url: str) -> bool:
     return True
 
 
+async def _registered(visit: Visit) -> tuple[dict[str, Any], str] | str:
+    """The metadata of the server and the id of a client, or that registration failed."""
+    _, document = await _server(visit)
+    client = await _client(visit)
+    return "registering a client failed" if document is None or not client else (document, client)
+
+
 async def _authorize(visit: Visit, document: dict[str, Any], client: str, **parameters: str) -> RecordedResponse:
     """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
@@ -443,19 +148,19 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     )
 
 
-async def _flow(visit: Visit) -> tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str:
+async def _flow(visit: Visit) -> Tokens | str:
     """A login without consent: with a wrong verifier, with the right one, once more; or why it failed."""
-    known: tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str | None = visit.remembered.get("flow")
+    known: Tokens | str | None = visit.remembered.get("flow")
     if known is None:
         known = visit.remembered["flow"] = await _make_flow(visit)
     return known
 
 
-async def _make_flow(visit: Visit) -> tuple[RecordedResponse, RecordedResponse, RecordedResponse] | str:
-    _, document = await _server(visit)
-    client = await _client(visit)
-    if document is None or not client:
-        return "registering a client failed"
+async def _make_flow(visit: Visit) -> Tokens | str:
+    registered = await _registered(visit)
+    if isinstance(registered, str):
+        return registered
+    document, client = registered
     answers: list[RecordedResponse] = []
     for right in (False, True):
         verifier = secrets.token_urlsafe(48)
@@ -474,3 +179,288 @@ async def _make_flow(visit: Visit) -> tuple[RecordedResponse, RecordedResponse, 
         if right:
             answers.append(await _post(visit, document, **given))
     return answers[0], answers[1], answers[2]
+
+
+# The checks
+
+
+@CHECKS.active(
+    "AS-01 must r3+",
+    page=_DISCOVERY,
+    apart=True,
+    says="The authorization server serves metadata at a well-known URI.",
+    fix="Serve the metadata at /.well-known/oauth-authorization-server or "
+    "/.well-known/openid-configuration of the issuer.",
+)
+async def has_metadata(visit: Visit) -> Outcome:
+    """The well-known URIs of the first issuer, in their order."""
+    issuer, document = await _server(visit)
+    if not issuer:
+        return skipped("the metadata name no authorization server")
+    if document is None:
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
+    return good(str(visit.remembered["server-why"]), *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-02 must r3+",
+    page="RFC 8414, section 3.3",
+    apart=True,
+    says="The issuer in the metadata equals the issuer that the protected resource names.",
+    fix="Set issuer to exactly the URL in authorization_servers, including a trailing slash if there is one.",
+)
+@given(_metadata)
+async def same_issuer(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """`issuer`."""
+    issuer, _ = await _server(visit)
+    if document.get("issuer") == issuer:
+        return good("", *_seen(visit))
+    return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-03 must r3+",
+    page=f"{_SECURITY}#communication-security",
+    apart=True,
+    says="Every endpoint of the authorization server uses https, except on localhost.",
+    fix="Serve the authorization server over TLS and use https:// URLs in its metadata.",
+)
+@given(_metadata)
+async def secure_endpoints(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """The URL of each endpoint."""
+    for name in _ENDPOINTS:
+        url = document.get(name)
+        if url is None:
+            continue
+        try:
+            urls.secure(url if isinstance(url, str) else "")
+        except ValueError as error:
+            return bad(f"{name} is {excerpt(url, 100)}: {error}.", *_seen(visit))
+    return good("", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-04 must r4+",
+    page=f"{_SECURITY}#authorization-code-protection",
+    apart=True,
+    says="The authorization server advertises PKCE with S256.",
+    fix='Set code_challenge_methods_supported to ["S256"]; clients refuse to continue without it.',
+)
+@given(_metadata)
+async def pkce(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """`code_challenge_methods_supported`."""
+    listed = document.get("code_challenge_methods_supported")
+    if type(listed) is list and "S256" in listed:
+        return good("", *_seen(visit))
+    return bad(f"code_challenge_methods_supported is {excerpt(listed, 100)}.", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-05 should r4+",
+    page=_REGISTRATION,
+    apart=True,
+    says="The authorization server supports client ID metadata documents.",
+    fix="Accept an https URL as client_id, and set client_id_metadata_document_supported to true.",
+)
+@given(_metadata)
+async def named_by_url(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """`client_id_metadata_document_supported`."""
+    if document.get("client_id_metadata_document_supported") is True:
+        return good("", *_seen(visit))
+    return bad("Client ID metadata documents are not supported.", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-06 info r2+",
+    page=_REGISTRATION,
+    apart=True,
+    says="The authorization server supports dynamic client registration.",
+    fix="Offer a registration_endpoint (RFC 7591) for clients that have no client ID metadata document.",
+)
+@given(_metadata)
+async def registers(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """`registration_endpoint`."""
+    if isinstance(document.get("registration_endpoint"), str):
+        return good("", *_seen(visit))
+    return remark("It has no registration_endpoint: each client must be registered manually.", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-07 should r5",
+    page="basic/authorization#authorization-response",
+    apart=True,
+    says="Authorization responses identify the issuer (RFC 9207), which prevents mix-up attacks.",
+    fix="Add iss to the redirect, and set authorization_response_iss_parameter_supported to true.",
+)
+@given(_metadata)
+async def names_itself(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """`authorization_response_iss_parameter_supported`."""
+    if document.get("authorization_response_iss_parameter_supported") is True:
+        return good("", *_seen(visit))
+    return bad("Authorization responses do not contain iss.", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-08 must r2+",
+    page="OAuth 2.1, section 4.1",
+    apart=True,
+    says="The authorization server supports the authorization code grant for public clients.",
+    fix='Include "code" in response_types_supported, "authorization_code" in grant_types_supported, and '
+    '"none" in token_endpoint_auth_methods_supported.',
+)
+@given(_metadata)
+async def code_grant(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """Response types, grant types, and methods of the token endpoint."""
+    for name, wanted, otherwise in (
+        ("response_types_supported", "code", ()),
+        ("grant_types_supported", "authorization_code", ("authorization_code",)),
+        ("token_endpoint_auth_methods_supported", "none", ("client_secret_basic",)),
+    ):
+        listed = document.get(name, otherwise)
+        if wanted not in (listed if isinstance(listed, (list, tuple)) else ()):
+            return bad(f"{name} is {excerpt(document.get(name), 100)}, without {wanted}.", *_seen(visit))
+    return good("", *_seen(visit))
+
+
+@CHECKS.active(
+    "AS-09 must r2+",
+    page=f"{_SECURITY}#open-redirection",
+    mode=_HARM,
+    apart=True,
+    says="The authorization server does not redirect to an unregistered redirect URI.",
+    fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
+)
+@given(_registered)
+async def foreign_redirect(visit: Visit, registered: tuple[dict[str, Any], str]) -> Outcome:
+    """A registered client, and an unregistered redirect URI."""
+    document, client = registered
+    answer = await _authorize(visit, document, client, redirect_uri=_ELSEWHERE)
+    if (answer.header("location") or "").startswith(_ELSEWHERE):
+        return bad("It redirects to an unregistered URI.", *answer.events)
+    if not answer.status:
+        return skipped(answer.shown)
+    return good("", *answer.events)
+
+
+@CHECKS.active(
+    "AS-10 must r2+",
+    page="OAuth 2.1, section 4.1.3",
+    mode=_HARM,
+    apart=True,
+    says="An authorization code works once and only with its PKCE verifier.",
+    fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
+)
+@given(_flow)
+async def code_rules(visit: Visit, flow: Tokens) -> Outcome:
+    """A code that needs no consent: with a wrong verifier, then with the right one, then once more."""
+    wrong, token, again = flow
+    if _token(wrong):
+        return bad("A code was accepted with a wrong verifier.", *wrong.events)
+    if _token(token) and _token(again):
+        return bad("A code was accepted twice.", *again.events)
+    return good("", *wrong.events, *again.events)
+
+
+@CHECKS.active(
+    "AS-11 must r3+",
+    page="OAuth 2.1, section 4.3.1",
+    mode=_HARM,
+    apart=True,
+    says="The authorization server rotates refresh tokens of public clients.",
+    fix="Issue a new refresh_token with each token response, and reject the old one.",
+)
+@given(_flow)
+async def rotation(visit: Visit, flow: Tokens) -> Outcome:
+    """The refresh token of a login without consent, used once."""
+    first = _values(flow[1]).get("refresh_token")
+    if not isinstance(first, str):
+        return skipped("it issues no refresh token")
+    _, document = await _server(visit)
+    client = await _client(visit)
+    answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
+    second = _values(answer).get("refresh_token")
+    if isinstance(second, str) and second != first:
+        return good("", *answer.events)
+    if not _token(answer):
+        return skipped(f"renewal failed: {answer.shown}")
+    return bad("The refresh token was not rotated.", *answer.events)
+
+
+@CHECKS.active(
+    "AS-12 should r3+",
+    page=f"{_SECURITY}#token-theft",
+    mode=_HARM,
+    apart=True,
+    says="Access tokens are short-lived.",
+    fix="Issue access tokens for at most an hour, and set expires_in, for example 3600.",
+)
+@given(_flow)
+async def short_lived(visit: Visit, flow: Tokens) -> Outcome:
+    """`expires_in` of a token that needs no consent."""
+    if not _token(flow[1]):
+        return skipped(f"no token was issued: {flow[1].shown}")
+    seconds = _values(flow[1]).get("expires_in")
+    if type(seconds) is int and 0 < seconds <= 86_400:
+        return good(f"{seconds:,} s", *flow[1].events)
+    return bad(f"expires_in is {excerpt(seconds, 40)}.", *flow[1].events)
+
+
+@CHECKS.active(
+    "AS-13 must r2",
+    page="basic/authorization#fallbacks-for-servers-without-metadata-discovery",
+    apart=True,
+    says="Without metadata, the default endpoints /authorize, /token and /register exist.",
+    fix="Serve these paths at the origin of the server, or serve metadata with the URLs of your endpoints.",
+)
+async def default_paths(visit: Visit) -> Outcome:
+    """The three default paths, if no metadata name others."""
+    if (await refusal(visit)).status != 401:
+        return skipped("the server requires no authorization")
+    _, document = await _server(visit)
+    if document is not None:
+        return skipped("it has metadata")
+    seen: list[int] = []
+    for path in ("/authorize", "/token", "/register"):
+        answer = await fetch(visit, visit.web.url.origin + path)
+        seen += answer.events
+        if answer.status == 404 or not answer.status:
+            return bad(f"{path} got {answer.shown}.", *answer.events)
+    return good("", *seen)
+
+
+@CHECKS.active(
+    "AS-14 robust r2+",
+    page="RFC 6749, section 5.2",
+    mode=_HARM,
+    apart=True,
+    says="The token endpoint reports errors as JSON with status 400 or 401.",
+    fix='Return an error object such as {"error": "invalid_grant"} with Content-Type: application/json.',
+)
+@given(_registered)
+async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> Outcome:
+    """An unknown code."""
+    document, client = registered
+    answer = await _post(
+        visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
+        redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
+    )  # fmt: skip
+    if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
+        return good("", *answer.events)
+    return bad(f"The request got {answer.shown}.", *answer.events)
+
+
+@CHECKS.active(
+    "AS-15 info r5",
+    page=_REGISTRATION,
+    apart=True,
+    says="Registration does not depend on a deprecated feature.",
+    fix="Support client ID metadata documents in addition to dynamic client registration.",
+)
+@given(_metadata)
+async def registration_to_come(visit: Visit, document: dict[str, Any]) -> Outcome:
+    """Only dynamic registration, which is deprecated; and whether offline_access is offered."""
+    scopes = document.get("scopes_supported")
+    lasting = type(scopes) is list and "offline_access" in scopes
+    if "registration_endpoint" in document and document.get("client_id_metadata_document_supported") is not True:
+        return remark("Clients can only register dynamically, which is deprecated.", *_seen(visit))
+    return good("offline_access is offered" if lasting else "", *_seen(visit))

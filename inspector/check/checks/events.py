@@ -6,13 +6,14 @@ The text is a draft, so a fault is a warning at most, and the group runs only on
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.asked import RequestOutcome
 from inspector.check.catalog import CheckTable
+from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
 from inspector.check.raw_connection import RawConnection
 from inspector.check.visit import OPENING, Visit
@@ -115,10 +116,10 @@ class _List:
         return tuple(n for page in self.pages for n in page.events)[:10]
 
 
-async def _listed(visit: Visit) -> _List | None:
-    """The list, requested once in a visit; None if the server does not declare events."""
+async def _listed(visit: Visit) -> _List | str:
+    """The list, requested once in a visit; or that the server does not declare events."""
     if declared(visit.session.server.capabilities).dialect != "extension" or not visit.modern:
-        return None
+        return _NOT_DECLARED
     known = visit.remembered.get("events")
     if isinstance(known, _List):
         return known
@@ -151,11 +152,9 @@ async def _listed(visit: Visit) -> _List | None:
     says='events/list answers with an array, which may be empty, and resultType "complete".',
     fix='Return {"resultType": "complete", "events": […]}; [] without event types.',
 )
-async def has_a_list(visit: Visit) -> Outcome:
+@given(_listed)
+async def has_a_list(visit: Visit, found: _List) -> Outcome:
     """The first page."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     first = found.pages[0]
     if not first.ok:
         return bad(f"events/list got {first.reply}.", *first.events)
@@ -166,11 +165,8 @@ async def has_a_list(visit: Visit) -> Outcome:
     return good(f"{len(found.types)} event types", *found.events)
 
 
-async def _of_entries(visit: Visit, about: str) -> Outcome:
+def _of_entries(found: _List, about: str) -> Outcome:
     """The problems of descriptors: those with `delivery`, or the others."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     if not found.entries:
         return skipped("the server lists no event types")
     for entry in found.entries:
@@ -188,9 +184,10 @@ async def _of_entries(visit: Visit, about: str) -> Outcome:
     says="An event type has a name, a description, an inputSchema and a payloadSchema.",
     fix='Add the member; a schema without rules is {"type": "object"}.',
 )
-async def has_its_members(visit: Visit) -> Outcome:
+@given(_listed)
+async def has_its_members(visit: Visit, found: _List) -> Outcome:
     """Each descriptor, except its delivery modes."""
-    return await _of_entries(visit, "members")
+    return _of_entries(found, "members")
 
 
 @CHECKS.active(
@@ -199,9 +196,10 @@ async def has_its_members(visit: Visit) -> Outcome:
     says="delivery names at least one of poll, push and webhook, each once.",
     fix='Write "delivery": ["poll"], with the modes that the type supports.',
 )
-async def has_modes(visit: Visit) -> Outcome:
+@given(_listed)
+async def has_modes(visit: Visit, found: _List) -> Outcome:
     """The delivery modes of each descriptor."""
-    return await _of_entries(visit, "delivery")
+    return _of_entries(found, "delivery")
 
 
 @CHECKS.active(
@@ -210,11 +208,9 @@ async def has_modes(visit: Visit) -> Outcome:
     says="inputSchema and payloadSchema are valid JSON Schemas.",
     fix="Correct the schema; a JSON Schema validator names the place.",
 )
-async def has_valid_schemas(visit: Visit) -> Outcome:
+@given(_listed)
+async def has_valid_schemas(visit: Visit, found: _List) -> Outcome:
     """Both schemas of each descriptor."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     if not found.types:
         return skipped("the server lists no event types")
     for event in found.types:
@@ -232,11 +228,9 @@ async def has_valid_schemas(visit: Visit) -> Outcome:
     says="The pages of the list follow each other to an end, and no name comes twice.",
     fix="Return each event type on one page, and no nextCursor on the last.",
 )
-async def has_unique_names(visit: Visit) -> Outcome:
+@given(_listed)
+async def has_unique_names(visit: Visit, found: _List) -> Outcome:
     """All pages."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     if found.problem:
         return bad(found.problem, *found.events)
     names = [event.name for event in found.types]
@@ -260,11 +254,15 @@ def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]
     }  # fmt: skip
 
 
-async def _polls(visit: Visit) -> tuple[EventType, list[RequestOutcome]] | str:
+_Polls = tuple[EventType, list[RequestOutcome]]
+"""An event type that is delivered by poll, and the answers to its polls."""
+
+
+async def _polls(visit: Visit) -> _Polls | str:
     """A first poll with a null cursor, then polls for one event each; or why there are none."""
     found = await _listed(visit)
-    if found is None:
-        return _NOT_DECLARED
+    if isinstance(found, str):
+        return found
     event = _delivered_by(found, "poll")
     if event is None:
         return _NO_POLL
@@ -298,11 +296,9 @@ def _all_of(made: list[RequestOutcome]) -> tuple[int, ...]:
     says="A first poll, with a null cursor, returns no events, and a cursor or null.",
     fix="Start from now if cursor is null: return no events and the current position.",
 )
-async def begins_now(visit: Visit) -> Outcome:
+@given(_polls)
+async def begins_now(visit: Visit, polls: _Polls) -> Outcome:
     """The first of the polls."""
-    polls = await _polls(visit)
-    if isinstance(polls, str):
-        return skipped(polls)
     first = polls[1][0]
     if not first.ok:
         return bad(f"The first poll got {first.reply}.", *first.events)
@@ -321,11 +317,9 @@ async def begins_now(visit: Visit) -> Outcome:
     says="A poll returns events, truncated, hasMore and nextPollMs, in milliseconds.",
     fix='Return {"events": […], "cursor": …, "truncated": false, "hasMore": false, "nextPollMs": 30000}.',
 )
-async def has_its_result(visit: Visit) -> Outcome:
+@given(_polls)
+async def has_its_result(visit: Visit, polls: _Polls) -> Outcome:
     """Each of the polls."""
-    polls = await _polls(visit)
-    if isinstance(polls, str):
-        return skipped(polls)
     for polled in polls[1]:
         if not polled.ok:
             return bad(f"A poll got {polled.reply}.", *polled.events)
@@ -352,11 +346,9 @@ async def has_its_result(visit: Visit) -> Outcome:
     says="The cursor of an event type is always null, or never.",
     fix="Return a cursor from each poll if the type can replay, else never.",
 )
-async def is_consistent(visit: Visit) -> Outcome:
+@given(_polls)
+async def is_consistent(visit: Visit, polls: _Polls) -> Outcome:
     """Each of the polls."""
-    polls = await _polls(visit)
-    if isinstance(polls, str):
-        return skipped(polls)
     answered = [polled for polled in polls[1] if polled.ok]
     if len(answered) < 2:
         return skipped("fewer than two polls were answered")
@@ -372,11 +364,9 @@ async def is_consistent(visit: Visit) -> Outcome:
     says="A poll returns at most maxEvents events, and the rest with hasMore.",
     fix="Cut the list at maxEvents, return the cursor of the last event, and set hasMore.",
 )
-async def respects_the_limit(visit: Visit) -> Outcome:
+@given(_polls)
+async def respects_the_limit(visit: Visit, polls: _Polls) -> Outcome:
     """The polls for one event."""
-    polls = await _polls(visit)
-    if isinstance(polls, str):
-        return skipped(polls)
     came = [polled for polled in polls[1][1:] if polled.ok and _occurrences(polled)]
     for polled in came:
         if len(_occurrences(polled)) > 1:
@@ -396,9 +386,10 @@ def _occurrences(polled: RequestOutcome) -> list[Any]:
     says="An event has eventId, name, timestamp and data; in a poll it has no cursor.",
     fix='Return {"eventId": "…", "name": "…", "timestamp": "2026-11-22T08:00:00Z", "data": {…}}.',
 )
-async def has_its_occurrence(visit: Visit) -> Outcome:
+@given(_polls)
+async def has_its_occurrence(visit: Visit, polls: _Polls) -> Outcome:
     """The events of the polls."""
-    return await _of_occurrences(visit, _wrong_occurrence)
+    return _of_occurrences(polls, _wrong_occurrence)
 
 
 @CHECKS.active(
@@ -408,15 +399,13 @@ async def has_its_occurrence(visit: Visit) -> Outcome:
     says="The data of an event matches the payloadSchema of its type.",
     fix="Return the data that the schema describes, or correct the schema.",
 )
-async def fits_its_schema(visit: Visit) -> Outcome:
+@given(_polls)
+async def fits_its_schema(visit: Visit, polls: _Polls) -> Outcome:
     """The data of the events of the polls."""
-    return await _of_occurrences(visit, _wrong_data)
+    return _of_occurrences(polls, _wrong_data)
 
 
-async def _of_occurrences(visit: Visit, wrong: Any) -> Outcome:
-    polls = await _polls(visit)
-    if isinstance(polls, str):
-        return skipped(polls)
+def _of_occurrences(polls: _Polls, wrong: Callable[[EventType, Any], str]) -> Outcome:
     event, made = polls
     amount = 0
     for polled in made:
@@ -464,10 +453,9 @@ def _meaning(asked: RequestOutcome) -> str:
     says="An unknown event type gets the error NotFound.",
     fix='Return error -32023 with data {"kind": "event"}.',
 )
-async def refuses_unknown_names(visit: Visit) -> Outcome:
+@given(_listed)
+async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
     """A poll of a type that is not listed."""
-    if await _listed(visit) is None:
-        return skipped(_NOT_DECLARED)
     asked = await visit.ask("events/poll", {"name": _UNKNOWN, "arguments": {}, "cursor": None}, probe=True)
     if _meaning(asked) != "NotFound":
         return bad(f"A poll of an unknown event type got {asked.reply}.", *asked.events)
@@ -480,11 +468,9 @@ async def refuses_unknown_names(visit: Visit) -> Outcome:
     says="Arguments that break the inputSchema get error -32602.",
     fix="Validate the arguments before you use them, and return -32602 (Invalid params), not -32603.",
 )
-async def refuses_bad_arguments(visit: Visit) -> Outcome:
+@given(_listed)
+async def refuses_bad_arguments(visit: Visit, found: _List) -> Outcome:
     """A poll, or a stream, with arguments of a wrong type."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
         for event in found.types:
             wrong = _bad_arguments(event.input_schema) if mode in event.delivery else None
@@ -517,11 +503,9 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
     says="A delivery mode that an event type does not list gets the error Unsupported.",
     fix='Return error -32026 with data {"feature": "deliveryMode", "value": "push"}.',
 )
-async def refuses_other_modes(visit: Visit) -> Outcome:
+@given(_listed)
+async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
     """A poll of a type without poll, or a stream of one without push."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
         event = next((each for each in found.types if each.delivery and mode not in each.delivery), None)
         if event is not None:
@@ -539,11 +523,9 @@ async def refuses_other_modes(visit: Visit) -> Outcome:
     says="A cursor that is out of range is not an error: truncated is true, and the cursor is a fresh one.",
     fix="Start at a position that you can serve, return its cursor, and set truncated.",
 )
-async def accepts_old_cursors(visit: Visit) -> Outcome:
+@given(_listed)
+async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
     """A poll with a cursor that the server never gave: worth a note at most."""
-    found = await _listed(visit)
-    if found is None:
-        return skipped(_NOT_DECLARED)
     event = _delivered_by(found, "poll")
     if event is None:
         return skipped(_NO_POLL)
@@ -719,10 +701,9 @@ async def ends(visit: Visit) -> Outcome:
     says="notifications/events/list_changed comes only to a client that asked for it, from a server that declares it.",
     fix="Send it on the streams of subscriptions/listen whose filter has eventsListChanged, and declare listChanged.",
 )
-async def tells_changes_on_request(visit: Visit) -> Outcome:
+@given(_listed)
+async def tells_changes_on_request(visit: Visit, _: _List) -> Outcome:
     """All that has come in this visit."""
-    if await _listed(visit) is None:
-        return skipped(_NOT_DECLARED)
     index = visit.journal.index
     first = visit.visited.first
     came = Query(dir=Dir.RECV, shape=Shape.NOTIFICATION, method=LIST_CHANGED).numbers(index, first)
@@ -742,11 +723,18 @@ async def tells_changes_on_request(visit: Visit) -> Outcome:
 # Webhooks
 
 
-async def _subscribed(visit: Visit, url: str, secret: str) -> RequestOutcome | str:
+async def _by_webhook(visit: Visit) -> EventType | str:
+    """An event type that is delivered by webhook, or why there is none."""
     found = await _listed(visit)
-    event = None if found is None else _delivered_by(found, "webhook")
-    if event is None:
-        return _NOT_DECLARED if found is None else "no event type is delivered by webhook"
+    if isinstance(found, str):
+        return found
+    return _delivered_by(found, "webhook") or "no event type is delivered by webhook"
+
+
+async def _subscribed(visit: Visit, url: str, secret: str) -> RequestOutcome | str:
+    event = await _by_webhook(visit)
+    if isinstance(event, str):
+        return event
     delivery = {"mode": "webhook", "url": url, "secret": secret}
     params = _params(event, delivery=delivery, ttlMs=60_000)
     asked = await visit.ask("events/subscribe", params, probe=True)
@@ -846,10 +834,9 @@ async def _trial(visit: Visit) -> _Trial | str:
     known = visit.remembered.get("webhook")
     if isinstance(known, _Trial | str):
         return known
-    found = await _listed(visit)
-    event = None if found is None else _delivered_by(found, "webhook")
-    if event is None:
-        return _NOT_DECLARED if found is None else "no event type is delivered by webhook"
+    event = await _by_webhook(visit)
+    if isinstance(event, str):
+        return event
     visit.remembered["webhook"] = "the subscription was not completed"
     trial = visit.remembered["webhook"] = await _tried(visit, event)
     return trial
@@ -905,11 +892,9 @@ def _not_taken(trial: _Trial) -> Outcome | None:
     says="A subscription that asks for no ttlMs gets a time to refresh it before.",
     fix='Return a time as refreshBefore, such as "2026-11-22T09:00:00Z"; null only for "ttlMs": null.',
 )
-async def limits_its_subscriptions(visit: Visit) -> Outcome:
+@given(_trial)
+async def limits_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
     """The grant of a subscription without ttlMs."""
-    trial = await _trial(visit)
-    if isinstance(trial, str):
-        return skipped(trial)
     if refused := _not_taken(trial):
         return refused
     given = trial.first.body.get("refreshBefore")
@@ -927,11 +912,9 @@ async def limits_its_subscriptions(visit: Visit) -> Outcome:
     says="The same subscription keeps its id; its removal has an empty result, and a second removal gets NotFound.",
     fix="Derive the id from principal, name, arguments and delivery.url, and return NotFound if there is none.",
 )
-async def identifies_its_subscriptions(visit: Visit) -> Outcome:
+@given(_trial)
+async def identifies_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
     """A subscription twice, and its removal twice."""
-    trial = await _trial(visit)
-    if isinstance(trial, str):
-        return skipped(trial)
     if refused := _not_taken(trial):
         return refused
     assert trial.again is not None
@@ -963,11 +946,9 @@ async def identifies_its_subscriptions(visit: Visit) -> Outcome:
     says="A delivery is a signed POST of JSON with the headers of a webhook, and follows no redirect.",
     fix="Sign id.timestamp.body by HMAC-SHA256 with the decoded secret, and treat a 3xx response as a failure.",
 )
-async def signs_its_deliveries(visit: Visit) -> Outcome:
+@given(_trial)
+async def signs_its_deliveries(visit: Visit, trial: _Trial) -> Outcome:
     """Each delivery; the first event is redirected."""
-    trial = await _trial(visit)
-    if isinstance(trial, str):
-        return skipped(trial)
     if refused := _not_taken(trial):
         return refused
     if not trial.delivered:
@@ -990,11 +971,9 @@ async def signs_its_deliveries(visit: Visit) -> Outcome:
     says="A callback is verified by a challenge before the first event; one on loopback is refused.",
     fix='POST {"type": "verification", "challenge": …}, expect the challenge, and refuse private addresses.',
 )
-async def verifies_its_callbacks(visit: Visit) -> Outcome:
+@given(_trial)
+async def verifies_its_callbacks(visit: Visit, trial: _Trial) -> Outcome:
     """The order of the deliveries, and a subscription with a callback on 127.0.0.1."""
-    trial = await _trial(visit)
-    if isinstance(trial, str):
-        return skipped(trial)
     if trial.private is None:
         return _not_taken(trial) or skipped("no callback was tried")
     if trial.first.ok:

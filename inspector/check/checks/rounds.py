@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.catalog import CheckTable, Probe
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.raw_connection import PREFIX, RawConnection
 from inspector.check.tool_calls import FEW, Trial, everything, reply, trials
@@ -42,6 +44,36 @@ CHECKS.passive(
 )
 
 
+_SecondRound = Callable[[Visit, RawConnection, Trial, RequestOutcome], Awaitable[Outcome | None]]
+
+
+def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRound], Probe]:
+    """Give the check the first round of each tool that asks, until one is at fault.
+
+    The check returns None for a tool that shows nothing; `nothing` says that all did.
+    """
+
+    def decorated(check: _SecondRound) -> Probe:
+        @wraps(check)
+        async def probe(visit: Visit) -> Outcome:
+            seen: list[int] = []
+            async with visit.link() as link:
+                for trial in await _asking(visit, states=states):
+                    first = await _ask(visit, link, trial)
+                    outcome = await check(visit, link, trial, first)
+                    if outcome is None:
+                        continue
+                    evidence = (*first.events, *outcome.evidence)
+                    if outcome.seen != "good":
+                        return outcome._replace(evidence=evidence)
+                    seen += evidence
+            return good("", *seen) if seen else skipped(nothing)
+
+        return probe
+
+    return decorated
+
+
 @CHECKS.active(
     "MRTR-04 must r5",
     page=_SERVER,
@@ -70,20 +102,15 @@ async def undeclared(visit: Visit) -> Outcome:
     says="Missing input responses are requested again, without an error.",
     fix="Return input_required again with the inputRequests that are still open.",
 )
-async def missing_answers(visit: Visit) -> Outcome:
+@_each_asking("no allowed tool needs an input response")
+async def missing_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
     """The second round without a response to the input request."""
-    seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _asking(visit):
-            first = await _ask(visit, link, trial)
-            if not _wanted(first):
-                continue
-            asked = await _retry(visit, link, trial, first, {})
-            if asked.answered and not asked.ok:
-                return bad(f"{trial.name} without an input response got {asked.reply}.", *first.events, *asked.events)
-            if _wants(asked):
-                seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped("no allowed tool needs an input response")
+    if not _wanted(first):
+        return None
+    asked = await _retry(visit, link, trial, first, {})
+    if asked.answered and not asked.ok:
+        return bad(f"{trial.name} without an input response got {asked.reply}.", *asked.events)
+    return good("", *asked.events) if _wants(asked) else None
 
 
 @CHECKS.active(
@@ -93,23 +120,17 @@ async def missing_answers(visit: Visit) -> Outcome:
     says="The server ignores unknown keys in inputResponses.",
     fix="Read only the keys of inputResponses that you requested.",
 )
-async def unexpected_answers(visit: Visit) -> Outcome:
+@_each_asking("no allowed tool requests and accepts input")
+async def unexpected_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
     """The second round with one unknown input response."""
-    seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _asking(visit):
-            first = await _ask(visit, link, trial)
-            plain = await _retry(visit, link, trial, first, _answers(first))
-            if not _wanted(first) or not plain.ok:
-                continue
-            more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
-            asked = await _retry(visit, link, trial, first, more)
-            if not asked.ok:
-                return bad(
-                    f"{trial.name} with an unknown input response got {asked.reply}.", *first.events, *asked.events
-                )
-            seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
+    plain = await _retry(visit, link, trial, first, _answers(first))
+    if not _wanted(first) or not plain.ok:
+        return None
+    more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
+    asked = await _retry(visit, link, trial, first, more)
+    if not asked.ok:
+        return bad(f"{trial.name} with an unknown input response got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
 
 
 @CHECKS.active(
@@ -119,23 +140,15 @@ async def unexpected_answers(visit: Visit) -> Outcome:
     says="Invalid inputResponses get an error or are requested again.",
     fix="Validate inputResponses, and return -32602 if one does not match its request.",
 )
-async def malformed_answers(visit: Visit) -> Outcome:
+@_each_asking(_NO_INPUT)
+async def malformed_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
     """The second round with numbers as input responses."""
-    seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _asking(visit):
-            first = await _ask(visit, link, trial)
-            if not _wanted(first):
-                continue
-            asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
-            if _is_done(asked):
-                return bad(
-                    f"{trial.name} accepted 7 as an input response and got {asked.reply}.",
-                    *first.events,
-                    *asked.events,
-                )
-            seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped(_NO_INPUT)
+    if not _wanted(first):
+        return None
+    asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
+    if _is_done(asked):
+        return bad(f"{trial.name} accepted 7 as an input response and got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
 
 
 @CHECKS.active(
@@ -145,29 +158,22 @@ async def malformed_answers(visit: Visit) -> Outcome:
     says="The server rejects a modified requestState.",
     fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
 )
-async def tampered(visit: Visit) -> Outcome:
+@_each_asking(_NO_STATE, states=True)
+async def tampered(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
     """The second round with one character of requestState changed."""
-    seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _asking(visit, states=True):
-            first = await _ask(visit, link, trial)
-            state = first.body.get("requestState")
-            if not isinstance(state, str) or not state:
-                continue
-            plain = await _retry(visit, link, trial, first, _answers(first))
-            if not plain.ok:
-                continue  # The rejection may have another cause than the change.
-            middle = len(state) // 2
-            changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
-            asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
-            if _is_done(asked):
-                what = (
-                    f"{trial.name} accepted a modified requestState. This is correct only if the server does not "
-                    "rely on it."
-                )
-                return doubtful(what, *first.events, *asked.events)
-            seen += (*first.events, *asked.events)
-    return good("", *seen) if seen else skipped(_NO_STATE)
+    state = first.body.get("requestState")
+    if not isinstance(state, str) or not state:
+        return None
+    plain = await _retry(visit, link, trial, first, _answers(first))
+    if not plain.ok:
+        return None  # The rejection may have another cause than the change.
+    middle = len(state) // 2
+    changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
+    asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
+    if _is_done(asked):
+        what = f"{trial.name} accepted a modified requestState. This is correct only if the server does not rely on it."
+        return doubtful(what, *asked.events)
+    return good("", *asked.events)
 
 
 @CHECKS.active(

@@ -62,7 +62,7 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
         if server.status is not None:
             return skipped("the server had exited before")
         if not await server.close_input(visit.limits.request):
-            return bad(f"It was still running {visit.limits.request:g} s after its stdin closed.", server.spawned)
+            return bad(f"It was still running {server.seconds:.1f} s after its stdin closed.", server.spawned)
         if server.status:
             return bad(f"It exited after {server.seconds:.2f} s with status {server.status}.", server.ended)
         return good(f"it exited after {server.seconds:.2f} s", server.ended)
@@ -83,7 +83,7 @@ async def ends_when_told(visit: Visit) -> Outcome:
         if server.status is not None:
             return skipped("the server had exited before")
         if not await server.terminate(visit.limits.request / 2):
-            return bad(f"It was still running {visit.limits.request / 2:g} s after SIGTERM.", server.spawned)
+            return bad(f"It was still running {server.seconds:.1f} s after SIGTERM.", server.spawned)
         left = await server.survivors(_FAMILY_SECONDS)
         if left:
             return bad(f"{left} of its child processes kept running.", server.ended)

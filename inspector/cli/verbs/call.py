@@ -46,6 +46,7 @@ def run(invocation: Invocation) -> int:
         except ServerError as error:
             if not error.hint and _says_unknown(error, invocation.arguments["tool"]):
                 error.hint = await _unlisted(session, invocation.arguments["tool"])
+            error.hint = error.hint or _other_revision(session, error, None)
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -59,6 +60,7 @@ def run(invocation: Invocation) -> int:
                 if _names(body, invocation.arguments["tool"])
                 else ""
             )
+            hint = hint or _other_revision(session, None, body)
             if hint:
                 out.note(f"hint: {out.safe(hint, 500)}")
         if not out.json or invocation.option("save") is not None:
@@ -106,6 +108,14 @@ def _names(result: dict[str, Any], tool: str) -> bool:
 
     texts = (block.get("text") for block in blocks_of(result.get("content")) if type(block) is dict)
     return any(type(text) is str and tool in text[:1000] for text in texts)
+
+
+def _other_revision(session: Session, error: ServerError | None, body: Any) -> str:
+    """A hint if the failure comes from the revision in use; else empty."""
+    from inspector.client.revision_hints import revision_hint
+
+    found = revision_hint(session.server.revision, error, body)
+    return f"{found} Choose it with --protocol." if found else ""
 
 
 async def _unlisted(session: Session, name: str) -> str:

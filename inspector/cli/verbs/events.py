@@ -33,6 +33,7 @@ _NEEDS = {
 }  # fmt: skip
 """By option, the actions that it belongs to."""
 FLUSH_EVERY = 0.05
+_LARGEST_DELIVERY = 64 << 20
 """Seconds between two prints while events arrive."""
 
 
@@ -410,7 +411,8 @@ async def _receiving(
         nonlocal refused
         at = session.journal.index.time(arrival.n) / 1e6 if arrival.n else 0.0
         if arrival.accepted:
-            subscription.delivered(arrival.verdict.kind, arrival.verdict.body, arrival.n, at)
+            verdict = arrival.verdict
+            subscription.delivered(verdict.kind, verdict.body, arrival.n, at, repeated=arrival.repeated)
             for problem in arrival.problems:
                 subscription.note(problem, arrival.n, at)
         else:
@@ -471,14 +473,12 @@ def _verify(invocation: Invocation) -> int:
     """Verify a saved delivery; 5 if a receiver must reject it."""
     import time
 
+    from inspector.config.files import read_bytes
     from inspector.protocol import webhook
 
     out = Output.of(invocation)
     file: Path = invocation.option("verify")
-    try:
-        raw = file.read_bytes()[: 64 << 20]
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror or 'unknown reason'}.") from None
+    raw = read_bytes(file, limit=_LARGEST_DELIVERY)
     secret_file: Path = invocation.option("secret-file")
     if not secret_file.exists():
         raise UsageError(f"{secret_file} does not exist.", hint="Name the file that --subscribe wrote.")

@@ -8,12 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.files import check_outputs, forced, new_recording, write_text
+from inspector.cli.flow_options import ENVIRONMENT, SET
 from inspector.cli.options import ARGS, Option, count, output, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from inspector.calls.variables import Secrets
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
@@ -23,22 +27,26 @@ if TYPE_CHECKING:
     from inspector.load.runner import LoadRun
 
 _FILES = ("html", "junit", "locust")
+_STOPPED = "The search was stopped."
 
 
 def run(invocation: Invocation) -> int:
     """Run the plan and report; 5 where a condition of --fail holds."""
+    from inspector.calls.variables import Secrets
     from inspector.cli import setup
 
     out = Output.of(invocation)
     _check(invocation)
     to_stdout = check_outputs(invocation, *_FILES)
-    plan = _plan(invocation)
+    secrets = Secrets()
+    plan = _plan(invocation, out, secrets)
     conditions = _conditions(invocation)
     target = setup.live_target(invocation)
     is_locust = invocation.option("locust") is not None
     if not is_locust:
         _confirm(invocation, out, target, plan)
     runs = _Runs(invocation, out, target)
+    secrets.tell(runs.journal.redactor.add)
     try:
         if is_locust:
             return _write_locust(invocation, out, asyncio.run(runs.new(plan).check()), target)
@@ -60,22 +68,23 @@ def _check(invocation: Invocation) -> None:
                     hint="--users is the closed model: each user waits for its answer.",
                 )
     if invocation.option("flow") is None:
+        for other in ("set", "environment"):
+            if invocation.option(other):
+                raise UsageError(f"--{other} needs --flow.", hint="It sets variables of a flow.")
         if invocation.arguments["tool"] is None:
             raise UsageError("`inspector load` needs a TOOL, or --flow FILE.", hint="inspector load TOOL -- COMMAND")
     elif invocation.arguments["tool"] is not None or invocation.option("args") is not None:
         raise UsageError("--flow names the calls, so it cannot be used with a TOOL or --args.", hint="Remove one.")
 
 
-def _plan(invocation: Invocation) -> LoadPlan:
-    """The plan; arguments of a named tool are added when its schema is known."""
+def _plan(invocation: Invocation, out: Output, secrets: Secrets) -> LoadPlan:
+    """The plan; arguments of a named tool are added when its schema is known. `secrets` learns those in it."""
     from inspector.load.find_limit import STEP_SECONDS
     from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
 
     flow = invocation.option("flow")
     if flow is not None:
-        from inspector.load.flow_calls import calls_of
-
-        calls = calls_of(flow)
+        calls = _flow_calls(invocation, out, flow, secrets)
     else:
         calls = (PlannedCall(invocation.arguments["tool"], invocation.option("args", {})),)
     length = invocation.option("for", STEP_SECONDS if invocation.option("find-limit") else SECONDS)
@@ -89,6 +98,20 @@ def _plan(invocation: Invocation) -> LoadPlan:
         connections=invocation.option("connections", 1),
         in_flight=invocation.option("in-flight", IN_FLIGHT),
     )
+
+
+def _flow_calls(invocation: Invocation, out: Output, path: Path, secrets: Secrets) -> tuple[PlannedCall, ...]:
+    from inspector.calls.collection import Collection
+    from inspector.cli.flow_options import warn_of_unused
+    from inspector.load.flow_calls import calls_of
+
+    if path.is_dir():
+        raise UsageError(f"{out.safe(str(path), 200)} is a folder.", hint="--flow names one file.")
+    collection = Collection.read([path])
+    given = dict(invocation.option("set", ()))
+    warn_of_unused(out, collection.flows, given)
+    environments = [collection.environment(name) for name in invocation.option("environment", ())]
+    return calls_of(collection.flows[0], environments, given, secrets)
 
 
 def _conditions(invocation: Invocation) -> list[FailCondition]:
@@ -171,19 +194,24 @@ def _run(
 ) -> tuple[LoadReport | None, int]:
     """The report, and the signal that stopped it (0: none)."""
     from inspector.cli.signals import Signals
-    from inspector.load.find_limit import find_limit
+    from inspector.load.find_limit import LimitSearch
+
+    search = LimitSearch(plan, conditions, runs.go) if invocation.option("find-limit") else None
 
     async def work() -> tuple[LoadReport | None, int]:
         signals = Signals(runs.kill_now)
         try:
-            if invocation.option("find-limit"):
-                return await find_limit(plan, conditions, runs.go), 0
-            return await runs.go(plan), 0
+            return await (search.go() if search is not None else runs.go(plan)), 0
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
+            if search is not None and (found := search.report(_STOPPED)) is not None:
+                return found, signals.caught
             last = runs.made[-1] if runs.made else None
-            return last.report() if last is not None and last.measurement.sent else None, signals.caught
+            if last is None or not last.measurement.sent:
+                return None, signals.caught
+            report = last.report()
+            return (report if search is None else replace(report, incomplete=_STOPPED)), signals.caught
         finally:
             signals.remove()
 
@@ -319,6 +347,8 @@ VERBS = {
         options=(
             ARGS,
             Option("--flow", "Make the calls of this flow, by their weights", "FILE", read=path, completes="file"),
+            ENVIRONMENT,
+            SET,
             Option("--rate", "Calls per second at constant arrival; default 10", "N", read=_rate),
             Option("--users", "Closed model: N users, each waits for its answer", "N", read=count),
             Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=_span),

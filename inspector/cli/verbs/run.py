@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.files import check_outputs, forced, write_text
-from inspector.cli.options import Option, count, output, pair, path
+from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
+from inspector.cli.options import Option, count, output, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -40,7 +41,7 @@ def run(said: Invocation) -> int:
     try:
         with _for_good():
             collection, options = _read(said, out)
-            _warn_of_unused(out, collection, options)
+            warn_of_unused(out, collection.flows, options.given or {})
             made, opener, progress = _made(said, out, collection, options, shown=not to_stdout)
         result = _run(made, opener)
     finally:
@@ -108,18 +109,6 @@ def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
         seed=said.option("seed"),
         server=_server(said),
     )
-
-
-def _warn_of_unused(out: Output, collection: Collection, options: RunOptions) -> None:
-    """Warn of a `--set` that sets nothing: its name is probably misspelt."""
-    from inspector.calls.variables import names_used
-    from inspector.config.files import nearest
-
-    known = {name for flow in collection.flows for name in (*names_used(flow), *flow.model.vars)}
-    for name in options.given or {}:
-        if name not in known:
-            near = nearest(name, sorted(known))
-            out.warn(f"note: No flow uses the variable {name} of --set." + (f" Did you mean {near}?" if near else ""))
 
 
 def _server(said: Invocation) -> str:
@@ -297,25 +286,6 @@ def _seed(word: str) -> int:
         raise UsageError(f"“{word[:80]}” is not a whole number.", hint="Write one like 42.") from None
 
 
-def _given(word: str) -> tuple[str, Any]:
-    """`NAME=VALUE`, or `NAME:=JSON`."""
-    import re
-
-    from inspector.protocol import jsonrpc
-
-    name, value = pair(word)
-    found: Any = value
-    if name.endswith(":"):
-        name = name[:-1]
-        try:
-            found = jsonrpc.parse(value.encode("utf-8", "surrogateescape"))
-        except jsonrpc.NotJson as problem:
-            raise UsageError(f"{name}:= needs JSON: {problem}.", hint=f"Write {name}=TEXT for plain text.") from None
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
-        raise UsageError(f"“{name[:80]}” is not a variable name.", hint="Write it as NAME=VALUE.")
-    return name, found
-
-
 VERBS = {
     "run": Verb(
         "run",
@@ -324,16 +294,8 @@ VERBS = {
         target="optional",
         options=(
             Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
-            Option(
-                "--environment", "Variables of this environment; may be repeated, later ones win", "NAME", many=True
-            ),
-            Option(
-                "--set",
-                "Set a variable, NAME=VALUE or NAME:=JSON; may be repeated",
-                "NAME=VALUE",
-                many=True,
-                read=_given,
-            ),
+            ENVIRONMENT,
+            SET,
             Option("--only", "Only flows or steps of this path or name; may be repeated", "GLOB", many=True),
             Option("--jobs", "How many flows run beside each other", "N", read=count),
             Option("--shared", "Use one session for all flows of one server"),

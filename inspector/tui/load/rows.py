@@ -30,7 +30,7 @@ def plan_rows(plan: LoadPlan) -> list[Row]:
     for call in plan.calls[:20]:
         weight = f" {signs_now().times}{call.weight}" if call.weight > 1 else ""
         rows += fact("tool", f"{call.tool}{weight}", "bright")
-        for at, (name, value) in enumerate(list(call.arguments.items())[:8]):
+        for at, (name, value) in enumerate(list(call.shown.items())[:8]):
             rows += fact("arguments" if not at else "", f"{name}={excerpt(value, _SHORT)}")
     model = f"closed, {plan.users} users" if plan.users else f"open, {plan.rate:g}/s"
     rows += fact("model", model, "bright")

@@ -13,8 +13,8 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.protocol.extensions import SKILLS
 from inspector.text import count, duration, safe
-from inspector.tui.keymap import KeyHint
-from inspector.tui.pane_keys import hints
+from inspector.tui.keymap import KeyHint, label, types_text
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
@@ -131,10 +131,17 @@ def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> l
 
 
 def footer_help(screen: Screen[None]) -> KeyHint | None:
-    """Return the key that must always be visible: restore of a zoomed pane, else help. None while text is typed."""
+    """Return the key that must always be visible: restore of a zoomed pane, else help.
+
+    While text is typed, it is the key of help that types no character; None if the user's keymap has none.
+    """
     if screen.has_class("-zoomed"):
         return next(iter(hints(screen, ("app.zoom", "restore"))), None)
-    return None if isinstance(screen.focused, (Editor, FieldFrame)) else next(iter(hints(screen, "app.help")), None)
+    shown = next(iter(hints(screen, "app.help")), None)
+    if shown is None or not isinstance(screen.focused, (Editor, FieldFrame)):
+        return shown
+    keys = (key for key in keymap_of(screen).keys("app.help") if not types_text(key))
+    return next((shown._replace(key=key, label=label(key)) for key in keys), None)
 
 
 def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[KeyHint]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from inspect import cleandoc
 from typing import Any
 
 from inspector.apps.definitions import tool_app
@@ -92,7 +93,9 @@ class CatalogItem:
     def about(self) -> list[tuple[str, str]]:
         """Its details as (text, role) paragraphs: description, address, annotations, errors."""
         view = self.view
-        found = [(view.description[:TEXT], "muted")] if view.description.strip() else []
+        # SDKs send a docstring as it is in the source, with the indentation of its function.
+        description = cleandoc(view.description[:TEXT])
+        found = [(description, "muted")] if description.strip() else []
         if isinstance(view, (Resource, ResourceTemplate)):
             found.append((self.address, "muted"))
             notes = [f"{key} {safe(value, 100)}" for key, value in list(view.annotations.items())[:10]]

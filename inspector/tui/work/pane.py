@@ -220,8 +220,8 @@ class WorkPane(Container):
         work, session = event.work, self.session.commands
         if session is None:
             return
-        if self.request.asks_for_answer and self.request.has_focus_within:
-            # The key was meant for the question: a new call would hide it.
+        if work is self.work and self.request.asks_for_answer:
+            # The key was meant for the question, from the list too: a new call would hide it.
             self.focus_question()
             return
         tool = work.catalog_item.view
@@ -451,6 +451,9 @@ class WorkPane(Container):
         if before is to:
             return
         within = before.has_focus_within
+        if to is self.asking:
+            # After an answer the user reads the result, wherever the call was sent from.
+            self._came_from = None
         before.display = False
         to.display = self._zoomed != "request"
         if before is self.running:
@@ -482,6 +485,8 @@ class WorkPane(Container):
         if not self.size.height:
             return
         compact = self.size.height < COMPACT_BELOW
+        if compact != self.request.compact:
+            self.post_message(HintsChanged())
         for pane in (self.request, self.result, self.running, self.asking):
             pane.set_compact(compact)
         if self._zoomed == "request":

@@ -34,6 +34,9 @@ from inspector.tui.work.work_items import SavedArguments, WorkItem
 ABOUT_LINES = 3
 """Lines of a description that are shown before the user asks for all."""
 
+MANY_FIELDS = 4
+"""Fields from which a form on a low screen needs the lines of the description."""
+
 VIEWS_KEPT = 6
 """Changed forms that stay mounted, hidden, while other items are shown."""
 
@@ -343,7 +346,8 @@ class RequestPane(CompactEdge):
         """Give the form the remaining lines; it scrolls if it needs more."""
         if not self.most_lines:
             return
-        self._about.limit(1 if self.is_brief else ABOUT_LINES)
+        tight = self.compact and len(self._form.children) >= MANY_FIELDS
+        self._about.limit(1 if self.is_brief or tight else ABOUT_LINES)
         # The description stays readable, and the form keeps at least two fields.
         others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
@@ -481,7 +485,8 @@ class RequestPane(CompactEdge):
             if self._saved_calls:
                 wanted.append("form.saved-calls")
         if not running:
-            wanted.append("form.leave")
+            # On a low screen the footer is short, and without this key a new user does not find the way back.
+            wanted.insert(1 if self.compact and wanted else len(wanted), "form.leave")
         return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

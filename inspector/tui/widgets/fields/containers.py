@@ -12,6 +12,7 @@ from inspector.protocol.form import UNSET, Field, Form
 from inspector.protocol.formvalues import text_of
 from inspector.text import safe
 from inspector.tui.keymap import bindings
+from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
@@ -40,14 +41,18 @@ class ContainerField(FieldFrame, can_focus=True):
             (said, "normal" if field.value is not UNSET else "faint"),
         ]
         if self.has_focus and field.can_add and field.kind == "array":
-            pieces += ["   ", ("+", "key"), (" add", "muted")]
+            # One key, the one of the footer.
+            verb = "items.open" if self._starts_with_an_item else "items.add"
+            pieces += [
+                piece for hint in hints(self, verb) for piece in ("   ", (hint.label, "key"), (" add an item", "muted"))
+            ]
         return self.body_strip(paint.segments(pieces, room=self.size.width))
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
         field = self.field
         title = "fold" if field.is_open else "add an item" if self._starts_with_an_item else "open"
         found: list[str | tuple[str, str]] = [("items.open", title)]
-        if field.can_add and field.kind == "array":
+        if field.can_add and field.kind == "array" and not self._starts_with_an_item:
             found.append("items.add")
         if field.is_item:
             found.append("items.remove")

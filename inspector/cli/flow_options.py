@@ -1,0 +1,50 @@
+"""The options that give values to the variables of flows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from inspector.cli.options import Option, pair
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Flow
+    from inspector.cli.output import Output
+
+
+def _given(word: str) -> tuple[str, Any]:
+    """`NAME=VALUE`, or `NAME:=JSON`."""
+    import re
+
+    from inspector.protocol import jsonrpc
+
+    name, value = pair(word)
+    found: Any = value
+    if name.endswith(":"):
+        name = name[:-1]
+        try:
+            found = jsonrpc.parse(value.encode("utf-8", "surrogateescape"))
+        except jsonrpc.NotJson as problem:
+            raise UsageError(f"{name}:= needs JSON: {problem}.", hint=f"Write {name}=TEXT for plain text.") from None
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name):
+        raise UsageError(f"“{name[:80]}” is not a variable name.", hint="Write it as NAME=VALUE.")
+    return name, found
+
+
+ENVIRONMENT = Option(
+    "--environment", "Variables of this environment; may be repeated, later ones win", "NAME", many=True
+)
+SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; may be repeated", "NAME=VALUE", many=True, read=_given)
+
+
+def warn_of_unused(out: Output, flows: Iterable[Flow], given: Mapping[str, Any]) -> None:
+    """Warn of a `--set` that sets nothing: its name is probably misspelt."""
+    from inspector.calls.variables import names_used
+    from inspector.config.files import nearest
+
+    known = {name for flow in flows for name in (*names_used(flow), *flow.model.vars)}
+    for name in given:
+        if name not in known:
+            near = nearest(name, sorted(known))
+            out.warn(f"note: No flow uses the variable {name} of --set." + (f" Did you mean {near}?" if near else ""))
