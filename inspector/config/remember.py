@@ -128,6 +128,16 @@ class ServerMemory:
 
         return self._change(set_view)
 
+    def tools_by_cost(self) -> bool:
+        """Whether the tools are listed by their cost."""
+        return self._read().get("tools_by_cost") is True
+
+    def remember_tools_by_cost(self, by_cost: bool) -> bool:
+        """List the tools by their cost from now on, or in the server's order."""
+        if by_cost:
+            return self._change(lambda data: data.update(tools_by_cost=True))
+        return self._change(lambda data: data.pop("tools_by_cost", None))
+
     def draft(self, tool: str) -> Mapping[str, Any] | None:
         """The unsent arguments of `tool`; None if there are none."""
         found = _object(self._read().get("drafts")).get(tool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
@@ -9,6 +10,8 @@ from textual.pilot import Pilot
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
+from inspector.config.remember import ServerMemory
+from inspector.context.cost import tool_cost
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
 from inspector.tui.events import ItemHighlighted, ItemOpened
@@ -180,19 +183,32 @@ async def test_only_a_session_that_can_send_offers_to_list() -> None:
         assert not any(hint.verb == "catalog.refresh" for hint in silent.hints())
 
 
-async def test_the_tools_are_shown_by_cost_and_in_the_servers_order_again() -> None:
-    session = recorded()
-    items = [{"name": name, "description": "x" * many} for name, many in (("small", 5), ("large", 500), ("middle", 50))]
-    give(session, "tools", items)
-    pane = CatalogPane(session)
-    app = Ticking(pane)
-    async with app.run_test(size=(60, 12), message_hook=app.hear) as pilot:
-        await settle(pilot, lambda: shown_name(app) == "small")
-        pane.focus_inside()
-        await pilot.press("o")
-        assert [line.split()[1] for line in screen_lines(app)[1:4]] == ["large", "middle", "small"]
-        assert "by cost, in characters" in screen_lines(app)[0]
-        assert shown_name(app) == "small"
-        assert [hint.title for hint in pane.hints() if hint.label == "o"] == ["server's order"]
-        await pilot.press("o")
-        assert [line.split()[1] for line in screen_lines(app)[1:4]] == ["small", "large", "middle"]
+async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Path) -> None:
+    async with demo("tools", "prompts") as session:
+        memory = ServerMemory(session.target, tmp_path)
+        pane = CatalogPane(session, memory=memory)
+        app = Ticking(pane)
+        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
+            await settle(pilot, lambda: shown_name(app) == "echo")
+            pane.focus_inside()
+            assert any(hint.title == "sort by cost" for hint in pane.hints())
+            await pilot.press("o")
+            await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
+            assert pane.item is not None
+            assert pane.item["name"] == "echo", "the cursor stays on its tool"
+            await pilot.press("home")
+            most = max(session.catalog.tools.items, key=lambda tool: tool_cost(tool).characters)["name"]
+            await settle(pilot, lambda: shown_name(app) == most)
+            await settle(pilot, memory.tools_by_cost)
+            pane.show("prompts")
+            await settle(pilot, lambda: "Prompts" in screen_text(app))
+            assert "by cost" not in screen_lines(app)[0]
+            assert not any(hint.title == "sort by cost" for hint in pane.hints())
+        later = CatalogPane(session, memory=memory)
+        app = Ticking(later)
+        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
+            await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
+            later.focus_inside()
+            await pilot.press("o")
+            await settle(pilot, lambda: "by cost" not in screen_lines(app)[0])
+            await settle(pilot, lambda: not memory.tools_by_cost())

@@ -193,26 +193,58 @@ def test_items_of_wrong_types_are_rows_like_others(width: int) -> None:
     assert len(rows) == 2
 
 
-def test_tools_are_sorted_by_what_they_cost_a_model() -> None:
-    found = filled([tool("a"), tool("b", description="x" * 900), tool("c", description="x" * 90)], more=True)
-    rows = CatalogRows(found)
-    rows.advance()
-    rows.order(by_cost=True)
-    assert names(rows) == ["b", "c", "a"]
-    assert text(rows, 0, 40).endswith("918")
-    assert rows.index_of(("c", 0)) == 1
-    found.page({"tools": [tool("d", description="x" * 2000)]})
+def costly() -> list[dict[str, Any]]:
+    return [tool("small"), tool("large", description="x" * 400), tool("middle", description="y" * 100)]
+
+
+def test_the_most_expensive_tools_come_first_and_show_their_tokens() -> None:
+    rows = CatalogRows(filled(costly()))
+    rows.sort(by_cost=True)
     assert rows.advance() == 0
-    assert names(rows) == ["d", "b", "c", "a"]
-    rows.narrow("x")
-    assert names(rows) == ["d", "b", "c"]
-    assert [rows.index_of((name, 0)) for name in "dbca"] == [0, 1, 2, None]
-    assert rows.best() is None
-    rows.order(by_cost=False)
-    assert names(rows) == ["b", "c", "d"]
-    rows.narrow("")
-    rows.order(by_cost=True)
-    found.begin()
-    found.page({"tools": [tool("e"), tool("f", description="x" * 10)]})
+    assert names(rows) == ["large", "middle", "small"]
+    # 5 + 400 characters and {"type":"object"} are 422, a quarter of it rounded up.
+    assert [text(rows, at, 40)[-8:].strip() for at in range(3)] == ["~106", "~31", "~6"]
+    assert [rows.index_of(rows.key_at(at)) for at in range(3)] == [0, 1, 2]
+    rows.sort(by_cost=False)
+    assert names(rows) == ["small", "large", "middle"]
+    assert "~" not in text(rows, 0, 40)
+
+
+def test_a_filter_and_new_items_keep_the_order_of_cost() -> None:
+    found = filled(costly(), more=True)
+    rows = CatalogRows(found)
+    rows.sort(by_cost=True)
     rows.advance()
-    assert names(rows) == ["f", "e"]
+    rows.narrow("l")
+    assert names(rows) == ["large", "middle", "small"]
+    rows.narrow("le")
+    assert names(rows) == ["middle"]
+    found.page({"tools": [tool("lemon", description="z" * 200), tool("other")]})
+    assert rows.advance() == 0
+    assert names(rows) == ["lemon", "middle"]
+    assert rows.best() == 0
+    rows.narrow("")
+    assert names(rows) == ["large", "lemon", "middle", "small", "other"]
+    assert rows.index_of(("small", 0)) == 3
+
+
+def test_the_cost_of_many_tools_takes_several_turns() -> None:
+    rows = CatalogRows(filled([tool(f"t{n}", description="x" * n) for n in range(1200)]))
+    rows.sort(by_cost=True)
+    rows.advance()
+    assert rows.behind
+    assert not rows.is_sorted
+    assert names(rows)[0] == "t0"
+    while rows.behind:
+        rows.advance()
+    assert rows.is_sorted
+    assert names(rows)[0] == "t1199"
+
+
+def test_a_tool_for_pages_only_costs_a_model_nothing() -> None:
+    page = tool("page", description="x" * 900, _meta={"ui": {"resourceUri": "ui://a/b", "visibility": ["app"]}})
+    rows = CatalogRows(filled([page, tool("b")]))
+    rows.sort(by_cost=True)
+    rows.advance()
+    assert names(rows) == ["b", "page"]
+    assert text(rows, 1, 40).endswith("~0")

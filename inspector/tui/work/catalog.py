@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from textual.message import Message
 from inspector.apps.definitions import tool_app
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
+from inspector.config.remember import ServerMemory
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
@@ -27,7 +29,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.work.catalog_rows import CatalogRows, ItemKey
+from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey
 
 TITLES: dict[ListName, str] = {
     "tools": "Tools",
@@ -54,7 +56,10 @@ class _Place:
 
 
 class CatalogPane(Edge):
-    """One list at a time; a hidden list keeps its cursor, scroll position and filter."""
+    """One list at a time; a hidden list keeps its cursor, scroll position and filter.
+
+    `memory` keeps the order of the tools between sessions.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("catalog")]
     DEFAULT_CSS = """
@@ -64,9 +69,12 @@ class CatalogPane(Edge):
     class CallRequested(Message):
         """Send the item under the cursor with the values of its form."""
 
-    def __init__(self, session: SessionState, *, id: str | None = None) -> None:
+    def __init__(self, session: SessionState, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
         super().__init__(title=TITLES["tools"], id=id)
         self.session = session
+        if memory is None and session.commands is not None:
+            memory = ServerMemory(session.target)
+        self._memory = memory
         self.list_name: ListName = "tools"
         self._places: dict[ListName, _Place] = {
             name: _Place(CatalogRows(session.catalog[name], session.refused_tools if name == "tools" else ()))
@@ -78,6 +86,9 @@ class CatalogPane(Edge):
         self._notice = Paragraphs(after=1)
         self._notice.display = False
         self._filter = FilterInput()
+        self._tools = self._places["tools"].rows
+        self._sorted_here = False
+        """Whether the order was chosen in this session, so that the stored one is not used any more."""
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -87,6 +98,13 @@ class CatalogPane(Edge):
 
     def on_mount(self) -> None:
         self.tick()
+        if self._memory is not None:
+            self.run_worker(self._recall_order(self._memory), group="order", exit_on_error=False)
+
+    async def _recall_order(self, memory: ServerMemory) -> None:
+        by_cost = await asyncio.to_thread(memory.tools_by_cost)
+        if by_cost and not self._sorted_here:
+            self._sort(by_cost=True)
 
     def on_show(self) -> None:
         # While hidden, it drew nothing.
@@ -179,7 +197,8 @@ class CatalogPane(Edge):
 
     def _describe(self) -> None:
         found = self.rows.list
-        self.facts = [*(["by cost, in characters"] if self.rows.by_cost else []), self._count()]
+        in_order = self.list_name == "tools" and self.rows.is_sorted
+        self.facts = [self._count(), *(["by cost"] if in_order else [])]
         empty, notice = self._words()
         if self._list.empty != empty:
             self._list.empty = empty
@@ -274,23 +293,39 @@ class CatalogPane(Edge):
         if action == "page":
             tool = self.item if self.list_name == "tools" and self.session.commands is not None else None
             return bool(tool_app(tool).uri)
-        if action in ("model", "sort"):
+        if action == "sort":
+            return self.list_name == "tools" and 1 < self.rows.total <= SORTED
+        if action == "model":
             return self.list_name == "tools" and self.item is not None
         return self.session.commands is not None or action != "refresh"
+
+    def action_sort(self) -> None:
+        """Sort the tools by cost, or show them in the server's order. The cursor stays on its tool."""
+        self._sorted_here = True
+        self._sort(by_cost=not self._tools.by_cost)
+        if self._memory is not None:
+            self.run_worker(self._keep_order(self._memory), group="order", exit_on_error=False)
+
+    async def _keep_order(self, memory: ServerMemory) -> None:
+        # The thread reads the order when it writes: of two quick presses, the last one counts.
+        await asyncio.to_thread(lambda: memory.remember_tools_by_cost(self._tools.by_cost))
+
+    def _sort(self, *, by_cost: bool) -> None:
+        place = self._places["tools"]
+        key = self._key_at_cursor() if self.list_name == "tools" else place.key
+        self._tools.sort(by_cost=by_cost)
+        place.seen = -1
+        if self.list_name == "tools":
+            self._list.source_changed()
+            self.tick()
+            if key is not None:
+                self._list.move_to(key)
+            self._describe()
 
     def action_model(self) -> None:
         """Show the tools as a model gets them."""
         name = self.item.get("name") if self.item is not None else None
         self.post_message(ShowModel(name if isinstance(name, str) else ""))
-
-    def action_sort(self) -> None:
-        """Show the tools that cost a model most first, or the server's order again; the cursor stays on its tool."""
-        key = self._key_at_cursor()
-        self.rows.order(by_cost=not self.rows.by_cost)
-        self._list.source_changed()
-        if key is not None:
-            self._list.move_to(key)
-        self._describe()
 
     def action_page(self) -> None:
         """Read the page of the tool."""
@@ -303,15 +338,16 @@ class CatalogPane(Edge):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the list."""
-        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self.rows) else []
+        wanted = ["list.select"] if len(self.rows) else []
         if len(self.rows) and self.session.commands is not None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")
         if self.session.commands is not None:
             wanted.append("catalog.refresh")
+        if self.check_action("sort", ()):
+            wanted.append("catalog.sort")
         if self.check_action("model", ()):
             wanted.append("catalog.model")
-            wanted.append(("catalog.sort", "server's order" if self.rows.by_cost else "by cost"))
         if self.check_action("page", ()):
             wanted.append("catalog.page")
         return hints(self, *wanted)

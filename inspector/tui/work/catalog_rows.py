@@ -10,10 +10,11 @@ from typing import Any
 
 from rich.segment import Segment
 
-from inspector.apps.definitions import tool_app
+from inspector.apps.definitions import is_for_model, tool_app
 from inspector.client.state.catalog import CatalogList
+from inspector.context.cost import tool_cost
 from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool
-from inspector.text import cell_len, safe
+from inspector.text import cell_len, count, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
@@ -31,6 +32,15 @@ LOOKED_AT = 2000
 
 SEARCHED = 600
 """Characters of an item that the filter reads."""
+
+SORTED = 20_000
+"""Tools up to which a list can be sorted by cost; a longer one keeps the server's order."""
+
+PRICED = 500
+"""Tools whose cost one turn determines."""
+
+_TOKENS = 8
+"""Cells of the column for tokens."""
 
 ItemKey = tuple[str | None, int]
 """An item's name or URI (None if it has none), and the number of earlier items with the same one."""
@@ -68,6 +78,8 @@ class CatalogRows:
     `advance` adds new items, `narrow` sets the filter; both do a bounded slice of work, and `behind` tells whether
     there is more to do. A list that is read again replaces the old one only once it is as long or complete, so that no
     row disappears and returns. Items whose names are in `refused` now are flagged.
+
+    With `by_cost`, the tools that cost a model most come first, as soon as the cost of all is determined.
     """
 
     def __init__(self, found: CatalogList, refused: Container[str] = ()) -> None:
@@ -76,15 +88,10 @@ class CatalogRows:
         self.changed: set[str | None] = set()
         """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
-        self.by_cost = False
-        """The tools that cost a model most are first; else the server's order."""
-        self._costs: list[int] = []
-        """By item: the characters that a model gets, as far as they were counted."""
-        self._ordered: tuple[list[int], dict[int, int]] | None = None
-        """The positions of the items shown, by cost, and the row of each; None until they are needed again."""
         self._words: list[str] = []
         self._hits = array("L")
         self._fuzzy = False
+        self.by_cost = False
         self._begin(found.items)
 
     def _begin(self, items: list[dict[str, Any]]) -> None:
@@ -93,21 +100,31 @@ class CatalogRows:
         self._at: dict[ItemKey, int] = {}
         self._same: dict[str | None, int] = {}
         self._texts: list[str] = []
-        self._costs = []
         self._label = 0
+        self._costs: list[tuple[int, int]] = []
+        """Characters and tokens of each tool, in the server's order, as far as they are determined."""
+        self._order: list[int] | None = None
+        """Positions of the shown items, the most expensive first; None in the server's order."""
+        self._row_of: dict[int, int] = {}
         self._begin_filter(fuzzy=False)
 
     # New items
 
     def advance(self, budget: int = SLICE) -> int | None:
         """Add new items. Returns the first row that is new or different, or None."""
-        first = self._advance(budget)
-        if first is not None and self.by_cost:
-            self._ordered = None
-            return 0
-        return first
+        first = self._add(budget)
+        if not self.by_cost:
+            return first
+        for at in range(len(self._costs), min(len(self._keys), len(self._costs) + PRICED, SORTED)):
+            tool = self._items[at]
+            cost = tool_cost(tool) if is_for_model(tool) else None
+            self._costs.append((cost.characters, cost.tokens) if cost is not None else (0, 0))
+            first = 0
+        if first is not None:
+            self._arrange()
+        return first if self._order is None or first is None else 0
 
-    def _advance(self, budget: int) -> int | None:
+    def _add(self, budget: int) -> int | None:
         first: int | None = None
         fresh = self.list.items
         if fresh is not self._items and (not self.list.loading or len(fresh) >= len(self._items)):
@@ -139,7 +156,7 @@ class CatalogRows:
     def behind(self) -> bool:
         """Whether more than one slice is left to add or to filter."""
         taken = len(self._keys)
-        if taken < len(self._items):
+        if taken < len(self._items) or (self.by_cost and len(self._costs) < min(taken, SORTED)):
             return True
         return bool(self._words) and (self._scanned < taken or self._wants_fuzzy)
 
@@ -159,24 +176,23 @@ class CatalogRows:
 
     # The order
 
-    def order(self, *, by_cost: bool) -> None:
-        """Show the items by their cost for a model, or in the server's order."""
-        self.by_cost, self._ordered = by_cost, None
+    @property
+    def is_sorted(self) -> bool:
+        """Whether the rows are in the order of cost now."""
+        return self._order is not None
 
-    def cost(self, at: int) -> int:
-        """Return the characters of an item that a model gets."""
-        from inspector.context.cost import tool_cost
+    def sort(self, *, by_cost: bool) -> None:
+        """Show the most expensive tools first, or the server's order. `advance` determines costs that are missing."""
+        self.by_cost = by_cost
+        self._arrange()
 
-        while len(self._costs) <= at:
-            self._costs.append(tool_cost(self._items[len(self._costs)]).characters)
-        return self._costs[at]
-
-    def _by_cost(self) -> tuple[list[int], dict[int, int]]:
-        if self._ordered is None:
+    def _arrange(self) -> None:
+        """Put the shown items in their order."""
+        self._order, self._row_of = None, {}
+        if self.by_cost and len(self._costs) == len(self._keys) and self.list.kind.name == "tools":
             shown = self._hits if self._words else range(len(self._keys))
-            order = sorted(shown, key=lambda at: -self.cost(at))
-            self._ordered = order, {at: row for row, at in enumerate(order)}
-        return self._ordered
+            self._order = sorted(shown, key=lambda at: -self._costs[at][0])
+            self._row_of = {at: row for row, at in enumerate(self._order)}
 
     # The filter
 
@@ -187,7 +203,6 @@ class CatalogRows:
         the same as before.
         """
         words = text.casefold().split()
-        self._ordered = None
         before, self.filter = self._words, text
         if words == before:
             return False
@@ -199,6 +214,7 @@ class CatalogRows:
         else:
             self._begin_filter(fuzzy=False)
         self._scan(budget)
+        self._arrange()
         return True
 
     def _begin_filter(self, *, fuzzy: bool) -> None:
@@ -262,11 +278,13 @@ class CatalogRows:
     # The rows
 
     def __len__(self) -> int:
+        if self._order is not None:
+            return len(self._order)
         return len(self._hits) if self._words else len(self._keys)
 
     def _position(self, index: int) -> int:
-        if self.by_cost:
-            return self._by_cost()[0][index]
+        if self._order is not None:
+            return self._order[index]
         return self._hits[index] if self._words else index
 
     def key_at(self, index: int) -> Hashable:
@@ -276,8 +294,8 @@ class CatalogRows:
     def index_of(self, key: Any) -> int | None:
         """Return the row of a key, or None if it is not shown."""
         at = self._at.get(key)
-        if at is not None and self.by_cost:
-            return self._by_cost()[1].get(at)
+        if at is not None and self._order is not None:
+            return self._row_of.get(at)
         if at is None or not self._words:
             return at
         index = bisect_left(self._hits, at)
@@ -291,17 +309,23 @@ class CatalogRows:
     # Drawing
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
-        """Draw one row: the name, then its arguments; on a wide screen also a column for the description."""
+        """Draw one row: the name, then its arguments; on a wide screen also a column for the description.
+
+        Sorted by cost, a row ends with the estimated tokens of its tool.
+        """
+        if self._order is None:
+            return self._row(index, width)
+        tokens = paint.cell([(f"~{count(self._costs[self._order[index]][1])}", "normal")], _TOKENS, right=True)
+        return [*self._row(index, max(width - _TOKENS, 0)), *tokens]
+
+    def _row(self, index: int, width: int) -> list[Segment]:
         item = self._items[self._position(index)]
         view = view_of(self.list.kind.name, item)
         flagged = view.problems or self.is_double(index) or view.name in self._refused
         signs = signs_now()
         is_new = self._keys[self._position(index)][0] in self.changed
         flag = paint.segments([(signs.live, "progress")] if is_new else [(signs.finding, "finding")] if flagged else "")
-        if self.by_cost:
-            characters = f"{self.cost(self._position(index)):,}"
-            flag = [*paint.segments([(characters, "muted")]), *(paint.segments(" ") if flag else []), *flag]
-        room = width - (paint.width(flag) + 1 if flag else 0)
+        room = width - (2 if flag else 0)
         names: list[paint.Piece] = list(self._name(item))
         if width < WIDE:
             left = paint.segments(names, room=room)
