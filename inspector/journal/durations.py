@@ -5,14 +5,15 @@ While a question of the server is open, the call waits for the person. That time
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from inspector.journal.channels import is_post
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
+from inspector.journal.login_parts import LoginParts
 from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 
@@ -22,6 +23,7 @@ _MOST_QUESTIONS = 1000
 _MOST_NESTED = 10_000
 _MOST_HEADS = 50
 """HTTP heads of one request that are looked at: each login and redirect has two."""
+_LOGIN = Query(kind=Kind.AUTH)
 _LEAST_QUEUE = 1000
 """Microseconds that any request needs until it is begun."""
 
@@ -41,7 +43,7 @@ class CallParts(NamedTuple):
     queue: int
     """Until its HTTP request was begun: other replies or a token came first. Less than a millisecond is not counted."""
     login: int
-    """From the response that asked for a login to the next request."""
+    """From the response that asked for a login to the next request, without the person's time in the browser."""
     connect: int
     """Connecting, with TLS."""
     waiting: int
@@ -95,18 +97,41 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
         sent = next((n for n in heads if index.dir(n) is Dir.SEND), 0)
         queue = index._times[sent - 1] - begin if sent else 0
         queue = queue if queue >= _LEAST_QUEUE else 0
-        for one, other in pairwise(heads):
-            if index.dir(one) is Dir.RECV and index.dir(other) is Dir.SEND:
-                login += max(index._times[other - 1] - index._times[one - 1], 0)
-        login = login if login and Query(kind=Kind.AUTH).first(index, request, last) else 0
+        logins, waits = _logins(journal, request, last, heads, end)
+        browser = sum(overlap(waits, *login) for login in logins)
+        login = sum(high - low for low, high in logins) - browser
         head = next((n for n in reversed(heads) if index.dir(n) is Dir.RECV), 0)
-        if head:
+        if head and not (logins and logins[-1][0] == index._times[head - 1]):
             streaming = max(end - index._times[head - 1], 0)
-        waiting = max(end - begin - queue - login - connect - streaming, 0)
+        waiting = max(end - begin - queue - login - browser - connect - streaming, 0)
         # While a person is asked, the stream is open.
         streaming, waiting = (max(streaming - person, 0), waiting) if head else (0, max(waiting - person, 0))
+        person += browser
     parts = CallParts(queue, login, connect, waiting, streaming, person)
     return parts if any(parts) else None
+
+
+def _logins(
+    journal: Journal, request: int, last: int, heads: Sequence[int], present: int
+) -> tuple[list[Interval], list[Interval]]:
+    """Return when the logins of a request were, and when a person acted in them.
+
+    A login begins with the response that asked for it, and ends with the next request, or at `present`.
+    """
+    index = journal.index
+    if not _LOGIN.first(index, request, last):
+        return [], []
+    found: list[Interval] = []
+    for at, n in enumerate(heads):
+        if index.dir(n) is not Dir.RECV:
+            continue
+        again = heads[at + 1] if at + 1 < len(heads) else 0
+        if _LOGIN.first(index, n, again or last):
+            begin = index._times[n - 1]
+            found.append((begin, max(index._times[again - 1] if again else present, begin)))
+    parts = LoginParts(journal)
+    parts.advance(last, request)
+    return found, [(part.begin, min(part.end, present)) for part in parts.parts if part.is_persons]
 
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:

@@ -115,6 +115,26 @@ def test_a_login_inside_a_request_is_a_part_of_its_own() -> None:
     assert divided(journal, request, 9_000_000) == CallParts(0, 2_980_000, 0, 60_000, 60_000, 0)
 
 
+def test_the_browser_is_the_persons_time_and_an_open_login_lasts_until_now() -> None:
+    talk = Talk({"kind": "http", "url": "http://x/"})
+    journal = talk.journal
+    request = talk.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "pay"}}, "post-1")
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.at(20)
+    journal.record_http("post-1", Dir.RECV, status=401, headers=[])
+    talk.at(100)
+    journal.record_auth("authorize", True, "")
+    assert divided(journal, request, 600_000) == CallParts(0, 80_000, 0, 20_000, 0, 500_000)
+    talk.at(2100)
+    journal.record_auth("callback", True, "")
+    talk.at(2200)
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://x/", headers=[])
+    talk.at(2250)
+    journal.record_http("post-1", Dir.RECV, status=200, headers=[])
+    talk.at(2300).receive({"jsonrpc": "2.0", "id": 1, "result": {}}, "post-1")
+    assert divided(journal, request, 9_000_000) == CallParts(0, 180_000, 0, 70_000, 50_000, 2_000_000)
+
+
 def test_over_stdio_only_the_time_of_the_person_is_known() -> None:
     talk = Talk()
     request = talk.call(1, "order")

@@ -271,6 +271,8 @@ def test_a_range_keeps_the_filter_of_the_log() -> None:
     assert list(parse(view.filter).numbers(view.session.journal)) == [9, 10]
     view.narrow(parse(view.filter))
     view.show(0, 2_000_000)
+    assert view.filter == "(dir:send | status:error) time:0s-2s"
+    view.narrow(parse("time:0s-2s"))
     assert view.filter == "time:0s-2s"
 
 

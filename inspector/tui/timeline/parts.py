@@ -232,11 +232,20 @@ def _part_lines(view: TimelineView, n: int, cells: int) -> list[list[Segment]]:
     named = (("queue", spent.queue, "normal"), ("login", spent.login, "ask"),
              ("connect", spent.connect, "normal"), ("waiting", spent.waiting, "normal"),
              ("streaming", spent.streaming, "normal"), ("yours", spent.person, "ask"))  # fmt: skip
-    pieces: list[paint.Piece] = []
+    lines: list[list[paint.Piece]] = [[]]
+    room = cells
     for name, us, role in named:
-        if us:
-            pieces += [(f"{'   ' if pieces else ''}{name} ", "muted"), (duration(us), role)]
-    return [[], paint.cut(paint.segments(pieces), cells)] if pieces else []
+        if not us:
+            continue
+        part: list[paint.Piece] = [(f"{name} ", "muted"), (duration(us), role)]
+        wide = cell_len(name) + 1 + cell_len(duration(us))
+        if lines[-1] and wide + 3 > room:
+            lines.append([])
+            room = cells
+        gap: list[paint.Piece] = ["   "] if lines[-1] else []
+        lines[-1] += [*gap, *part]
+        room -= wide + 3 * bool(gap)
+    return [[], *(paint.cut(paint.segments(pieces), cells) for pieces in lines)] if lines[0] else []
 
 
 def _item(view: TimelineView, n: int, cells: int) -> list[Segment]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from itertools import islice
 from typing import NamedTuple
 
 from inspector.client.session_state import SessionState
-from inspector.client.state.login_parts import LoginParts
 from inspector.journal.filters import Filter, FilteredView
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.lanes import EventLane, LaneRows, Lanes, number_at
+from inspector.journal.login_parts import LoginParts
 from inspector.protocol.jsonrpc import Shape
 
 LEAST_STEP = 1
@@ -34,6 +35,10 @@ _FILTERED_AT_ONCE, _READ_AT_ONCE = 4000, 200
 """Events that are filtered at once; the same if their bodies must be read."""
 _MOST_IN_CELL = 200
 """Matches in one cell of a lane that are looked at."""
+
+
+_WITH_TIME = re.compile(r"(?:\((.*)\) )?time:[0-9.]+s-[0-9.]+s")
+"""A filter that an earlier range has made, with what was before it."""
 
 
 class TimeWindow(NamedTuple):
@@ -247,9 +252,10 @@ class TimelineView:
         unit = next((unit for unit in UNITS if unit * MARKED <= end - begin), 1)
         period = f"time:{time_text(begin // unit * unit)}-{time_text(-(-end // unit) * unit)}"
         source = self.filtered.filter.source if self.filtered is not None else ""
-        if not source or "time:" in source:  # a filter with a time is that of an earlier range
-            return period
-        return f"({source}) {period}"
+        earlier = _WITH_TIME.fullmatch(source)
+        if earlier is not None:
+            source = earlier[1] or ""
+        return f"({source}) {period}" if source else period
 
     def events(self, begin: int, end: int) -> tuple[int, int]:
         """Return the first and last event of a period; the first is greater if there is none."""

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from inspector.client.state.login_parts import LoginPart, LoginParts
 from inspector.journal.lanes import OPEN
+from inspector.journal.login_parts import LoginPart, LoginParts
 from tests.tui.talks import Talk
 
 

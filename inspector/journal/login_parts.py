@@ -66,8 +66,9 @@ class LoginParts:
     def __len__(self) -> int:
         return len(self.parts)
 
-    def advance(self, last: int) -> None:
-        """Read the events up to `last`."""
+    def advance(self, last: int, after: int = 0) -> None:
+        """Read the events up to `last`; the first time, those after event `after`."""
+        self._seen = max(self._seen, after)
         index = self._journal.index
         while self._seen < last:
             # A person who does not come back leaves no step: the connection says then that it failed.
