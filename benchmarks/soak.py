@@ -57,7 +57,9 @@ SLACK_MB = 6.0
 NUMBERED = re.compile(rb'"data\\": ?\\"(\d+) (\d+) x')
 
 SETTLED = 12.0
-"""Seconds without keys before things are counted: notices have gone by then, and each is a task while it is shown."""
+"""Seconds without keys before things are counted."""
+NOTICES = 15
+"""Seconds more for the last notices to go on a busy machine: each is a task while it is shown."""
 
 _INDEX = re.compile(r"/inspector/index/")
 """The files of an index: they are opened once, when a recording has become long."""
@@ -434,6 +436,11 @@ class Soak:
         self.terminal.press(b"1" + HOME)
         self.terminal.watch(SETTLED)
         facts = self.sample((time.monotonic() - self.began) / 60)
+        for _ in range(NOTICES):
+            if not any("Toast" in task for process in self.processes for task in process.own["tasks"]):
+                break
+            self.terminal.watch(1.0)
+            facts = self.sample((time.monotonic() - self.began) / 60)
         return [
             {
                 key.removeprefix(f"{process.name}_"): value
