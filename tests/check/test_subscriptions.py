@@ -67,8 +67,8 @@ def ends_all(message, say):
 
 
 SILENT = """
-from inspector.demo.listen import Subscription
-Subscription.end = lambda self, how="result": self._finish(None)
+from inspector.demo.listen import ListenRequest
+ListenRequest.end = lambda self, how="result": self._finish(None)
 """
 
 CASES = [

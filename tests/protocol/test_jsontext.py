@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsontext
-from inspector.protocol.jsontext import JsonToken, pretty, problems, tokens, tree, unquote
+from inspector.protocol.jsontext import JsonSyntaxError, JsonToken, pretty, problems, tokens, tree, unquote
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
@@ -260,7 +260,7 @@ def test_long_values_can_be_cut_while_they_are_written() -> None:
 def test_tokens_stop_where_the_text_breaks() -> None:
     found = tokens('{"a":[1,!')
     assert [next(found)[0] for _ in range(4)] == [JsonToken.OBJECT, JsonToken.KEY, JsonToken.ARRAY, JsonToken.SCALAR]
-    with pytest.raises(jsontext.Broken):
+    with pytest.raises(JsonSyntaxError):
         next(found)
 
 

@@ -191,7 +191,7 @@ async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Pa
         async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
             await settle(pilot, lambda: shown_name(app) == "echo")
             pane.focus_inside()
-            assert any(hint.title == "sort by cost" for hint in pane.hints())
+            assert not any(hint.verb == "catalog.sort" for hint in pane.hints())
             await pilot.press("o")
             await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
             assert pane.item is not None
@@ -203,12 +203,16 @@ async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Pa
             pane.show("prompts")
             await settle(pilot, lambda: "Prompts" in screen_text(app))
             assert "by cost" not in screen_lines(app)[0]
-            assert not any(hint.title == "sort by cost" for hint in pane.hints())
         later = CatalogPane(session, memory=memory)
         app = Ticking(later)
-        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
+        async with app.run_test(size=(140, 20), message_hook=app.hear) as pilot:
             await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
+            assert [hint.title for hint in later.hints() if hint.verb == "catalog.sort"] == ["server's order"]
+            later.show("prompts")
+            assert not any(hint.verb == "catalog.sort" for hint in later.hints())
+            later.show("tools")
             later.focus_inside()
             await pilot.press("o")
             await settle(pilot, lambda: "by cost" not in screen_lines(app)[0])
+            assert [hint.title for hint in later.hints() if hint.verb == "catalog.sort"] == ["by cost"]
             await settle(pilot, lambda: not memory.tools_by_cost())

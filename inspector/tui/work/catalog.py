@@ -37,6 +37,8 @@ TITLES: dict[ListName, str] = {
     "templates": "Templates",
     "prompts": "Prompts",
 }
+_ROOMY = 130
+"""Cells of a screen whose footer shows all keys of the list."""
 _THINGS: dict[ListName, str] = {
     "tools": "tools",
     "resources": "resources",
@@ -338,14 +340,15 @@ class CatalogPane(Edge):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the list."""
-        wanted = ["list.select"] if len(self.rows) else []
+        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self.rows) else []
         if len(self.rows) and self.session.commands is not None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")
         if self.session.commands is not None:
             wanted.append("catalog.refresh")
-        if self.check_action("sort", ()):
-            wanted.append("catalog.sort")
+        # A narrower footer has no room for it beside the way out; `?` and the palette name it.
+        if self.check_action("sort", ()) and self.app.size.width >= _ROOMY:
+            wanted.append(("catalog.sort", "server's order" if self._tools.by_cost else "by cost"))
         if self.check_action("model", ()):
             wanted.append("catalog.model")
         if self.check_action("page", ()):

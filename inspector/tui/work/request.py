@@ -480,10 +480,10 @@ class RequestPane(CompactEdge):
             if work.past:
                 wanted.append("form.past-calls")
             wanted.append("form.save")
-            if self.check_action("load", ()):
-                wanted.append("form.load")
             if self._saved_calls:
                 wanted.append("form.saved-calls")
+            if self.check_action("load", ()):
+                wanted.append("form.load")
         if not running:
             # On a low screen the footer is short, and without this key a new user does not find the way back.
             wanted.insert(1 if self.compact and wanted else len(wanted), "form.leave")
