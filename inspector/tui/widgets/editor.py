@@ -18,12 +18,12 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.cells import runs, shown
 from inspector.tui.widgets.edit_buffer import EditBuffer
+from inspector.tui.widgets.line_widget import LineWidget
 
 MOST_ROWS = 8
 """Rows up to which an editor grows; longer texts scroll in it."""
@@ -35,7 +35,7 @@ Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
 """Returns (start, end, role) of the parts of one line that are not `bright`."""
 
 
-class Editor(Widget, can_focus=True):
+class Editor(LineWidget, can_focus=True):
     """Edits `value`.
 
     `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is the role of
