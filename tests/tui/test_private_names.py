@@ -27,6 +27,7 @@ USES = {
     "available_verbs": {"_bindings"},
     "themes": {"_context"},
     "unexpected": {"_app", "_remove_worker"},
+    "widgets.virtual_list": {"_scroll_update"},
 }  # fmt: skip
 """Private names of Textual by the module of `inspector.tui` that uses them. Another module asks one of these."""
 PRIVATE = re.compile(r"(?<!\w)_[a-z]\w*")

@@ -348,8 +348,11 @@ class Editor(LineWidget, can_focus=True):
         return self.rows_shown
 
     def on_resize(self) -> None:
+        # Textual draws a widget of another size; here only the part of the text that is shown may differ.
+        before = (self._left, self._top)
         self._keep_in_view()
-        self.refresh()
+        if (self._left, self._top) != before:
+            self.refresh()
 
     def _lead_width(self) -> int:
         return paint.width(self.lead_segments(0, palette()))

@@ -14,4 +14,4 @@ class LineWidget(Widget):
     of a new widget. That is for containers with scroll bars: here it changes nothing, and costs 5 to 15 ms a time.
     """
 
-    virtual_size: reactive[Size] = reactive(Size(0, 0), init=False)
+    virtual_size: reactive[Size] = reactive(Size(0, 0), repaint=False, init=False)

@@ -116,6 +116,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._cache_for: tuple[Palette, int] | None = None
         self._key: Hashable = None
         self._restoring = False
+        self._bars_seen: tuple[Size, Size, bool, bool] | None = None
         self.can_follow = can_follow or follow
         self.empty = empty
         self.set_reactive(VirtualList.follow, follow)
@@ -372,6 +373,14 @@ class VirtualList(ScrollView, can_focus=True):
             self.refresh(layout=True)
         elif self.show_vertical_scrollbar:
             self.vertical_scrollbar.window_virtual_size = size.height
+
+    def _scroll_update(self, virtual_size: Size) -> None:
+        # Private: after every layout of the screen Textual draws the scroll bar of each list again, which is a frame of
+        # its own, and the frame of a key then waits for the next sixtieth of a second.
+        seen = (virtual_size, self.container_size, self.show_vertical_scrollbar, self.show_horizontal_scrollbar)
+        if seen != self._bars_seen:
+            self._bars_seen = seen
+            super()._scroll_update(virtual_size)
 
     def _refresh_row(self, index: int) -> None:
         line = index * self.row_height - self.scroll_offset.y
