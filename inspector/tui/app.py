@@ -179,6 +179,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self.navigator.open_target(other)
         if self.others:
             self.navigator.show_session(self.sessions.opened[0])
+            self.sessions.before = None
 
     def _leave_on_signals(self) -> None:
         """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""

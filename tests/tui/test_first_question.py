@@ -86,3 +86,22 @@ async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> No
         await shows(app, pilot, "asks you")
         await pilot.press("c", "h")
         assert app.focused.value == "ech"
+
+
+async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_can_answer_at_once(home: Path) -> None:
+    async with running(asker(home, "pinged"), until="echo") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await pilot.press("down", "f3")
+        await shows(app, pilot, "Open now")
+        await session.request("ping")
+        await shows(app, pilot, "1 question")
+        await pilot.press("enter")
+        await shows(app, pilot, "asks you")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "focused")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: isinstance(app.focused, VirtualList), "in the list")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "focused again")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")

@@ -159,6 +159,8 @@ class MainScreen(Screen[None]):
         self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
+        self._uncovered_at = 0.0
+        """When this session came to the front again."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._news = (0, 0)
@@ -324,6 +326,8 @@ class MainScreen(Screen[None]):
         if self._is_new:
             # The widgets were styled a moment ago, when they were mounted.
             self._is_new = event.refresh_styles = False
+        if self._covered:
+            self._uncovered_at = monotonic()
         self._covered = False
         self.wake()
 
@@ -443,7 +447,7 @@ class MainScreen(Screen[None]):
         if first is None or used or self.pane_layout.place not in KINDS:
             return
         # A key that was already pressed was meant for the list: show the question, but keep the focus.
-        untouched = window_of(self).key_came < self.connection.began
+        untouched = window_of(self).key_came < max(self.connection.began, self._uncovered_at)
         may_focus = untouched or (session.phase == "connecting" and not isinstance(self.focused, Editor))
         if may_focus:
             self.pane_layout.go("work")

@@ -212,7 +212,11 @@ class WorkPane(Container):
     # Send
 
     def send(self) -> None:
-        """Send the request of the current item with the values of its form."""
+        """Send the request of the current item with the values of its form; focus a question that hides the form."""
+        question = self._question_to_show()
+        if not self._shows_request and question is not None and question.state == "open":
+            self.focus_question()
+            return
         self._when_put_up(self.request.action_call)
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
