@@ -51,7 +51,7 @@ class Memory:
 async def run_flows(command: list[str], count: int, shared: bool) -> dict[str, float]:
     from inspector.calls.collection import Collection
     from inspector.calls.variables import Secrets
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
     from inspector.client.options import Options
     from inspector.config.settings import Settings
     from inspector.config.targets import StdioTarget

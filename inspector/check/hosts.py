@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from inspector.check.catalog import Check, revisions_of
+from inspector.check.check_table import Check, revisions_of
 from inspector.check.outcome import Visited, good, remark, skipped
 from inspector.check.result import Result
 from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts

@@ -93,7 +93,7 @@ class Silent:
 
 
 class EventJudge(Protocol):
-    """Attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
+    """Attaches findings to the events of a journal: `inspector.check.judge.judge.Judge`."""
 
     journal: Journal
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cases import CASES, STREAMS
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.cli.recorded import whole_journal
 from inspector.client.options import Options
 from inspector.client.session import Session

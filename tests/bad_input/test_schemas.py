@@ -25,7 +25,7 @@ EVERYTHING = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.assignments import parse_assignments

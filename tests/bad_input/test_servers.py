@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from cases import CASES
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.cli.recorded import whole_journal
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options

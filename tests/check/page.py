@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inspector.check.catalog import Check
+from inspector.check.check_table import Check
 from inspector.check.registry import checks
-from inspector.check.sdks import SDKS
+from inspector.check.reports.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "checks.md"

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, RunLimits
+from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.planted import (
     Adds,
     Answers,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import R5, in_result
 from tests.check.planted import Answers, Case, WebFault, is_found, is_not_blamed
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from inspector.check.definition_rules import definition_rules
+from inspector.check.judge.definition_rules import definition_rules
 from tests.check.changes import R4
 from tests.check.planted import Answers, Case, is_found, is_not_blamed
 from tests.check.test_tools import tool

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.check.checks import ecosystem
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.config.targets import HttpTarget
 from tests.check.planted import (
     LIMITS,

@@ -8,7 +8,7 @@ import pytest
 from inspector.check.registry import checks
 from inspector.check.result import _OF_A_FAULT
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
 from inspector.protocol.extensions import EVENTS

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.check.cases import cases, smaller
-from inspector.check.visit import Allowed
+from inspector.check.visit.argument_cases import cases, smaller
+from inspector.check.visit.visit import Allowed
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import Features
 from inspector.demo.tools import all_tools

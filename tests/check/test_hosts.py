@@ -6,9 +6,9 @@ import sys
 import pytest
 
 from inspector.check.hosts import host_checks
-from inspector.check.policy import DEFAULT
 from inspector.check.registry import checks, unknown
-from inspector.check.report import report_of
+from inspector.check.reports.policy import DEFAULT
+from inspector.check.reports.summary import report_of
 from inspector.check.run import Wanted, of_recording, planned
 from inspector.hosts import host_facts
 from tests.check.changes import R4

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
 from tests.check.planted import Adds, Answers, Case, Takes, checked, is_found, is_not_blamed, refusal, result

@@ -4,7 +4,7 @@ import pytest
 
 from inspector.check.registry import checks
 from inspector.check.run import DRAFTS, Wanted
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import R2, R4, R5, method
 from tests.check.planted import CALLS, PATIENT, Planted, PlantedWeb, Takes, of_the_demo, run_on
 

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from inspector.check.policy import Policy, baseline_of
-from inspector.check.report import report_of
+from inspector.check.reports.policy import Policy, baseline_of
+from inspector.check.reports.summary import report_of
 from inspector.check.run import Runner, Wanted, of_recording
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited

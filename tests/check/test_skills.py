@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import R4, R5, capability, in_result, refuses
 from tests.check.planted import Answers, Case, Fault, Item, is_found, is_not_blamed
 

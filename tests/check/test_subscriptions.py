@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import R5, Notices, capability, in_params, method, params, refuses, told
 from tests.check.planted import Case, Fault, Process, Takes, is_found, is_not_blamed, refusal
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from inspector.check.judge import Judge
-from inspector.check.visit import Allowed
+from inspector.check.judge.judge import Judge
+from inspector.check.visit.visit import Allowed
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.planted import Heads, RewritesRequest, Says, WebFault, checked, is_found, is_not_blamed, put, refusal
 from tests.check.planted import WebCase as Case
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import (
     R3,
     R4,

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.run import Wanted, of_recording
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from tests.check.changes import R4, R5
 from tests.check.planted import Answers, Case, Item, checked, is_found, is_not_blamed
 

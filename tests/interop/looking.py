@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.cli.recorded import whole_journal
 from inspector.client.recorded import RecordedSession
 from inspector.journal.findings import Finding

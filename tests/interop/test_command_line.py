@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.cli.recorded import whole_journal
 from tests.interop.looking import faults_of_ours
 from tests.interop.peers import Peer, Tool

@@ -12,9 +12,9 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.check import run as run_of_checks
-from inspector.check.catalog import Check
+from inspector.check.check_table import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
-from inspector.check.visit import Visit
+from inspector.check.visit.visit import Visit
 from inspector.client.session import Session
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp

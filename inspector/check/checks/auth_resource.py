@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.auth import challenge, urls
-from inspector.check.catalog import CheckMode, CheckTable, TransportName
+from inspector.check.check_table import CheckMode, CheckTable, TransportName
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
-from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 

@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from inspector.auth import urls
-from inspector.check.catalog import CheckMode, CheckTable, TransportName
+from inspector.check.check_table import CheckMode, CheckTable, TransportName
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import encode, excerpt
 
 _DISCOVERY = "basic/authorization/authorization-server-discovery"

@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
-from inspector.check.raw_connection import RawConnection
-from inspector.check.visit import OPENING, Visit
+from inspector.check.visit.raw_connection import RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import OPENING, Visit
 from inspector.config.targets import HttpTarget
 from inspector.errors import SchemaError
 from inspector.journal.format import Dir

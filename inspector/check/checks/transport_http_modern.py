@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.raw_post import RawPost, raw_post
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.raw_post import RawPost, raw_post
+from inspector.check.visit.visit import Visit
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame

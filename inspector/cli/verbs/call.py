@@ -180,7 +180,7 @@ def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: O
     strays = any(index.state(n) in (State.DOUBLED, State.UNKNOWN) for n in range(call.n, len(journal) + 1))
     if not (strict or has_schema or strays or (call.progress is not None and call.progress.count > 1)):
         return False
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     Judge(journal).run_all()
     found = [

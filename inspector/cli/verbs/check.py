@@ -20,10 +20,10 @@ from inspector.errors import InspectorError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.check.catalog import Check
+    from inspector.check.check_table import Check
     from inspector.check.outcome import Visited
-    from inspector.check.policy import Baseline, Policy
-    from inspector.check.report import Report
+    from inspector.check.reports.policy import Baseline, Policy
+    from inspector.check.reports.summary import Report
     from inspector.check.result import Result
     from inspector.check.run import Run, Wanted
     from inspector.cli.verb import Invocation
@@ -94,10 +94,10 @@ def _of_one(wanted: Wanted) -> set[str]:
 
 def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
     """Check each of these servers, and compare them. `what` names them in an error."""
-    from inspector.check.across import Definitions, compare, definitions_of, entry_names
-    from inspector.check.policy import Baseline
+    from inspector.check.cross_server import Definitions, compare, definitions_of, entry_names
     from inspector.check.registry import across as across_checks
-    from inspector.check.report import report_of
+    from inspector.check.reports.policy import Baseline
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
@@ -185,10 +185,10 @@ def _not_reached(report: Report) -> InspectorError:
 
 
 def _wanted(invocation: Invocation) -> Wanted:
-    from inspector.check.catalog import CheckLevel
+    from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
     from inspector.check.run import Wanted
-    from inspector.check.visit import Allowed, RunLimits
+    from inspector.check.visit.visit import Allowed, RunLimits
     from inspector.protocol.revisions import REVISIONS
 
     chosen = {option: frozenset(_names(invocation.option(option, ()))) for option in ("only", "skip")}
@@ -276,7 +276,7 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
 
 
 def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
-    from inspector.check.report import report_of
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import of_recording
     from inspector.cli.recorded import tell_notices, whole_journal
 
@@ -294,7 +294,7 @@ def _of_server(
     command: list[str],
 ) -> Report | None:
     """The report; None if interrupted. `command` starts a server at a URL first."""
-    from inspector.check.report import report_of
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
@@ -375,7 +375,7 @@ def _command(invocation: Invocation, target: Target) -> list[str]:
 
 def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
     """The conditions under which the run fails; with several servers, each has its own baseline."""
-    from inspector.check.policy import Policy, read_baseline
+    from inspector.check.reports.policy import Policy, read_baseline
 
     file = None if several else invocation.option("baseline")
     return Policy(
@@ -388,7 +388,7 @@ def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
 
 def _baselines(invocation: Invocation) -> dict[str, Baseline] | None:
     """The baselines of `@all` by server reference; None without --baseline."""
-    from inspector.check.policy import read_baselines
+    from inspector.check.reports.policy import read_baselines
 
     file = invocation.option("baseline")
     return None if file is None else read_baselines(file)

@@ -102,7 +102,7 @@ def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> ar
 
 def _judge(journal: Journal) -> None:
     """Judge every message, so that the export has the findings. The recording file does not change."""
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     Judge(journal).run_all()
 

@@ -120,7 +120,7 @@ def _server(said: Invocation) -> str:
 
 def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener:
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
     from inspector.cli import setup
     from inspector.flows.opening import SessionOpener
 

@@ -14,8 +14,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from inspector.check.report import CheckSummary
 from inspector.check.reports import FORMATS, document
+from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError

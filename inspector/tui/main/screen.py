@@ -50,7 +50,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
     from inspector.tui.ask.inbox import InboxPane
     from inspector.tui.calls.flow_pane import FlowPane
     from inspector.tui.calls.pane import CallsPane
@@ -392,13 +392,13 @@ class MainScreen(Screen[None]):
     @work(group="judge", exit_on_error=False)
     async def _load_judge(self) -> None:
         # In a thread: keys are answered while the modules are imported.
-        await asyncio.to_thread(import_module, "inspector.check.judge")
+        await asyncio.to_thread(import_module, "inspector.check.judge.judge")
         self._made_judge()
         self.wake()
 
     def _made_judge(self) -> Judge:
         if self._judge is None:
-            from inspector.check.judge import Judge
+            from inspector.check.judge.judge import Judge
 
             self._judge = Judge(self.session.journal)
         return self._judge
