@@ -26,8 +26,8 @@ from inspector.calls.yaml_text import (
     read_bytes,
     read_yaml,
 )
-from inspector.compare.paths import parse_glob
-from inspector.config.files import nearest
+from inspector.compare.json_places import parse_glob
+from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, SchemaError, UsageError
 from inspector.text import safe
 
@@ -645,7 +645,7 @@ def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any])
 
 def schema_at(flow: Flow, given: Any) -> Any:
     """The validator of a schema that stands in a flow, or in a file that it names. Raises `UsageError`."""
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
     from inspector.protocol import jsonrpc
     from inspector.protocol.validation import Validator
 

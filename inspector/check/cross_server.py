@@ -21,7 +21,7 @@ from inspector.check.poison.prepared_text import LONGEST, decoded, sentences, vi
 from inspector.check.poison.rules import names_in, texts_of
 from inspector.check.reports.policy import Policy, Ruling
 from inspector.check.result import Result
-from inspector.config.labels import program_label
+from inspector.config.command_labels import program_label
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.hosts import host_facts
 from inspector.journal.format import Dir, Kind

@@ -19,7 +19,7 @@ from inspector.hosts.evaluation import criteria_of
 from inspector.hosts.recorded import results_in
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 GROUP = "hosts"

@@ -13,8 +13,8 @@ from click.shell_completion import CompletionItem, ShellComplete, get_completion
 from inspector.cli import verbs
 from inspector.cli.output import Output
 from inspector.cli.parser import CommandLineParser
-from inspector.cli.program import COMPLETES, program
-from inspector.cli.topics import HOSTS
+from inspector.cli.program_name import COMPLETES, program
+from inspector.cli.help_topics import HOSTS
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:

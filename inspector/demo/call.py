@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.revisions import Features
     from inspector.demo.tasks import Question, Task
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 

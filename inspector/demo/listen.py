@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
     from inspector.demo.serving import Serving
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
 MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription

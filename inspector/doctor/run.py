@@ -19,8 +19,8 @@ from inspector.doctor.diagnosis import (
     TimeLimits,
     Weight,
 )
-from inspector.doctor.entry import ExaminedEntry
-from inspector.doctor.opening import OpenResult
+from inspector.doctor.config_entry import ExaminedEntry
+from inspector.doctor.session_step import OpenResult
 from inspector.doctor.privacy import Privacy
 from inspector.errors import AuthorizationNeeded, TrustNeeded
 from inspector.journal.journal import Journal

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from inspector.export.chosen import Chosen, left_out
+from inspector.export.selection import Chosen, left_out
 from inspector.export.http_exchanges import HttpExchanges, headers_of
 from inspector.export.quoting import (
     REDACTED,

@@ -9,9 +9,9 @@ from typing import Protocol
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, LimitReached, SessionLost
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
-from inspector.transports.correlate import answers, parsed
+from inspector.transports.response_matching import answers, parsed
 from inspector.transports.http_client import HttpAnswer
-from inspector.transports.http_pump import ReadGate
+from inspector.transports.http_body import ReadGate
 from inspector.transports.http_requests import (
     JSON_TYPE,
     RESUME_FIELD,

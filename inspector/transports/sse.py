@@ -19,7 +19,7 @@ from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
-from inspector.transports.correlate import answers, parsed, rpc_error
+from inspector.transports.response_matching import answers, parsed, rpc_error
 from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
 from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from inspector.config.outputs import new_text, write_file
+from inspector.config.output_files import new_text, write_file
 from inspector.export import check, export
 from inspector.journal.journal import Journal
 

@@ -14,11 +14,11 @@ from textual.screen import Screen
 
 from inspector.client.options import Options
 from inspector.client.session_state import Commands, SessionState
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.events import First
 from inspector.tui.sessions import OpenSession, Sessions

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.auth.actions import Fetched
 from inspector.auth.person import Invitation
-from inspector.auth.values import OAuthClient
+from inspector.auth.models import OAuthClient
 from inspector.errors import HttpError
 from inspector.journal.journal import Journal
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from inspector.auth import assertions
 from inspector.auth.store import Store
-from inspector.auth.values import Grant, OAuthClient
-from inspector.cli.logins import as_json
+from inspector.auth.models import Grant, OAuthClient
+from inspector.cli.login_options import as_json
 from inspector.errors import AuthorizationNeeded
 from tests.auth.test_store import FILE, Memory, Missing
 from tests.auth.world import ISSUER, NOW, SERVER, Refused, World, authorization, grant

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
-from inspector.auth.documents import LARGEST
+from inspector.auth.json_documents import LARGEST
 from inspector.auth.fetching import Fetcher
 from inspector.errors import HttpError
 from tests.auth.hands import FakeRecorder, FakeWeb

@@ -11,7 +11,7 @@ from inspector.auth.actions import Fetch
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
 from inspector.auth.rerun_step import EarlierSteps, StepRecorder
-from inspector.auth.values import Grant
+from inspector.auth.models import Grant
 from tests.auth.hands import FakeRecorder
 from tests.auth.world import AS_PLACE, ISSUER, NOW, PRM_PLACE, REDIRECT, SERVER, World, grant, metadata, token
 

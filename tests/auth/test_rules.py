@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.auth.rules import RULES, rule_of
+from inspector.auth.login_rules import RULES, rule_of
 
 FOLDER = Path(__file__).parents[2] / "inspector" / "auth"
 NAMED = {

@@ -12,7 +12,7 @@ import pytest
 
 from inspector.auth import assertions
 from inspector.auth.store import SecretStoreError, Store
-from inspector.auth.values import Grant, OAuthClient
+from inspector.auth.models import Grant, OAuthClient
 from inspector.errors import InspectorError
 
 FILE = "logins.json"

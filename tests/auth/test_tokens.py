@@ -8,7 +8,7 @@ from urllib.parse import quote_plus
 
 import pytest
 
-from inspector.auth.tokens import TokenRefused
+from inspector.auth.token_endpoint import TokenRefused
 from inspector.errors import AuthorizationNeeded
 from tests.auth.world import AS_PLACE, ISSUER, NOW, SERVER, Refused, World, authorization, metadata, token
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.auth import urls
+from inspector.auth import url_checks
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from inspector.auth import urls
 )
 def test_the_canonical_uri_of_a_server(server: str, expected: str) -> None:
     """C-AUTH-21: lower-case scheme and host, no fragment, no lone slash."""
-    assert urls.canonical(server) == expected
+    assert url_checks.canonical(server) == expected
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_canonical_uri_of_a_server(server: str, expected: str) -> None:
     ],
 )
 def test_the_url_of_a_person_is_written_as_it_is_sent(server: str, expected: str) -> None:
-    assert urls.as_sent(server) == expected
+    assert url_checks.as_sent(server) == expected
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_url_of_a_person_is_written_as_it_is_sent(server: str, expected: str
 )
 def test_a_resource_names_the_server_or_what_it_is_part_of(resource: str, server: str, covered: bool) -> None:
     """C-AUTH-07."""
-    assert urls.covers(resource, server) is covered
+    assert url_checks.covers(resource, server) is covered
 
 
 @pytest.mark.parametrize(
@@ -80,27 +80,27 @@ def test_a_resource_names_the_server_or_what_it_is_part_of(resource: str, server
 def test_secrets_go_to_no_such_url(bad: str) -> None:
     """C-AUTH-13, C-SEC-01."""
     with pytest.raises(ValueError):
-        urls.secure(bad)
+        url_checks.secure(bad)
 
 
 @pytest.mark.parametrize(
     "good", ["https://h", "https://h/x?y=1", "http://127.0.0.1:8000/x", "http://localhost/", "http://[::1]/"]
 )
 def test_secrets_go_to_https_and_to_this_machine(good: str) -> None:
-    urls.secure(good)
+    url_checks.secure(good)
 
 
 def test_the_places_of_metadata_are_in_order() -> None:
     """C-AUTH-06, C-AUTH-09."""
     root = "https://h/.well-known/oauth-protected-resource"
-    assert urls.resource_places("https://h/public/mcp") == [f"{root}/public/mcp", root]
-    assert urls.resource_places("https://h/") == [root]
-    assert urls.server_places("https://as.example/tenant1") == [
+    assert url_checks.resource_places("https://h/public/mcp") == [f"{root}/public/mcp", root]
+    assert url_checks.resource_places("https://h/") == [root]
+    assert url_checks.server_places("https://as.example/tenant1") == [
         "https://as.example/.well-known/oauth-authorization-server/tenant1",
         "https://as.example/.well-known/openid-configuration/tenant1",
         "https://as.example/tenant1/.well-known/openid-configuration",
     ]
-    assert urls.server_places("https://as.example/") == urls.server_places("https://as.example") == [
+    assert url_checks.server_places("https://as.example/") == url_checks.server_places("https://as.example") == [
         "https://as.example/.well-known/oauth-authorization-server",
         "https://as.example/.well-known/openid-configuration",
     ]  # fmt: skip
@@ -109,7 +109,7 @@ def test_the_places_of_metadata_are_in_order() -> None:
 @given(st.text(alphabet=st.sampled_from("htps:/@[]%.#?\\ a1"), max_size=40))
 def test_anything_is_read_or_refused(text: str) -> None:
     try:
-        found = urls.parts(text)
+        found = url_checks.parts(text)
     except ValueError:
         return
     assert found.scheme in ("http", "https")

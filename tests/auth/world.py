@@ -28,7 +28,7 @@ from inspector.auth.actions import (
 )
 from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
-from inspector.auth.values import Grant, OAuthClient
+from inspector.auth.models import Grant, OAuthClient
 from inspector.errors import InspectorError
 
 SERVER = "https://shop.example/mcp"

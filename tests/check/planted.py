@@ -25,7 +25,7 @@ from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
 from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
+from inspector.demo.server_state import World
 from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.transports.web import Web

@@ -11,7 +11,7 @@ from inspector.check.visit.visit import Allowed
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import Features
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
+from inspector.demo.server_state import World
 from inspector.protocol.validation import Validator
 from tests.check.changes import R4, gives, refuses
 from tests.check.planted import Case, is_found, is_not_blamed

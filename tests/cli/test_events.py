@@ -18,7 +18,7 @@ import pytest
 
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.webhook import new_secret
 from tests.client.modern import DISCOVERED

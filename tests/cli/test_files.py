@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from tests.cli.conftest import Run, Script
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import program
+from inspector.cli import program_name
 from tests.cli.conftest import Run
 
 
@@ -24,7 +24,7 @@ def test_help_and_errors_show_the_name_that_was_used(
     run: Run, monkeypatch: pytest.MonkeyPatch, started: str, name: str
 ) -> None:
     monkeypatch.setattr(sys, "argv", [started])
-    other = next(each for each in program.NAMES if each != name)
+    other = next(each for each in program_name.NAMES if each != name)
     assert run("--version").out.startswith(f"{name} 0.")
     for words in (["--help"], ["tap", "--help"], ["login", "--help"]):
         page = run(*words).out
@@ -40,7 +40,7 @@ def test_help_and_errors_show_the_name_that_was_used(
 def test_what_is_not_a_command_of_ours_keeps_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["mcpi"])
     text = "  inspector x y\ninspector\nso inspector login URL, npx inspector tools, /usr/bin/inspector tools, an inspector is, import inspector"
-    assert program.renamed(text) == (
+    assert program_name.renamed(text) == (
         "  mcpi x y\nmcpi\nso mcpi login URL, npx mcpi tools, /usr/bin/inspector tools, an inspector is, import inspector"
     )
 
@@ -50,12 +50,12 @@ def test_an_entry_starts_the_program_that_wrote_it(monkeypatch: pytest.MonkeyPat
     ours = tmp_path / "mcpi"
     ours.write_text("")
     monkeypatch.setattr(sys, "argv", [str(ours)])
-    assert program.command() == [str(ours)]
+    assert program_name.command() == [str(ours)]
     monkeypatch.setattr(sys, "argv", [str(tmp_path / "inspector")])
-    assert program.command() == [sys.executable, "-m", "inspector"]
+    assert program_name.command() == [sys.executable, "-m", "inspector"]
 
 
-@pytest.mark.parametrize("name", program.NAMES)
+@pytest.mark.parametrize("name", program_name.NAMES)
 def test_both_commands_are_installed(name: str) -> None:
     command = Path(sys.executable).parent / name
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True, env={**os.environ})

@@ -17,7 +17,7 @@ import pytest
 
 import inspector
 from inspector.auth.store import Store
-from inspector.auth.values import Grant, OAuthClient
+from inspector.auth.models import Grant, OAuthClient
 from inspector.config.keyrings import LOGIN_SERVICE
 from inspector.errors import TrustNeeded
 from tests.auth.test_keyring import Working

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.paths import GlobStep, PathStep, parse_glob, places
+from inspector.compare.json_places import GlobStep, PathStep, parse_glob, places
 
 VALUES = st.recursive(
     st.integers(0, 3),

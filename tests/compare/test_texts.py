@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.texts import LONGEST, changed_lines, parted
+from inspector.compare.text_diff import LONGEST, changed_lines, parted
 
 
 def told(a: str, b: str) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config import logins
+from inspector.config import login_entry
 from inspector.config.servers import find_servers, resolve
 from inspector.config.targets import HttpTarget
 from inspector.errors import ConfigError
@@ -48,9 +48,9 @@ def test_every_key_is_an_option_of_authorization() -> None:
     from inspector.auth.options import GRANTS, AuthOptions
 
     known = {field.name: field for field in fields(AuthOptions)}
-    assert set(logins.KEYS.values()) <= set(known)
-    assert {name for name, field in known.items() if not field.repr} == logins.SECRETS
-    assert logins.GRANTS == GRANTS
+    assert set(login_entry.KEYS.values()) <= set(known)
+    assert {name for name, field in known.items() if not field.repr} == login_entry.SECRETS
+    assert login_entry.GRANTS == GRANTS
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.outputs import OutputExists, new_file, new_text, write_file
+from inspector.config.output_files import OutputExists, new_file, new_text, write_file
 from inspector.errors import UsageError
 
 
@@ -97,7 +97,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
     path.write_text("old")
     program = (
         "import resource, sys; from pathlib import Path\n"
-        "from inspector.config.outputs import write_file\n"
+        "from inspector.config.output_files import write_file\n"
         "from inspector.errors import UsageError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "try: write_file(Path(sys.argv[1]), b'x' * 100_000, force=True)\n"

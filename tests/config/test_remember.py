@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config.remember import CALLS_PER_TOOL, ServerMemory, identity, without_secrets
+from inspector.config.server_memory import CALLS_PER_TOOL, ServerMemory, identity, without_secrets
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from tests.config.conftest import World
 

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config import logfile, secrecy
+from inspector.config import logfile
+from inspector.config import secret_values
 
 SECRET_NAMES = """
 token apiToken API_KEY --api-key apikey x-api-key password dbPassword DB_PWD client_secret clientSecret OPENAI_API_KEY
@@ -27,19 +28,19 @@ passenger patch patient cookies
 
 @pytest.mark.parametrize("name", SECRET_NAMES.split())
 def test_names_of_secrets(name: str) -> None:
-    assert secrecy.looks_secret(name)
+    assert secret_values.looks_secret(name)
 
 
 @pytest.mark.parametrize("name", OTHER_NAMES.split())
 def test_names_of_no_secrets(name: str) -> None:
-    assert not secrecy.looks_secret(name)
+    assert not secret_values.looks_secret(name)
 
 
 def test_a_setting_that_ends_in_key_is_one_and_a_public_key_is_none() -> None:
-    assert secrecy.looks_secret_setting("STRIPE_KEY")
-    assert secrecy.looks_secret_setting("X-Auth")
-    assert not secrecy.looks_secret_setting("STRIPE_PUBLIC_KEY")
-    assert not secrecy.looks_secret_setting("KEYMAP")
+    assert secret_values.looks_secret_setting("STRIPE_KEY")
+    assert secret_values.looks_secret_setting("X-Auth")
+    assert not secret_values.looks_secret_setting("STRIPE_PUBLIC_KEY")
+    assert not secret_values.looks_secret_setting("KEYMAP")
 
 
 @pytest.mark.parametrize(
@@ -58,14 +59,14 @@ def test_a_setting_that_ends_in_key_is_one_and_a_public_key_is_none() -> None:
     ],
 )
 def test_secrets_in_a_command(argv: list[str], secrets: list[str]) -> None:
-    assert secrecy.in_arguments(argv) == secrets
+    assert secret_values.in_arguments(argv) == secrets
 
 
 def test_secrets_in_headers_and_environment() -> None:
     headers = [("Authorization", "Basic dTpw"), ("X-Trace", "1"), ("x-api-key", "k-1")]
-    assert secrecy.in_headers(headers) == ["Basic dTpw", "dTpw", "k-1"]
+    assert secret_values.in_headers(headers) == ["Basic dTpw", "dTpw", "k-1"]
     env = [("DATABASE_URL", "mysql://u:pw@h/d"), ("MODE", "fast"), ("API_KEY", "k-2")]
-    assert secrecy.in_environment(env) == ["pw", "k-2"]
+    assert secret_values.in_environment(env) == ["pw", "k-2"]
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_secrets_in_headers_and_environment() -> None:
 def test_what_comes_from_a_variable_is_a_secret_unless_it_is_plainly_none(
     name: str, value: str, secrets: list[str]
 ) -> None:
-    assert secrecy.in_variable(name, value) == secrets
+    assert secret_values.in_variable(name, value) == secrets
 
 
 @pytest.mark.parametrize(
@@ -100,29 +101,29 @@ def test_what_comes_from_a_variable_is_a_secret_unless_it_is_plainly_none(
     ],
 )
 def test_urls_are_shown_without_their_secrets(url: str, masked: str) -> None:
-    assert secrecy.mask_url(url) == masked
+    assert secret_values.mask_url(url) == masked
 
 
 @given(st.lists(st.text(min_size=4), max_size=4), st.text())
 def test_no_masked_text_holds_a_secret(secrets: list[str], around: str) -> None:
     text = around.join(secrets)
-    shown = secrecy.mask(text, secrets)
-    pieces = shown.split(secrecy.MASK)
+    shown = secret_values.mask(text, secrets)
+    pieces = shown.split(secret_values.MASK)
     assert not [secret for secret in secrets for piece in pieces if secret in piece]
 
 
 def test_a_short_secret_is_masked_only_as_a_whole_value() -> None:
-    assert secrecy.mask("abc", ["abc"]) == "***"
-    assert secrecy.mask("--pin=abc", ["abc"]) == "--pin=***"
-    assert secrecy.mask("alphabets abcd", ["abc"]) == "alphabets abcd"
+    assert secret_values.mask("abc", ["abc"]) == "***"
+    assert secret_values.mask("--pin=abc", ["abc"]) == "--pin=***"
+    assert secret_values.mask("alphabets abcd", ["abc"]) == "alphabets abcd"
 
 
 @pytest.mark.parametrize("unit", ["eyJ", "a", "://", "?", "&=", "sk-", "Aa", "x=", "@", "a:", "-"], ids=repr)
 def test_hostile_arguments_cost_one_pass(unit: str) -> None:
     long = unit * 100_000
-    secrecy.in_arguments([long, f"--x={long}", f"http://{long}"])
-    secrecy.in_headers([(long, long)])
-    assert secrecy.looks_secret(long) in (True, False)
+    secret_values.in_arguments([long, f"--x={long}", f"http://{long}"])
+    secret_values.in_headers([(long, long)])
+    assert secret_values.looks_secret(long) in (True, False)
 
 
 SECRET = "a-secret/with+more and more of it"
@@ -131,37 +132,37 @@ SECRET = "a-secret/with+more and more of it"
 @given(st.text(max_size=6), st.text(max_size=6))
 def test_no_form_of_a_secret_is_left_whatever_stands_around_it(before: str, after: str) -> None:
     for form in (SECRET, quote(SECRET, safe=""), quote_plus(SECRET), json.dumps(SECRET)):
-        shown = secrecy.without(f"{before}{form}{after}", [SECRET])
+        shown = secret_values.without(f"{before}{form}{after}", [SECRET])
         assert "secret" not in shown
     encoded = base64.b64encode(f"{before}{SECRET}{after}".encode()).decode()
     offset = len(before.encode()) % 3
     inside = base64.b64encode(b"\0" * offset + SECRET.encode()).decode()[4:-4]
     assert inside in encoded
-    assert inside not in secrecy.without(encoded, [SECRET])
+    assert inside not in secret_values.without(encoded, [SECRET])
     urlsafe = encoded.replace("+", "-").replace("/", "_")
-    assert inside.replace("+", "-").replace("/", "_") not in secrecy.without(urlsafe, [SECRET])
+    assert inside.replace("+", "-").replace("/", "_") not in secret_values.without(urlsafe, [SECRET])
 
 
 @pytest.mark.parametrize("length", [12, 20, len(SECRET)])
 @pytest.mark.parametrize("end", ["", "…"])
 def test_a_secret_that_is_cut_off_is_no_less_one(length: int, end: str) -> None:
-    assert "secret" not in secrecy.without(f"refused: {SECRET[:length]}{end}", [SECRET])
+    assert "secret" not in secret_values.without(f"refused: {SECRET[:length]}{end}", [SECRET])
 
 
 def test_what_merely_begins_like_a_secret_stays() -> None:
     said = "demo-service is not known here; demo-services are"
-    assert secrecy.without(said, ["demo-service-secret"]) == said
+    assert secret_values.without(said, ["demo-service-secret"]) == said
 
 
 @given(st.lists(st.text(min_size=4, max_size=8), max_size=3), st.text(max_size=30))
 def test_cutting_out_ends_for_any_text(secrets: list[str], text: str) -> None:
-    shown = secrecy.without(text, secrets)
+    shown = secret_values.without(text, secrets)
     assert len(shown) <= len(text)
 
 
 def test_the_log_holds_nothing_that_is_to_be_concealed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path))
-    logfile.conceal(secrecy.forms("concealed-value"))
+    logfile.conceal(secret_values.forms("concealed-value"))
     logfile.report(ValueError("Illegal header value b'Bearer concealed-value'"))
     logfile.remark("a task with concealed-value was destroyed")
     text = (tmp_path / "log" / "inspector.log").read_text()

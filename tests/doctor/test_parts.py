@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
-from inspector.doctor.noise import noise
+from inspector.doctor.stdout_noise import noise
 from inspector.doctor.privacy import Privacy
 from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
 from tests.doctor.conftest import executable

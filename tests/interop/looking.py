@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from inspector.check.judge.judge import Judge
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from inspector.client.recorded import RecordedSession
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.catalogue import validate_message
+from inspector.protocol.official_schemas import validate_message
 from inspector.protocol.jsonrpc import Shape
 from tests.interop.conftest import said_of_servers
 from tests.processes import left_of, spawned

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, StdioTarget
 from tests.interop.starting import free_port
 from tests.interop.starting import listening as started

@@ -23,7 +23,7 @@ from inspector.errors import InputRefused, RequestCancelled, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.protocol.form import Form
+from inspector.protocol.forms.form import Form
 from tests.interop.looking import look_at
 from tests.interop.peers import Peer, Tool
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.journal.lanes import OPEN
-from inspector.journal.login_parts import LoginPart, LoginParts
+from inspector.journal.login_phases import LoginPart, LoginParts
 from tests.tui.talks import Talk
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import SchemaError
-from inspector.protocol.catalogue import Catalogue, validate_message
+from inspector.protocol.official_schemas import Catalogue, validate_message
 from inspector.protocol.revisions import R1, R2, R3, R4, R5, REVISIONS
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "data" / "examples" / R5).rglob("*.json"))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.protocol.form import UNSET, Field, Form
+from inspector.protocol.forms.form import UNSET, Field, Form
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=4),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.protocol.jsondepth import DEEPEST, LEFT_OUT, MOST_MARKS, TooDeep, depth_of, shallow
+from inspector.protocol.exact_json.depth import DEEPEST, LEFT_OUT, MOST_MARKS, TooDeep, depth_of, shallow
 
 DECODE = json.JSONDecoder().decode
 

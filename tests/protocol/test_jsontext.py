@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.protocol import jsontext
-from inspector.protocol.jsontext import JsonSyntaxError, JsonToken, pretty, problems, tokens, tree, unquote
+from inspector.protocol.exact_json import text
+from inspector.protocol.exact_json.text import JsonSyntaxError, JsonToken, pretty, problems, tokens, tree, unquote
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
@@ -90,7 +90,7 @@ def test_the_grammar_is_that_of_a_strict_parser(raw: str) -> None:
 
 
 def test_the_number_of_problems_is_bounded() -> None:
-    assert len(problems("[" + ",".join(["NaN"] * 5000) + "]")) == jsontext.PROBLEM_LIMIT
+    assert len(problems("[" + ",".join(["NaN"] * 5000) + "]")) == text.PROBLEM_LIMIT
     assert len(problems('["' + "\x01" * 5000 + '"]', limit=7)) == 7
 
 

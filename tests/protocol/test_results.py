@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.protocol.results import is_records, records_at, repeats_content, text_blocks
+from inspector.protocol.result_shape import is_records, records_at, repeats_content, text_blocks
 
 
 def result(structured: Any, *texts: str) -> dict[str, Any]:

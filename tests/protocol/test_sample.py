@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.protocol.sample import MEMBER_LIMIT, sample
+from inspector.protocol.sample_values import MEMBER_LIMIT, sample
 from inspector.protocol.validation import Validator
 
 _NUMBERS = st.one_of(st.integers(-50, 50), st.floats(-50, 50, allow_nan=False).map(lambda number: round(number, 2)))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
-from inspector.protocol.uritemplate import LENGTH_LIMIT, Template, Variable
+from inspector.protocol.uri_templates import LENGTH_LIMIT, Template, Variable
 
 # The variables of sections 1.2 and 3.2.
 VALUES: dict[str, Any] = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.redact.edits import applied
+from inspector.redact.text_edits import applied
 from inspector.redact.rules import read_rules
 from inspector.redact.scan import SecretScanner
 

@@ -5,7 +5,7 @@ import asyncio
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
-from inspector.replay.mock import Mock, MockOptions
+from inspector.replay.mock.server import Mock, MockOptions
 from inspector.serving.base import Arrived, RequestHead
 
 PATIENCE = 20

@@ -9,7 +9,7 @@ from inspector.errors import RecordingError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
-from inspector.replay.mock import BREATH
+from inspector.replay.mock.server import BREATH
 from tests.processes import ROOT
 from tests.replay.stage import PATIENCE, KeptClient, Written, mocked, until
 

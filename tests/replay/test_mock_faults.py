@@ -6,7 +6,7 @@ from inspector.errors import UsageError
 from inspector.journal.filters import FilterError
 from inspector.journal.format import Kind
 from inspector.protocol import jsonrpc
-from inspector.replay.mock_faults import MockFaults, parse_fault
+from inspector.replay.mock.faults import MockFaults, parse_fault
 from tests.replay.stage import KeptClient, Written, mocked, until
 
 

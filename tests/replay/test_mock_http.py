@@ -4,7 +4,7 @@ import pytest
 
 from inspector.journal.format import Dir
 from inspector.protocol import jsonrpc
-from inspector.replay.mock_http import status_of
+from inspector.replay.mock.http import status_of
 from tests.replay.stage import KeptClient, Written, mocked, until
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.replay import speeds
-from inspector.replay.places import TypedPosition, beyond, read
+from inspector.replay.positions import TypedPosition, beyond, read
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from inspector.journal.filters import parse
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 from inspector.replay import player as player_module
-from inspector.replay.places import TypedPosition
+from inspector.replay.positions import TypedPosition
 from inspector.replay.player import Player
 from tests.replay.tape import Tape, read
 

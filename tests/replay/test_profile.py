@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.replay import profile as profile_module
-from inspector.replay.profile import ActivityProfile
+from inspector.replay import time_profile as profile_module
+from inspector.replay.time_profile import ActivityProfile
 from tests.replay.tape import Tape
 
 FOLD = 2_000_000

@@ -8,10 +8,10 @@ import pytest
 
 from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
-from inspector.serving import http_guard
+from inspector.serving import http_origins
 from inspector.serving.base import RequestHead
 from inspector.serving.http import Binding, HttpEnd
-from inspector.serving.http_guard import RequestGuard, normal_origin
+from inspector.serving.http_origins import RequestGuard, normal_origin
 from inspector.tap.http import HttpTap
 from tests.serving.ends import Scripted, initialize, parse, request
 
@@ -136,7 +136,7 @@ def test_an_origin_is_compared_as_browsers_write_it(text: str, origin: str) -> N
 
 @pytest.fixture
 def lan(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_guard, "is_loopback", lambda host: host == "localhost")
+    monkeypatch.setattr(http_origins, "is_loopback", lambda host: host == "localhost")
 
 
 async def exchange(port: int, data: bytes) -> bytes:

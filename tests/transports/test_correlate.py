@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.transports import correlate
-from inspector.transports.correlate import answers, id_span
+from inspector.transports import response_matching
+from inspector.transports.response_matching import answers, id_span
 
 BIG = "x" * 70_000
 IDS = st.integers(-5, 2**60) | st.text(max_size=8)
@@ -28,7 +28,7 @@ def test_an_answer_is_known_by_its_id_wherever_it_stands(id, other, order, inden
 @pytest.mark.parametrize("indent", [None, 2])
 @pytest.mark.parametrize("order", ["jsonrpc id result", "result jsonrpc id", "result id jsonrpc"])
 def test_a_large_answer_of_the_usual_kinds_is_not_parsed(monkeypatch, order, indent):
-    monkeypatch.setattr(correlate, "parsed", lambda raw: pytest.fail("parsed"))
+    monkeypatch.setattr(response_matching, "parsed", lambda raw: pytest.fail("parsed"))
     whole = {"jsonrpc": "2.0", "id": "a-1", "result": {"text": BIG, "id": 3}}
     raw = json.dumps({key: whole[key] for key in order.split()}, indent=indent).encode()
     assert answers(raw, "a-1")

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.errors import AuthorizationNeeded, HttpError, LimitReached, NoSseEndpoint, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal

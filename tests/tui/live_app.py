@@ -17,7 +17,7 @@ from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import HANDSHAKE, Features
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
+from inspector.demo.server_state import World
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.status import TabLine

@@ -15,7 +15,7 @@ from textual.widget import Widget
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.context.cost import tool_cost
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal

@@ -12,7 +12,7 @@ from textual.widgets import Button
 from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.ask.question import QuestionPane

@@ -380,7 +380,7 @@ async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stay
 
 async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
     from inspector.client.session import Session
-    from inspector.config.target_words import parse_target
+    from inspector.config.target_arguments import parse_target
     from inspector.journal.journal import Journal
 
     async with replayed(path) as (app, pilot, screen):

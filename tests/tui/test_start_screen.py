@@ -21,7 +21,7 @@ from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.retention import kept
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, SpawnError

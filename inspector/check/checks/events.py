@@ -21,7 +21,7 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import SchemaError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.events import (
     LIST_CHANGED,
@@ -34,7 +34,7 @@ from inspector.protocol.events import (
 )
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.protocol.validation import Validator
 from inspector.protocol.webhook import new_secret
 from inspector.serving.webhook_receiver import Arrival, WebhookReceiver

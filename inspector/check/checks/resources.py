@@ -204,7 +204,7 @@ async def traversal(visit: Visit) -> Outcome:
 )
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
-    from inspector.protocol.uritemplate import Template
+    from inspector.protocol.uri_templates import Template
 
     seen: list[int] = []
     for entry in visit.items("templates")[: visit.limits.items]:

@@ -287,7 +287,7 @@ def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]
 
 def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
     """Completion requests for the listed items."""
-    from inspector.protocol.uritemplate import Template
+    from inspector.protocol.uri_templates import Template
 
     for prompt in visit.items("prompts"):
         arguments = prompt.get("arguments")

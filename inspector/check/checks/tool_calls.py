@@ -12,7 +12,7 @@ from inspector.check.visit.tool_calls import trials
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 
 _PAGE = "server/tools"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}

@@ -17,7 +17,7 @@ from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, shape_of
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
 
 _PAGE = "basic/transports"

@@ -22,7 +22,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.headers import HeaderParam, mirrored
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
 from inspector.protocol.revisions import LEGACY
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
 
 _PAGE = "basic/transports/streamable-http"

@@ -12,7 +12,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 
 _PAGE = "basic/transports#stdio"
 _STDIO: frozenset[TransportName] = frozenset(("stdio",))

@@ -22,7 +22,7 @@ from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, shape_of
 
 UNREAD = 32 << 20

@@ -9,7 +9,7 @@ from typing import Any
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import Watched
 from inspector.errors import UsageError
-from inspector.protocol.uritemplate import Template
+from inspector.protocol.uri_templates import Template
 
 MOST = 10_000
 """Values of one entry that are checked."""

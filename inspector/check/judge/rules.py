@@ -14,9 +14,9 @@ from inspector.check.judge.state import Watched
 from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import EVENTS
-from inspector.protocol.jsondepth import DEEPEST
+from inspector.protocol.exact_json.depth import DEEPEST
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 RuleVerdict = tuple[str, Level, str]
@@ -54,7 +54,7 @@ def json_rules(event: Event) -> Iterator[RuleVerdict]:
     raw = event.raw
     if raw is None:
         return
-    from inspector.protocol.jsondepth import depth_of
+    from inspector.protocol.exact_json.depth import depth_of
 
     depth = depth_of(raw)
     if depth > DEEPEST:
@@ -65,7 +65,7 @@ def json_rules(event: Event) -> Iterator[RuleVerdict]:
         )
     if not _SUSPICIOUS.search(raw):
         return
-    from inspector.protocol.jsontext import problems
+    from inspector.protocol.exact_json.text import problems
 
     for problem in problems(raw, 10):
         rule, level = _JSON_PROBLEMS.get(problem.kind, _NO_PROBLEM)

@@ -47,7 +47,7 @@ class ToolSchemas:
 
 def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[RuleVerdict]:
     """The message against the official schema (BASE-14)."""
-    from inspector.protocol.catalogue import validate_message
+    from inspector.protocol.official_schemas import validate_message
 
     found = validate_message(
         message, revision=watched.schema_revision, direction="recv", answered_method=answered or None

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.check.visit.argument_cases import NO_FORMAT, ODD
-from inspector.compare.hidden import hidden_in
+from inspector.compare.invisible_characters import hidden_in
 
 LONGEST = 1 << 16
 """Characters of one text that are checked."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from inspector.check.result import VERDICTS, Result, Verdict
-from inspector.config.files import load_object, read_text, shown
+from inspector.config.foreign_files import load_object, read_text, shown
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
 

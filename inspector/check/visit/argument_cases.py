@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 from inspector.errors import SchemaError
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.protocol.validation import Validator
 
 CaseKind = Literal["allowed", "forbidden", "odd"]

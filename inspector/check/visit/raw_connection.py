@@ -24,7 +24,7 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal import channels
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Frame, Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
 from inspector.protocol.revisions import features

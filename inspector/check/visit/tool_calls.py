@@ -21,7 +21,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
 from inspector.protocol.revisions import Features
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 
 PROGRESS = "notifications/progress"
 FEW = 3

@@ -25,7 +25,7 @@ from inspector.errors import InspectorError, ServerError
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only

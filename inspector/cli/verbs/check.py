@@ -8,11 +8,12 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.cli import check_many, setup
-from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli import check_many
+from inspector.cli import session_setup
+from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
 from inspector.cli.output import Output
-from inspector.cli.serving import address, is_address
+from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -54,7 +55,7 @@ def run(invocation: Invocation) -> int:
         raise UsageError("--only names checks that compare servers.", hint="Name two servers, or use @all.")
     if invocation.option("plan"):
         return _plan(invocation, out, wanted)
-    target = setup.target_of(invocation)
+    target = session_setup.target_of(invocation)
     policy = _policy(invocation)
     command = _command(invocation, target)
     if isinstance(target, RecordingTarget):
@@ -108,11 +109,11 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
             raise UsageError(f"--{option} cannot be used with {what}.", hint=f"Name one server, or remove --{option}.")
     compared = {id: check for id, check in across_checks().items() if wanted.takes(check)}
     wanted = replace(wanted, lists=bool(compared))
-    setup.confirm_start(invocation, found)
-    settings = setup.settings_of(invocation)
+    session_setup.confirm_start(invocation, found)
+    settings = session_setup.settings_of(invocation)
     policy = _policy(invocation, several=True)
     baselines = _baselines(invocation)
-    consent = setup.consent_of(invocation)
+    consent = session_setup.consent_of(invocation)
     definitions: dict[str, Definitions] = {}
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
@@ -122,13 +123,13 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
         except InspectorError as error:
             targets[id(entry)] = error
         else:
-            setup.warn_of_interception(invocation, target)
+            session_setup.warn_of_interception(invocation, target)
 
     async def check(entry: ServerEntry) -> Report:
         target = targets[id(entry)]
         if isinstance(target, InspectorError):
             raise target
-        options = setup.options_of(invocation, target, settings, asking=False)
+        options = session_setup.options_of(invocation, target, settings, asking=False)
         keep = settings.record and not invocation.option("no-record")
         journal = new_journal(target, keep=keep, settings=settings)
         try:
@@ -195,7 +196,7 @@ def _wanted(invocation: Invocation) -> Wanted:
     for option, given in chosen.items():
         for name in unknown(given):
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
-    hosts = setup.facts_of(invocation)
+    hosts = session_setup.facts_of(invocation)
     if "hosts" in chosen["only"] and not hosts:
         raise UsageError("The group hosts needs --for.", hint="Name hosts with --for, or use --for all.")
     revisions = tuple(_names(invocation.option("revision", ())))
@@ -261,7 +262,7 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
-    target = setup.target_of(invocation)
+    target = session_setup.target_of(invocation)
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
@@ -278,7 +279,7 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
 def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
     from inspector.check.reports.summary import report_of
     from inspector.check.run import of_recording
-    from inspector.cli.recorded import tell_notices, whole_journal
+    from inspector.cli.open_recording import tell_notices, whole_journal
 
     with whole_journal(file) as journal:
         tell_notices(out, journal)
@@ -299,8 +300,8 @@ def _of_server(
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
 
-    settings = setup.settings_of(invocation)
-    options = setup.options_of(invocation, target, settings, asking=False)
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
     journal = new_journal(
         target,
         record=new_recording(invocation),

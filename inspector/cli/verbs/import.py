@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.files import forced
+from inspector.cli.output_files import forced
 from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb

@@ -21,12 +21,12 @@ from inspector.calls.writing import (
     step_text,
 )
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.config.secrecy import forms
+from inspector.config.secret_values import forms
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.results import StepResult
 from inspector.journal.format import Dir
-from inspector.journal.select import Query
-from inspector.protocol.formvalues import json_of
+from inspector.journal.query import Query
+from inspector.protocol.forms.values import json_of
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 from inspector.tui.advice import error_text

@@ -15,14 +15,14 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from inspector.compare.alignment import align
-from inspector.compare.paths import ValuePath
-from inspector.compare.reading import read
+from inspector.compare.json_places import ValuePath
+from inspector.compare.lossless_json import read
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, Shape
-from inspector.protocol.jsontext import Tree, tree
-from inspector.protocol.results import repeats_content
+from inspector.protocol.exact_json.text import Tree, tree
+from inspector.protocol.result_shape import repeats_content
 from inspector.text import count, duration, quantity
 from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together

@@ -18,9 +18,9 @@ from inspector.events.feed import Feed, Following
 from inspector.events.schemas import data_check
 from inspector.events.subscription import Subscription
 from inspector.protocol.events import EventType
-from inspector.protocol.form import UNSET, Form
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.jsonrpc import encode
-from inspector.protocol.jsontext import tree
+from inspector.protocol.exact_json.text import tree
 from inspector.text import quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import Confirm

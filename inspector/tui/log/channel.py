@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 
 REACH = 200_000
 """Events before and after one that are searched."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
 from inspector.errors import UsageError
 from inspector.export.quoting import (
     FIELD_NAME,
@@ -24,7 +24,7 @@ from inspector.export.quoting import (
 )
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY

@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 
 from inspector.auth.credential import TOKEN
 from inspector.auth.options import GRANTS, AuthOptions
-from inspector.auth.urls import secure
+from inspector.auth.url_checks import secure
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor

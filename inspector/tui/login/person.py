@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
 from inspector.auth.person import Invitation
-from inspector.auth.values import OAuthClient
+from inspector.auth.models import OAuthClient
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
 from inspector.tui.events import SessionNews

@@ -23,7 +23,7 @@ from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.tui import events
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend

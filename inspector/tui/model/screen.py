@@ -15,7 +15,7 @@ from inspector.client.session_state import SessionState
 from inspector.context.cost import ServerCost, ToolCost, cost_of
 from inspector.context.report import report_of
 from inspector.hosts import Fact, HostNote, ServerDefinitions, evaluate, host_facts
-from inspector.protocol.jsontext import tree
+from inspector.protocol.exact_json.text import tree
 from inspector.text import count, escape_json, quantity
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint, bindings

@@ -18,7 +18,7 @@ from textual.screen import Screen
 from inspector.client.engine.pending_requests import Call
 from inspector.compare.surface import compare_surfaces
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET, Form
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.views import Tool, may_destroy
 from inspector.text import duration, quantity, safe
 from inspector.tui.advice import error_text

@@ -13,7 +13,8 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import KINDS
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
-from inspector.replay import places, speeds
+from inspector.replay import speeds
+from inspector.replay import positions
 from inspector.replay.player import FOLD, Player
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
@@ -329,14 +330,14 @@ class Playback:
         """Ask for a place and go there."""
         self._screen.app.push_screen(AskPlace(self.session.journal), self._went)
 
-    def _went(self, place: places.TypedPosition | None) -> None:
+    def _went(self, place: positions.TypedPosition | None) -> None:
         if place is not None:
             self.player.go_to(place)
             self._moved()
 
     def go_to_place(self, words: str) -> None:
         try:
-            self._went(places.read(words, self.session.journal))
+            self._went(positions.read(words, self.session.journal))
         except UsageError as error:
             self._screen.notify(error_text(error, self._screen), severity="warning", markup=False)
 

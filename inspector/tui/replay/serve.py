@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.replay.mock import Mock
+from inspector.replay.mock.server import Mock
 from inspector.serving.http import HttpEnd
 from inspector.text import count, safe
 from inspector.tui.advice import error_text

@@ -17,10 +17,10 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.freshness import NewestAnswers, folded
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
-from inspector.config.secrecy import mask_url
+from inspector.config.secret_values import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features

@@ -18,14 +18,14 @@ from textual.screen import Screen
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.retention import keep, kept
 from inspector.config.paths import state_folder
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
-from inspector.config.target_words import is_recording, parse_target, recording_path
+from inspector.config.target_arguments import is_recording, parse_target, recording_path
 from inspector.config.targets import RecordingTarget, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.reasons import os_reason, split_reason
 from inspector.text import quantity, size
 from inspector.tui.advice import advice, error_text

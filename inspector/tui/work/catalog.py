@@ -15,7 +15,7 @@ from textual.message import Message
 from inspector.apps.definitions import tool_app
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice

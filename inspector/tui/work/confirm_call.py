@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import Tool
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint

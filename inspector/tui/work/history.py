@@ -25,11 +25,11 @@ from textual.worker import get_current_worker
 from inspector.client.call_history import PastCall, calls_of, recorded_calls
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.session_state import SessionState
-from inspector.config.remember import without_secrets
+from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import RecordingError
 from inspector.journal.journal import whole_journal
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.text import duration, quantity, safe
 from inspector.tui.diff.answers import message_side
 from inspector.tui.diff.side import AnswerSide

@@ -20,10 +20,10 @@ from inspector.client.inbox import Question
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.settings import AskBeforeCall
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Tool, may_destroy
 from inspector.text import safe
 from inspector.tui.ask import labels

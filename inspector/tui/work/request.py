@@ -15,7 +15,7 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
 from inspector.tui.events import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel

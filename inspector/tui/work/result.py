@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
-from inspector.protocol.results import text_blocks
+from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
 from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange

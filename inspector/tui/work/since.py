@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.compare.values import Difference, compare
 from inspector.errors import ServerError
 from inspector.journal.journal import Journal
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.text import quantity
 from inspector.tui.themes import signs_now
 from inspector.tui.work.outcome import ShownOutcome

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 20_000
