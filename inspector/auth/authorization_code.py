@@ -14,8 +14,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from inspector.auth import url_checks
 from inspector.auth.actions import AuthFlow, Denied, RegisterSecret, TimedOut, VisitPage, record_step
-from inspector.auth.server_metadata import AuthorizationServer
 from inspector.auth.models import OAuthClient
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe

@@ -10,8 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from inspector.auth import assertions, discovery, grants, refusals, scopes
-from inspector.auth import token_endpoint, url_checks
+from inspector.auth import assertions, discovery, grants, refusals, scopes, token_endpoint, url_checks
 from inspector.auth.actions import (
     AuthFlow,
     FetchFailed,
@@ -25,9 +24,9 @@ from inspector.auth.actions import (
 )
 from inspector.auth.challenge import Challenge, chosen, parse
 from inspector.auth.discovery import Discovery
+from inspector.auth.models import Grant
 from inspector.auth.options import AuthOptions
 from inspector.auth.token_endpoint import TokenContext, TokenRefused
-from inspector.auth.models import Grant
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 

@@ -178,7 +178,11 @@ def _read_resource(
                 field="resource", rule="C-AUTH-07",
             )  # fmt: skip
     except InvalidDocument as error:
-        fix = f"Set “resource” to “{safe(url_checks.canonical(server), 200)}”." if error.field == "resource" else error.hint
+        fix = (
+            f"Set “resource” to “{safe(url_checks.canonical(server), 200)}”."
+            if error.field == "resource"
+            else error.hint
+        )
         yield from record_step(
             "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
             fix=fix,

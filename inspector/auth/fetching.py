@@ -131,7 +131,8 @@ class Fetcher:
                 )
             if not same:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to another origin, {url_checks.origin(target)}. The redirect is not followed.",
+                    f"{_shown(url)} redirects to another origin, {url_checks.origin(target)}. "
+                    "The redirect is not followed.",
                     hint="Publish the document at the URL that the specification defines.",
                 )
             url = target

@@ -6,8 +6,7 @@ section 4.4, RFC 7523, RFC 8628, RFC 8693; SEP-1046, SEP-990, SEP-1933.
 
 from __future__ import annotations
 
-from inspector.auth import assertions, registration
-from inspector.auth import authorization_code, server_metadata, token_endpoint, url_checks
+from inspector.auth import assertions, authorization_code, registration, server_metadata, token_endpoint, url_checks
 from inspector.auth.actions import (
     AuthFlow,
     Denied,
@@ -21,10 +20,10 @@ from inspector.auth.actions import (
 )
 from inspector.auth.discovery import Discovery
 from inspector.auth.json_documents import InvalidDocument
-from inspector.auth.server_metadata import AuthorizationServer
-from inspector.auth.options import AuthOptions, GrantKind
-from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.auth.models import Grant, OAuthClient
+from inspector.auth.options import AuthOptions, GrantKind
+from inspector.auth.server_metadata import AuthorizationServer
+from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe

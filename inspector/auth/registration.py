@@ -23,9 +23,9 @@ from inspector.auth.actions import (
     record_step,
 )
 from inspector.auth.json_documents import OAuthDocument
-from inspector.auth.server_metadata import AuthorizationServer
-from inspector.auth.options import AuthOptions
 from inspector.auth.models import METHODS, Method, OAuthClient
+from inspector.auth.options import AuthOptions
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -206,7 +206,9 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
     words = (
-        [word for word in said.split()[: json_documents.MOST] if json_documents.is_scope(word)] if isinstance(said, str) else []
+        [word for word in said.split()[: json_documents.MOST] if json_documents.is_scope(word)]
+        if isinstance(said, str)
+        else []
     )
     return tuple(dict.fromkeys((*(asked or ()), *words)))
 

@@ -11,8 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from inspector.config import paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 
 WAIT_SECONDS = 30.0

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.auth import discovery, registration
-from inspector.auth import server_metadata
+from inspector.auth import discovery, registration, server_metadata
 from inspector.auth.actions import AuthFlow, Fetch, fetch, record_step
 from inspector.auth.authorize import Authorization
 from inspector.auth.challenge import chosen, parse

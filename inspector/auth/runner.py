@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from inspector.auth import browser
-from inspector.auth import authorization_code, url_checks
+from inspector.auth import authorization_code, browser, url_checks
 from inspector.auth.actions import (
     Action,
     AskClient,
@@ -306,7 +305,12 @@ class FlowRunner:
             if len(self._mismatches) <= MISMATCHES_TOLD:
                 text = f"The browser came back with a response that {why}. It is rejected; Inspector keeps waiting"
                 self._recorder.auth(
-                    "callback", False, text, rule="C-AUTH-22", fix=authorization_code.STATE_HINT, facts={"came_with": names}
+                    "callback",
+                    False,
+                    text,
+                    rule="C-AUTH-22",
+                    fix=authorization_code.STATE_HINT,
+                    facts={"came_with": names},
                 )
                 self._person.say(f"{text}.")
         return why

@@ -17,8 +17,7 @@ from typing import Any, Protocol
 
 from inspector.auth import assertions
 from inspector.auth.models import Grant, OAuthClient
-from inspector.config import jsonc, keyrings, paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, jsonc, keyrings, paths
 from inspector.errors import ConfigError, InspectorError
 
 SERVICE = keyrings.LOGIN_SERVICE

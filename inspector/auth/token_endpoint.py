@@ -12,13 +12,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import quote_plus, urlencode
 
-from inspector.auth import assertions
-from inspector.auth import json_documents
+from inspector.auth import assertions, json_documents
 from inspector.auth.actions import AuthFlow, Fetch, Fetched, RegisterSecret, fetch, record_step
 from inspector.auth.json_documents import InvalidDocument, OAuthDocument
-from inspector.auth.server_metadata import AuthorizationServer
-from inspector.auth.options import AuthOptions
 from inspector.auth.models import METHODS, Grant, Method, OAuthClient
+from inspector.auth.options import AuthOptions
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -331,7 +330,9 @@ def _refused(
         why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
     where = safe(server.issuer, 200)
     if not code:
-        found = json_documents.described(answer) if values is None or answer.status != 200 else "an error without a name"
+        found = (
+            json_documents.described(answer) if values is None or answer.status != 200 else "an error without a name"
+        )
         return TokenRefused(
             f"The token endpoint of {where} responded to the request for {what} with {found}.",
             hint="Respond with a JSON object (RFC 6749 section 5).",

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
-from inspector.config import logfile
-from inspector.config import secret_values
+from inspector.config import logfile, secret_values
 from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter

@@ -18,8 +18,8 @@ from urllib.parse import urlencode, urlsplit
 from inspector.cards.discovery import CardResponse, FetchCard
 from inspector.cards.fetching import CardFetcher
 from inspector.config import registry_entries
-from inspector.config.server_definition import Definition
 from inspector.config.expand import InputQuestion
+from inspector.config.server_definition import Definition
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, UsageError

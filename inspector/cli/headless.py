@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli import pin_warning, session_setup
-from inspector.cli.output_files import new_recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import new_recording
 from inspector.cli.signals import Signals
 from inspector.cli.telemetry import Telemetry
 from inspector.client.recording import new_journal
@@ -20,8 +20,8 @@ from inspector.config.logfile import remark, report
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
-    from inspector.cli.verb import Invocation
     from inspector.cli.live_messages import Watch
+    from inspector.cli.verb import Invocation
     from inspector.client.options import Options
     from inspector.config.targets import Target
     from inspector.journal.journal import Journal
@@ -55,7 +55,13 @@ def run(
     options = session_setup.options_of(invocation, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and pin_warning.has_pin(target):
+    if (
+        check_pin
+        and settings.check_pins
+        and era is None
+        and not invocation.option("no-pin")
+        and pin_warning.has_pin(target)
+    ):
         work = _compared(work)
     telemetry = Telemetry(out, settings.otlp)
     journal = new_journal(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from inspector.apps.definitions import tool_app
-from inspector.cli.output import PIPED, Output
 from inspector.cli.colours import Paint
+from inspector.cli.output import PIPED, Output
 from inspector.protocol import views
 
 NAME = 300

@@ -18,8 +18,8 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
-    from inspector.cli.server_questions import Asker
     from inspector.cli.output import Output
+    from inspector.cli.server_questions import Asker
     from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
 

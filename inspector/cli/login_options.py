@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from inspector.auth.credential import Authorizer
-    from inspector.auth.options import AuthOptions
     from inspector.auth.models import Grant
+    from inspector.auth.options import AuthOptions
     from inspector.cli.verb import Invocation
 
 NAME = 200

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from inspector.auth.actions import Denied
-from inspector.auth.person import Invitation, person_required
 from inspector.auth.models import OAuthClient
+from inspector.auth.person import Invitation, person_required
 from inspector.cli.output import Output
 
 NAME = 200

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.output import PIPED, Output
 from inspector.cli.live_messages import Watch
+from inspector.cli.output import PIPED, Output
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json import depth
 from inspector.protocol.jsonrpc import Shape

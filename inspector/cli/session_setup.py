@@ -16,8 +16,7 @@ from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
-from inspector.config import paths, trust
-from inspector.config import secret_values
+from inspector.config import paths, secret_values, trust
 from inspector.config.settings import Settings, load_settings
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target

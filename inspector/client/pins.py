@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.engine.era_memory import key_of
-from inspector.config import paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, paths
 from inspector.config.output_files import write_file
 from inspector.config.targets import Target
 from inspector.errors import ConfigError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any, Literal
 
-from inspector.protocol.jsonrpc import NotJson
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
+from inspector.protocol.jsonrpc import NotJson
 from inspector.reasons import json_fault
 
 Type = Literal["null", "boolean", "integer", "number", "string", "array", "object"]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from inspector.config import paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, paths
 
 ConfigFamily = Literal[
     "own",

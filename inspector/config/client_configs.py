@@ -13,10 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import entry_fields, expand
-from inspector.config import foreign_files, login_entry, registry_entries, server_definition
-from inspector.config.server_definition import Definition
+from inspector.config import entry_fields, expand, foreign_files, login_entry, registry_entries, server_definition
 from inspector.config.client_config_paths import ConfigFamily, ConfigPlace
+from inspector.config.server_definition import Definition
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.errors import ConfigError
 from inspector.reasons import split_reason

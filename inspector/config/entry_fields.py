@@ -37,7 +37,9 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"“{key}” must be an object of strings, not {foreign_files.kind_of(value)}")
-    return {name: scalar(item, f"“{key}.{foreign_files.shown(name)}”") for name, item in value.items() if item is not None}
+    return {
+        name: scalar(item, f"“{key}.{foreign_files.shown(name)}”") for name, item in value.items() if item is not None
+    }
 
 
 def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | None]:
@@ -49,7 +51,9 @@ def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | N
         raise ConfigError(f"“{key}” must be an object of objects, not {foreign_files.kind_of(value)}")
     for name, item in value.items():
         if item is not None and not isinstance(item, dict):
-            raise ConfigError(f"“{key}.{foreign_files.shown(name)}” must be an object or null, not {foreign_files.kind_of(item)}")
+            raise ConfigError(
+                f"“{key}.{foreign_files.shown(name)}” must be an object or null, not {foreign_files.kind_of(item)}"
+            )
     return value
 
 

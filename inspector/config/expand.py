@@ -24,8 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import paths
-from inspector.config import foreign_files, secret_values
+from inspector.config import foreign_files, paths, secret_values
 from inspector.errors import ConfigError, ValueMissing
 
 VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
@@ -164,7 +163,9 @@ class Expander:
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
         """Return the value of a reference that may be followed."""
         if self.allowed is not None and reference not in self.allowed:
-            raise ConfigError(f"{self._where()} refers to {foreign_files.shown(reference.name)}, which you did not allow")
+            raise ConfigError(
+                f"{self._where()} refers to {foreign_files.shown(reference.name)}, which you did not allow"
+            )
         return read()
 
     def _variable(self, name: str, default: str | None = None) -> str:

@@ -70,7 +70,9 @@ def read(raw: Mapping[str, Any]) -> dict[str, Any]:
 def _text(said: Mapping[str, Any], key: str, option: str) -> str:
     value = text(said, key)
     if option == "grant" and value not in GRANTS:
-        raise ConfigError(f"Unknown value {foreign_files.shown(value)} for “{key}”", hint=f"Use one of: {', '.join(GRANTS)}.")
+        raise ConfigError(
+            f"Unknown value {foreign_files.shown(value)} for “{key}”", hint=f"Use one of: {', '.join(GRANTS)}."
+        )
     if _REFERENCE.fullmatch(value) and (option in SECRETS or "://" not in value):
         return f"${{{value}}}"
     if option in SECRETS and not _BRACED.fullmatch(value):

@@ -347,7 +347,9 @@ _TRANSPORTS = (
 def _transport(value: Any) -> str:
     known = _text(value).strip().casefold()
     if known not in _TRANSPORTS:
-        raise _wrong(f"{foreign_files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse.")
+        raise _wrong(
+            f"{foreign_files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse."
+        )
     return known
 
 

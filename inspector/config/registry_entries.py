@@ -11,10 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from inspector.config import entry_fields
-from inspector.config import foreign_files, server_definition
-from inspector.config.server_definition import Definition
+from inspector.config import entry_fields, foreign_files, server_definition
 from inspector.config.expand import Expander, InputQuestion
+from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError
 
 _VARIABLE = re.compile(r"\{([A-Za-z_][\w.-]{0,99})\}")
@@ -122,7 +121,9 @@ class _Form:
             id=name,
             server=self.server,
             description=description if isinstance(description, str) else "",
-            default=None if default is None else entry_fields.scalar(default, f"the default of {foreign_files.shown(name)}"),
+            default=None
+            if default is None
+            else entry_fields.scalar(default, f"the default of {foreign_files.shown(name)}"),
             secret=item.get("isSecret", item.get("is_secret")) is True,
             choices=tuple(choice for choice in choices if isinstance(choice, str)) if isinstance(choices, list) else (),
         )

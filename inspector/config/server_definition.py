@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from inspector.config import foreign_files, secret_values
-from inspector.config.text_checks import format_command
 from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
+from inspector.config.text_checks import format_command
 from inspector.errors import ConfigError
 
 _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {

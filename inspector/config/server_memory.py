@@ -19,8 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from inspector.config import jsonc, paths
-from inspector.config import foreign_files, secret_values
+from inspector.config import foreign_files, jsonc, paths, secret_values
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
 

@@ -10,8 +10,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import expand, paths, trust
-from inspector.config import client_config_paths, client_configs, foreign_files, login_entry, registry_entries, text_checks
+from inspector.config import (
+    client_config_paths,
+    client_configs,
+    expand,
+    foreign_files,
+    login_entry,
+    paths,
+    registry_entries,
+    text_checks,
+    trust,
+)
 from inspector.config.server_definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
@@ -157,7 +166,9 @@ def find_servers(
         real = os.path.realpath(place.path)
         if real in seen or (config is None and not foreign_files.present(place.path)):
             continue
-        owned = client_config_paths.is_own(place, folder, home, environ, platform or sys.platform, named=config is not None)
+        owned = client_config_paths.is_own(
+            place, folder, home, environ, platform or sys.platform, named=config is not None
+        )
         if not owned and real in users:
             # A link to a file of the user: it is read as that client reads it.
             continue
@@ -202,7 +213,9 @@ def resolve(
     try:
         return _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
     except TargetError as error:
-        raise ConfigError(f"@{foreign_files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint) from None
+        raise ConfigError(
+            f"@{foreign_files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint
+        ) from None
 
 
 def exposure_of(
@@ -301,7 +314,9 @@ def _path(text: str, expander: expand.Expander) -> Path:
     return expander.workspace / text
 
 
-def _entry(place: client_config_paths.ConfigPlace, found: client_configs.FoundServer, made: Definition, owned: bool) -> ServerEntry:
+def _entry(
+    place: client_config_paths.ConfigPlace, found: client_configs.FoundServer, made: Definition, owned: bool
+) -> ServerEntry:
     return ServerEntry(
         name=found.name,
         source_label=place.label,

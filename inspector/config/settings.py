@@ -9,8 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.config import paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 
 McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]

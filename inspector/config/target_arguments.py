@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from inspector.config import paths
-from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
 from inspector.errors import TargetError
 from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.reasons import split_reason

@@ -53,7 +53,11 @@ class StdioTarget:
     options: ServerOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
-        found = [*self.secrets, *secret_values.in_arguments(self.command), *secret_values.in_environment(self.env.items())]
+        found = [
+            *self.secrets,
+            *secret_values.in_arguments(self.command),
+            *secret_values.in_environment(self.env.items()),
+        ]
         object.__setattr__(self, "secrets", secret_values.unique(found))
 
     def __repr__(self) -> str:

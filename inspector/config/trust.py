@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.config import jsonc, paths
-from inspector.config import foreign_files, login_entry, secret_values
-from inspector.config.server_definition import Definition
+from inspector.config import foreign_files, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
+from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError, TrustNeeded
 from inspector.hints import Hint, Parameter
 

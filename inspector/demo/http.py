@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from inspector.demo.auth.token_check import Gate
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.streams import Stream
+    from inspector.demo.auth.token_check import Gate
     from inspector.demo.server_state import World
+    from inspector.demo.streams import Stream
 
 ENDPOINT = "/mcp"
 MOST_SESSIONS = 1000

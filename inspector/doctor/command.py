@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 
 from inspector.config.targets import StdioTarget
-from inspector.doctor import programs
-from inspector.doctor import program_versions
+from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment

@@ -7,9 +7,9 @@ import shlex
 
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.discovery import Discovery, discover
-from inspector.auth.server_metadata import AuthorizationServer
 from inspector.auth.person import NoPerson
 from inspector.auth.runner import FlowRunner
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.client.engine.wire import Wire
 from inspector.client.fetching import Fetching
 from inspector.client.state.login import AuthStep, authorization_steps

@@ -38,6 +38,8 @@ class Privacy:
 
 
 def _assigned(found: re.Match[str]) -> str:
-    named = secret_values.looks_secret(found[1]) or (found[1].isupper() and secret_values.looks_secret_setting(found[1]))
+    named = secret_values.looks_secret(found[1]) or (
+        found[1].isupper() and secret_values.looks_secret_setting(found[1])
+    )
     plain = found[3].startswith(("$", "missing-")) or secret_values.MASK in found[3]
     return f"{found[1]}{found[2]}{secret_values.MASK}" if named and not plain else found[0]

@@ -12,13 +12,12 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config import secret_values
 from inspector.config.targets import HttpTarget
-from inspector.doctor import browser, certificate, http_report, login, network
-from inspector.doctor import other_paths
+from inspector.doctor import browser, certificate, http_report, login, network, other_paths
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
-from inspector.doctor.network import Tried
-from inspector.doctor.session_step import OpenResult, open_session
-from inspector.doctor.process import introduced
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
+from inspector.doctor.network import Tried
+from inspector.doctor.process import introduced
+from inspector.doctor.session_step import OpenResult, open_session
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.journal import Journal

@@ -16,10 +16,10 @@ from inspector.calls.yaml_text import LARGEST
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.config.text_checks import format_command
 from inspector.errors import ConfigError, UsageError
-from inspector.export.selection import Chosen
-from inspector.export.recording_facts import facts_of
 from inspector.export.quoting import REDACTED
+from inspector.export.recording_facts import facts_of
 from inspector.export.script_steps import ExportStep, steps
+from inspector.export.selection import Chosen
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

@@ -18,8 +18,8 @@ from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.markup import fence, fenced, span
-from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.exact_json.text import lines, pretty
+from inspector.protocol.jsonrpc import Shape
 from inspector.text import SIGNS, count, duration, safe, size
 from inspector.version import __version__
 

@@ -17,8 +17,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import UsageError
-from inspector.export.recording_facts import facts_of
 from inspector.export.otlp import Spans, around_spans, dumps
+from inspector.export.recording_facts import facts_of
 from inspector.journal.exchange import around
 from inspector.journal.format import Kind
 from inspector.journal.index import State

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from inspector.client.extensions import CAPABILITIES_KEY
-from inspector.export.selection import Chosen
 from inspector.export.quoting import NestedTooDeep, python_value, remark
+from inspector.export.selection import Chosen
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

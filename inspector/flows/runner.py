@@ -20,14 +20,14 @@ from inspector.calls.models import Answer, Expect, StepModel, given, verb_of
 from inspector.calls.variables import Variables, check
 from inspector.client.inbox import TOPICS, StandingAnswers
 from inspector.compare.json_places import places
-from inspector.config.text_checks import checked_headers
 from inspector.config.foreign_files import nearest
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.text_checks import checked_headers
 from inspector.errors import InspectorError, ServerError, UsageError
-from inspector.flows.step_command import repeat
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
 from inspector.flows.results import ExpectationResult, FlowOutcome, FlowResult, RunResult, StepResult
+from inspector.flows.step_command import repeat
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

@@ -16,8 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from inspector.config import paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, is_private, remove_folder
 from inspector.journal.index import Index

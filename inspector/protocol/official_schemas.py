@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.revisions import REVISIONS, features
-from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 from inspector.protocol.schema_violations import shown
+from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 
 Direction = Literal["send", "recv"]
 """From the client to the server, or from the server to the client: the values in a recording."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from inspector.protocol.forms.schema import FieldShape, Shaper
 from inspector.protocol.forms.initial_values import Starts
+from inspector.protocol.forms.schema import FieldShape, Shaper
 from inspector.protocol.forms.values import UNSET
 
 DEPTH_LIMIT = 8

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
-from inspector.redact import entropy
-from inspector.redact import named_secrets
-from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
+from inspector.redact import entropy, named_secrets
 from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
+from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
 
 DEEPEST = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
@@ -277,7 +276,11 @@ class SecretScanner:
         name, setting = _name_of(frames, value)
         if level == 0 and len(frames) == 1 and name in ("raw", "b64"):
             return outward(literal, value, self._payload(value, name, frames), at)
-        if self._named and name and (named_secrets.is_secret_setting(name) if setting else named_secrets.is_secret(name)):
+        if (
+            self._named
+            and name
+            and (named_secrets.is_secret_setting(name) if setting else named_secrets.is_secret(name))
+        ):
             scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
             start = scheme.end() if scheme else 0
             if named_secrets.plausible(name, value[start:]):

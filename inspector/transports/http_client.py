@@ -22,8 +22,8 @@ from inspector.errors import HttpError, LimitReached, UsageError
 from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
 from inspector.transports.http1_connection import SystemNetwork
-from inspector.transports.http_problems import explain
 from inspector.transports.http_body import Pump, ReadGate
+from inspector.transports.http_problems import explain
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, OnOpened
 

@@ -11,7 +11,7 @@ from inspector.auth.actions import Denied, FetchFailed, HoldRenewalLock, OpenLis
 from inspector.auth.authorize import Authorization
 from inspector.auth.models import OAuthClient
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import (
+from tests.auth.scripted_servers import (
     AS_PLACE,
     BEARER,
     ISSUER,

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.auth.actions import AuthFlow, Denied, VisitPage
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import AS_PLACE, ISSUER, REDIRECT, Refused, World, authorization, callback, metadata
+from tests.auth.scripted_servers import AS_PLACE, ISSUER, REDIRECT, Refused, World, authorization, callback, metadata
 
 TOKEN = f"{ISSUER}/token"
 

@@ -10,7 +10,7 @@ import pytest
 
 from inspector.auth.token_endpoint import TokenRefused
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import AS_PLACE, ISSUER, NOW, SERVER, Refused, World, authorization, metadata, token
+from tests.auth.scripted_servers import AS_PLACE, ISSUER, NOW, SERVER, Refused, World, authorization, metadata, token
 
 TOKEN = f"{ISSUER}/token"
 

@@ -10,8 +10,8 @@ from inspector.check.run import Runner, Wanted
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
-from tests.check.planted import LIMITS
-from tests.check.site import FOREIGN, TOKEN, LoggedIn, Site
+from tests.check.faulty_servers import LIMITS
+from tests.check.login_server import FOREIGN, TOKEN, LoggedIn, Site
 
 R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     Adds,
     Answers,
     Bodies,

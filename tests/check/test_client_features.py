@@ -6,8 +6,8 @@ from inspector.check.checks import client_request_rules
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import features
-from tests.check.changes import R3, R4, R5, Notices, in_params, method
-from tests.check.planted import Answers, Case, Takes, is_found, is_not_blamed, result
+from tests.check.faults import R3, R4, R5, Notices, in_params, method
+from tests.check.faulty_servers import Answers, Case, Takes, is_found, is_not_blamed, result
 
 USER = Allowed(calls=("ask-user",))
 LINK = Allowed(calls=("ask-link",))

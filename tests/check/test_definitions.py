@@ -5,8 +5,8 @@ import time
 import pytest
 
 from inspector.check.judge.definition_rules import definition_rules
-from tests.check.changes import R4
-from tests.check.planted import Answers, Case, is_found, is_not_blamed
+from tests.check.faults import R4
+from tests.check.faulty_servers import Answers, Case, is_found, is_not_blamed
 from tests.check.test_tools import tool
 
 TEXT = "Count the words of a text in any language."

@@ -10,11 +10,11 @@ from inspector.check.visit.argument_cases import cases, smaller
 from inspector.check.visit.visit import Allowed
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import Features
-from inspector.demo.tools import all_tools
 from inspector.demo.server_state import World
+from inspector.demo.tools import all_tools
 from inspector.protocol.validation import Validator
-from tests.check.changes import R4, gives, refuses
-from tests.check.planted import Case, is_found, is_not_blamed
+from tests.check.faults import R4, gives, refuses
+from tests.check.faulty_servers import Case, is_found, is_not_blamed
 
 CALLS = Allowed(calls=("roll-dice", "order-pizza", "book-trip", "send-parcel", "set-nickname"))
 SCHEMA = {

@@ -23,7 +23,7 @@ from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
-from tests.check.planted import LIMITS
+from tests.check.faulty_servers import LIMITS
 from tests.check.raw_server import FAULTS
 
 SERVER = (sys.executable, str(Path(__file__).with_name("raw_server.py")))

@@ -3,8 +3,8 @@
 import pytest
 
 from inspector.check.visit.visit import Allowed
-from tests.check.changes import R5, method, params
-from tests.check.planted import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
+from tests.check.faults import R5, method, params
+from tests.check.faulty_servers import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
 
 ASKS = Allowed(calls=("ask-user",))
 SEVERAL = Allowed(calls=("ask-user", "ask-several", "come-back"))

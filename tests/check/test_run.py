@@ -14,9 +14,9 @@ from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
 from tests.check import raw_server
-from tests.check.changes import R1, R4, R5, method
-from tests.check.planted import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
-from tests.check.site import Site
+from tests.check.faults import R1, R4, R5, method
+from tests.check.faulty_servers import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
+from tests.check.login_server import Site
 
 
 async def run_of(server, **wanted):

@@ -11,7 +11,7 @@ from inspector.check.visit import process
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     LIMITS,
     Adds,
     Answers,

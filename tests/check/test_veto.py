@@ -16,8 +16,8 @@ from inspector.check.run import Wanted, of_recording
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
-from tests.check.changes import R1, R4, method, params
-from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
+from tests.check.faults import R1, R4, method, params
+from tests.check.faulty_servers import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
 from tests.check.stability import busy
 from tests.check.test_run import run_of
 from tests.check.test_transport_http import without_origin

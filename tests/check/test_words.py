@@ -4,8 +4,8 @@ import pytest
 
 from inspector.check.run import Wanted, of_recording
 from inspector.check.visit.visit import Allowed
-from tests.check.changes import R4, R5
-from tests.check.planted import Answers, Case, Item, checked, is_found, is_not_blamed
+from tests.check.faults import R4, R5
+from tests.check.faulty_servers import Answers, Case, Item, checked, is_found, is_not_blamed
 
 CALLS = Allowed(calls=("echo",))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import help, verbs
+from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpTable
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
-from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpTable
 from inspector.cli.verb import load
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_arguments import parse_target

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import live_messages
-from inspector.cli.output import Output
 from inspector.cli.live_messages import Watch
+from inspector.cli.output import Output
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.client.state.calls import Progress

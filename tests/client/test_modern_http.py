@@ -20,7 +20,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from tests.client.conftest import until
 from tests.client.modern import DISCOVERED, VERSION, complete, form, wanting
-from tests.transports.web import Web, answer_to
+from tests.transports.scripted_http import Web, answer_to
 
 GOOD = {"type": "string", "x-mcp-header": "Region"}
 TOOLS = [

@@ -18,9 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from inspector.config import jsonc, models
-from inspector.config import client_configs, foreign_files, login_entry
-from inspector.config.server_definition import Definition
+from inspector.config import client_configs, foreign_files, jsonc, login_entry, models
 from inspector.config.expand import InputQuestion
 from inspector.config.models import (
     AuthModel,
@@ -31,6 +29,7 @@ from inspector.config.models import (
     SettingsModel,
     ValueModel,
 )
+from inspector.config.server_definition import Definition
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import ServerOptions

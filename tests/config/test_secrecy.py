@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config import logfile
-from inspector.config import secret_values
+from inspector.config import logfile, secret_values
 
 SECRET_NAMES = """
 token apiToken API_KEY --api-key apikey x-api-key password dbPassword DB_PWD client_secret clientSecret OPENAI_API_KEY

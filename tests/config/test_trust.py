@@ -11,8 +11,7 @@ from typing import Any
 import keyring
 import pytest
 
-from inspector.config import expand, servers, trust
-from inspector.config import client_configs, login_entry
+from inspector.config import client_configs, expand, login_entry, servers, trust
 from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure, Memory, TrustAnswer

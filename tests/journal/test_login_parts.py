@@ -8,7 +8,7 @@ import pytest
 
 from inspector.journal.lanes import OPEN
 from inspector.journal.login_phases import LoginPart, LoginParts
-from tests.tui.talks import Talk
+from tests.tui.recorded_conversation import Talk
 
 
 def parts_of(talk: Talk) -> list[LoginPart]:

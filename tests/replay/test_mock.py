@@ -11,7 +11,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.replay.mock.server import BREATH
 from tests.processes import ROOT
-from tests.replay.stage import PATIENCE, KeptClient, Written, mocked, until
+from tests.replay.scripted_mock import PATIENCE, KeptClient, Written, mocked, until
 
 
 @pytest.fixture

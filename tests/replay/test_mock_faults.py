@@ -7,7 +7,7 @@ from inspector.journal.filters import FilterError
 from inspector.journal.format import Kind
 from inspector.protocol import jsonrpc
 from inspector.replay.mock.faults import MockFaults, parse_fault
-from tests.replay.stage import KeptClient, Written, mocked, until
+from tests.replay.scripted_mock import KeptClient, Written, mocked, until
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from inspector.journal.format import Dir
 from inspector.protocol import jsonrpc
 from inspector.replay.mock.http import status_of
-from tests.replay.stage import KeptClient, Written, mocked, until
+from tests.replay.scripted_mock import KeptClient, Written, mocked, until
 
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 TOOL = {"name": "region", "inputSchema": {"properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}}

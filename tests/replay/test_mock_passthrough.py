@@ -9,7 +9,7 @@ from inspector.journal.format import Kind
 from inspector.protocol import jsonrpc
 from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server
-from tests.replay.stage import KeptClient, Written, mocked, until
+from tests.replay.scripted_mock import KeptClient, Written, mocked, until
 
 
 @pytest.fixture

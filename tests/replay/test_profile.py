@@ -12,7 +12,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.replay import time_profile as profile_module
 from inspector.replay.time_profile import ActivityProfile
-from tests.replay.tape import Tape
+from tests.replay.written_recordings import Tape
 
 FOLD = 2_000_000
 

@@ -13,7 +13,7 @@ from inspector.serving.base import RequestHead
 from inspector.serving.http import Binding, HttpEnd
 from inspector.serving.http_origins import RequestGuard, normal_origin
 from inspector.tap.http import HttpTap
-from tests.serving.ends import Scripted, initialize, parse, request
+from tests.serving.scripted_handler import Scripted, initialize, parse, request
 
 LAN = ("192.168.1.5", 8000)
 LOCAL = ("127.0.0.1", 8000)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector.protocol.jsonrpc import Shape
 from inspector.serving.line_splitter import LineBuffer
 from tests.processes import ROOT
-from tests.serving.ends import PATIENCE, Stdio, until
+from tests.serving.scripted_handler import PATIENCE, Stdio, until
 
 
 @pytest.fixture

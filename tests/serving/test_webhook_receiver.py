@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.webhook import new_secret
 from inspector.serving.webhook_receiver import REDIRECTED, Arrival, WebhookAddress, WebhookReceiver
-from tests.hooks import EVENT, deliver
+from tests.webhook_server import EVENT, deliver
 
 URL = "https://hooks.example/in?for=me"
 SECRET = new_secret()

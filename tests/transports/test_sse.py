@@ -17,9 +17,9 @@ from inspector.journal.journal import Journal
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_stream import EventStream
 from inspector.transports.sse import MOST_ENDPOINTS, SseTransport
+from tests.transports.scripted_http import answer_to
 from tests.transports.sinks import Peer, RecordingSink
 from tests.transports.test_http_failures import tls
-from tests.transports.web import answer_to
 
 SESSION = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 MESSAGES = f"/messages?sessionId={SESSION}"

@@ -11,9 +11,9 @@ from textual import events
 
 from inspector.client.session import Session
 from inspector.config.settings import Settings
-from inspector.tui import attention
+from inspector.tui import notifications
 from inspector.tui.app import InspectorApp
-from inspector.tui.attention import signal_for, signal_sequence
+from inspector.tui.notifications import signal_for, signal_sequence
 from tests.tui.live_app import MEDIUM, NARROW, Live, becomes, demo, running, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import screen_text
@@ -82,7 +82,7 @@ async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: 
             app.attention._look()
         assert rings == ["\a"]
         assert screen_text(app).count("new question") == 1
-        app.attention._told[app.sessions.opened[0]].at -= attention.SHOWN
+        app.attention._told[app.sessions.opened[0]].at -= notifications.SHOWN
         app.attention._look()
         await shows(app, pilot, "3 new questions")
         assert rings == ["\a"], "less than a second after the first"
@@ -94,12 +94,12 @@ async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
         await session.call_tool("echo", {"message": "x"}).result()
-        assert not app.attention._told.get(app.sessions.opened[0], attention._Told()).ended
-        monkeypatch.setattr(attention, "LONG_CALL", 0.0)
+        assert not app.attention._told.get(app.sessions.opened[0], notifications._Told()).ended
+        monkeypatch.setattr(notifications, "LONG_CALL", 0.0)
         await session.call_tool("echo", {"message": "x"}).result()
         await shows(app, pilot, "demo: echo finished after ")
-        monkeypatch.setattr(attention, "LONG_CALL", 10.0)
-        app.attention._told[app.sessions.opened[0]].at -= attention.SHOWN
+        monkeypatch.setattr(notifications, "LONG_CALL", 10.0)
+        app.attention._told[app.sessions.opened[0]].at -= notifications.SHOWN
         session.call_tool("no\x1b[2J-such", {}, anyway=True)
         session.call_tool("no\x1b[2J-such", {}, anyway=True).cancel()
         await shows(app, pilot, "[2J-such failed after ")
@@ -158,7 +158,7 @@ def test_a_desktop_notification_reaches_the_terminal(home: Path) -> None:
     ],
 )
 def test_the_signal_follows_the_setting_and_the_terminal(
-    mode: attention.AttentionMode, environ: dict[str, str], signal: str
+    mode: notifications.AttentionMode, environ: dict[str, str], signal: str
 ) -> None:
     assert signal_for(mode, environ) == signal
 

@@ -14,7 +14,7 @@ from inspector.config.server_memory import ServerMemory
 from inspector.context.cost import tool_cost
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
-from inspector.tui.events import ItemHighlighted, ItemOpened
+from inspector.tui.pane_messages import ItemHighlighted, ItemOpened
 from inspector.tui.work.catalog import CatalogPane
 from tests.tui.live_app import TOOLS
 from tests.tui.live_demo import Ticking, demo

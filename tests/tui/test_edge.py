@@ -5,8 +5,8 @@ from textual.geometry import Region
 from textual.widgets import Static
 
 from inspector.tui.keymap import KeyHint, Keymap
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.key_line import KeyLine
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle

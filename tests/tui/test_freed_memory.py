@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
-from inspector.tui.freed_memory import forget_removed_widgets
+from inspector.tui.memory import forget_removed_widgets
 
 
 class Coming(App[None]):

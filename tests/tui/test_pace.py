@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from inspector.tui.main.pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, TICK, DrawingPace
+from inspector.tui.main.redraw_pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, TICK, DrawingPace
 from tests.tui.live_app import main_screen, on_demo
 
 

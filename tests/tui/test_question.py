@@ -16,7 +16,7 @@ from inspector.config.server_memory import ServerMemory
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import Copy, ShowExchange
+from inspector.tui.pane_messages import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane

@@ -20,7 +20,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback, Playing
 from inspector.tui.replay.rerun import words_of
 from inspector.tui.replay.timeline import ScrubLine
-from tests.replay.tape import Tape
+from tests.replay.written_recordings import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 

@@ -2,7 +2,7 @@ import pytest
 from textual.geometry import Offset
 
 from inspector.tui.keymap import Keymap
-from inspector.tui.widgets.status import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
 from tests.tui.tui_screens import Stage, screen_lines, settle
 
 TABS = (

@@ -12,7 +12,7 @@ import pytest
 
 from inspector.errors import InspectorError, UsageError
 from inspector.tui.app import InspectorApp
-from inspector.tui.unexpected import MOST, UnexpectedErrors
+from inspector.tui.unexpected_errors import MOST, UnexpectedErrors
 from tests.tui.live_app import becomes, on_recording, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import screen_text

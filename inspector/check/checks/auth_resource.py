@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.auth import challenge
-from inspector.auth import url_checks
+from inspector.auth import challenge, url_checks
 from inspector.check.check_table import CheckMode, CheckTable, TransportName
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped

@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from inspector.check.check_table import CheckTable
-from inspector.check.checks.client_request_rules import FormProblem, form_problems, link_problems, links_in_form, sampling_problems, secrets_asked, unbalanced
+from inspector.check.checks.client_request_rules import (
+    FormProblem,
+    form_problems,
+    link_problems,
+    links_in_form,
+    sampling_problems,
+    secrets_asked,
+    unbalanced,
+)
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.answered_calls import Interview, interview, interviews, questions
 from inspector.check.visit.tool_calls import FEW, InputRequest, everything, trials
@@ -45,9 +53,7 @@ async def secrets(visit: Visit) -> Outcome:
 )
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
-    return _looked_at(
-        await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM
-    )
+    return _looked_at(await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM)
 
 
 @CHECKS.active(
@@ -59,9 +65,7 @@ async def shapes(visit: Visit) -> Outcome:
 )
 async def links(visit: Visit) -> Outcome:
     """The URL of every URL elicitation, and the texts of every form."""
-    found = _looked_at(
-        await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK
-    )
+    found = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
     if found.seen in ("bad", "doubtful"):
         return found
     clickable = _looked_at(await _forms(visit), links_in_form, _NO_FORM)

@@ -15,8 +15,8 @@ from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.query import Query
-from inspector.protocol.extensions import EVENTS
 from inspector.protocol.exact_json.depth import DEEPEST
+from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 RuleVerdict = tuple[str, Level, str]

@@ -8,11 +8,10 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.cli import check_many
-from inspector.cli import session_setup
-from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli import check_many, session_setup
 from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target

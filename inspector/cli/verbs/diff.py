@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from inspector.cli.colours import Paint
 from inspector.cli.comparison_options import RULES, rules_of, told
 from inspector.cli.options import CONNECT, Option, host
 from inspector.cli.output import Output
-from inspector.cli.colours import Paint
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from inspector.cli import session_setup
-from inspector.cli.output_files import new_recording
 from inspector.cli.options import Option
 from inspector.cli.output import Output
+from inspector.cli.output_files import new_recording
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.targets import RecordingTarget
@@ -17,8 +17,8 @@ from inspector.config.targets import RecordingTarget
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.doctor.diagnosis import Diagnosis, DoctorStep
     from inspector.doctor.config_entry import ExaminedEntry
+    from inspector.doctor.diagnosis import Diagnosis, DoctorStep
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
 """Options that only matter after a session is open. The doctor closes it immediately."""

@@ -7,9 +7,9 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 from inspector.export import FORMATS, check, export

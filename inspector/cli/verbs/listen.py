@@ -22,8 +22,7 @@ _LISTS = ("tools", "resources", "prompts")
 
 def run(invocation: Invocation) -> int:
     """Subscribe and print every notification until interrupted, until --for is over, or until the connection closes."""
-    from inspector.cli import headless
-    from inspector.cli import notification_lines
+    from inspector.cli import headless, notification_lines
 
     uris: list[str] = list(dict.fromkeys(invocation.option("resource", ())))
     made: list[Notices] = []

@@ -7,10 +7,10 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.flow_options import ENVIRONMENT, SET
 from inspector.cli.options import ARGS, Option, count, output, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.output_files import forced
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import forced
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 

@@ -7,9 +7,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparison_options import RULES, rules_of
-from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.options import Option, output, pace, recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.session_setup import live_target
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InspectorError, UsageError

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import Option, count, output, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.flows.run_sessions import SessionOpener
     from inspector.flows.reports.text import TextReport
     from inspector.flows.results import FlowResult, RunResult, StepResult
+    from inspector.flows.run_sessions import SessionOpener
     from inspector.flows.runner import CollectionRun, RunOptions
 
 _REPORTS = ("junit", "markdown", "html")

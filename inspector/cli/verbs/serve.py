@@ -6,9 +6,9 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.output_files import new_recording
 from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import new_recording
 from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
@@ -16,8 +16,8 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
-    from inspector.replay.mock.server import Mock, MockOptions, OnMiss
     from inspector.replay.mock.passthrough import Upstream
+    from inspector.replay.mock.server import Mock, MockOptions, OnMiss
     from inspector.replay.mock.statistics import MockReport
 
 SHOWN = 20

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from inspector.demo.auth.grants import Access
     from inspector.demo.auth.http_values import Request
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.auth.grants import Access
 
     Endpoint = Callable[[Request], HttpReply]
 

@@ -7,8 +7,8 @@ import secrets
 from html import escape
 
 from inspector.demo.auth.clients import CODE, REFRESH
-from inspector.demo.auth.http_values import OAuthError, page, redirect, table
 from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.http_values import OAuthError, page, redirect, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

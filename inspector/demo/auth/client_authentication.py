@@ -5,9 +5,9 @@ from __future__ import annotations
 from base64 import b64decode
 from urllib.parse import unquote_plus
 
+from inspector.demo.auth.grants import Bounded
 from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
-from inspector.demo.auth.grants import Bounded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import secrets
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from html import escape
 
 from inspector.demo.auth.authorize import PERSON
 from inspector.demo.auth.clients import DEVICE, REFRESH
-from inspector.demo.auth.http_values import OAuthError, json_answer, page, table
 from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.http_values import OAuthError, json_answer, page, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import threading
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.authority import Authority
-from inspector.demo.auth.http_values import HttpReply, json_answer
 from inspector.demo.auth.faults import MIGRATE, SCOPE_FOREVER, UNAUTHORIZED_FOREVER
+from inspector.demo.auth.http_values import HttpReply, json_answer
 from inspector.demo.auth.issuer import READ, WRITE
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, decode, encode, error
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from inspector.demo.auth.grants import Access
     from inspector.demo.auth.http_values import Request
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.auth.grants import Access
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 # The resource of each path.

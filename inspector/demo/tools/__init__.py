@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from inspector.demo.tools import changes, forms, headers, results, rounds, tasks, variants
-from inspector.demo.tools import client_requests, long_running
+from inspector.demo.tools import (
+    changes,
+    client_requests,
+    forms,
+    headers,
+    long_running,
+    results,
+    rounds,
+    tasks,
+    variants,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,15 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from inspector.protocol.exact_json.problems import PROBLEM_LIMIT, Problem, problems
-from inspector.protocol.exact_json.tokens import SCALAR_AT, STRING_AT, JsonSyntaxError, JsonToken, escape_step, tokens, unquote
+from inspector.protocol.exact_json.tokens import (
+    SCALAR_AT,
+    STRING_AT,
+    JsonSyntaxError,
+    JsonToken,
+    escape_step,
+    tokens,
+    unquote,
+)
 
 __all__ = [
     "PROBLEM_LIMIT",

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.errors import SchemaError, UsageError
+from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.file_inputs import file_input
 from inspector.protocol.forms.field import Field, can_add
+from inspector.protocol.forms.initial_values import Starts
 from inspector.protocol.forms.notes import Notes
 from inspector.protocol.forms.schema import Choice, FieldShape, Shaper
-from inspector.protocol.forms.initial_values import Starts
-from inspector.protocol.forms.values import UNSET, fits, same
 from inspector.protocol.forms.texts import hint_of, read_text
-from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.forms.values import UNSET, fits, same
 from inspector.protocol.validation import Validator
 from inspector.text import safe
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.state.catalog import ListName
-from inspector.config.server_memory import without_secrets
 from inspector.config.secret_values import MASK
+from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.protocol.forms.values import json_of
 

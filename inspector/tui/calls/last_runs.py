@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from inspector.config import jsonc, paths
-from inspector.config import foreign_files
+from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError
 from inspector.flows.results import OUTCOMES, FlowOutcome
 

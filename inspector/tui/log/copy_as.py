@@ -30,7 +30,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.protocol.views import View
 from inspector.text import safe
-from inspector.tui.log.channel import request_head
+from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.summaries import headers_of
 
 _MOST_OPTIONS = 50

@@ -15,8 +15,8 @@ from inspector.replay import positions
 from inspector.replay.positions import TypedPosition
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 _EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 

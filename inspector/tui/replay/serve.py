@@ -18,9 +18,9 @@ from inspector.text import count, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 LOOK = 0.5
 """Seconds between two reads of the request count."""

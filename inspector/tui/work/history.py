@@ -37,8 +37,8 @@ from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.start.rows import when as day
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.paint import Piece
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem

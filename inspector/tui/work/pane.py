@@ -28,13 +28,13 @@ from inspector.protocol.views import Tool, may_destroy
 from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest import Latest
+from inspector.tui.work.latest_only import Latest
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -314,7 +314,7 @@ class WorkPane(Container):
         return call
 
     def _compare(self, before: ShownOutcome, answer: ShownOutcome) -> None:
-        from inspector.tui.work.since import changes_since
+        from inspector.tui.work.answer_changes import changes_since
 
         answer.changes = changes_since(before, answer, self.session.journal)
         self.app.call_from_thread(self._compared, answer)

@@ -1,4 +1,4 @@
-"""The tables of docs/reference/checks.md, written from the catalogue and the table of SDKs: `python -m tests.check.page`."""
+"""The tables of docs/reference/checks.md, written from the catalogue and the table of SDKs: `python -m tests.check.reference_page`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from inspector.check.reports.sdks import SDKS
 from inspector.protocol.revisions import REVISIONS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "checks.md"
-BEGIN = "<!-- the checks, written by `python -m tests.check.page` -->"
+BEGIN = "<!-- the checks, written by `python -m tests.check.reference_page` -->"
 END = "<!-- end of the checks -->"
-SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.page` -->"
+SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.reference_page` -->"
 SDKS_END = "<!-- end of the SDKs -->"
-DECIDED_BEGIN = "<!-- what recordings decide, written by `python -m tests.check.page` -->"
+DECIDED_BEGIN = "<!-- what recordings decide, written by `python -m tests.check.reference_page` -->"
 DECIDED_END = "<!-- end of what recordings decide -->"
 SHOWN = {
     "answer": "an answer of the server",

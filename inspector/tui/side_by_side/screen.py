@@ -25,18 +25,18 @@ from inspector.tui.advice import error_text
 from inspector.tui.dialogs import Choose
 from inspector.tui.diff.answers import AnswersView
 from inspector.tui.diff.side import AnswerSide
-from inspector.tui.events import ShowStart
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pair.arguments import shared_schema, split_arguments
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import ShowStart
 from inspector.tui.sessions import OpenSession
+from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paint import Piece, Pieces
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
-from inspector.tui.widgets.status import Footer, HeaderLine, LinePart
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem

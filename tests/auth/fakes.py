@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from inspector.auth.actions import Fetched
-from inspector.auth.person import Invitation
 from inspector.auth.models import OAuthClient
+from inspector.auth.person import Invitation
 from inspector.errors import HttpError
 from inspector.journal.journal import Journal
 

@@ -19,7 +19,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.replay.scrub import playing
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import LinePart
+from inspector.tui.widgets.status_lines import LinePart
 
 WIDE = 130
 """Width in cells from which more than the moment fits."""

@@ -27,8 +27,8 @@ from inspector.auth.actions import (
     Wait,
 )
 from inspector.auth.authorize import Authorization
-from inspector.auth.options import AuthOptions
 from inspector.auth.models import Grant, OAuthClient
+from inspector.auth.options import AuthOptions
 from inspector.errors import InspectorError
 
 SERVER = "https://shop.example/mcp"

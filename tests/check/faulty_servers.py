@@ -23,12 +23,12 @@ from inspector.demo.call import Channel
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
+from inspector.demo.server_state import World
 from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
-from inspector.demo.server_state import World
 from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
-from tests.transports.web import Web
+from tests.transports.scripted_http import Web
 
 LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
 PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)

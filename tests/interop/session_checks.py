@@ -11,8 +11,8 @@ from inspector.client.recorded import RecordedSession
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.official_schemas import validate_message
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.official_schemas import validate_message
 from tests.interop.conftest import said_of_servers
 from tests.processes import left_of, spawned
 

@@ -6,7 +6,7 @@ import json
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from inspector.config.targets import HttpTarget
-from tests.transports.web import Web
+from tests.transports.scripted_http import Web
 
 INFO = {"name": "site", "version": "1"}
 TOKEN = "the-good-token"

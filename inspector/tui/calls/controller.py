@@ -40,7 +40,7 @@ from inspector.tui.dialogs import Choose
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.external_editor import edit_file
-from inspector.tui.work.since import difference_texts
+from inspector.tui.work.answer_changes import difference_texts
 from inspector.tui.work.work_items import SavedArguments, WorkItem, label
 
 if TYPE_CHECKING:

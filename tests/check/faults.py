@@ -2,7 +2,7 @@
 
 import copy
 
-from tests.check.planted import Answers, Fault, Takes, refusal, result
+from tests.check.faulty_servers import Answers, Fault, Takes, refusal, result
 
 R1, R2, R3, R4, R5 = "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"
 

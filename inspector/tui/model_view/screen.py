@@ -21,20 +21,20 @@ from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.saving import SavedFiles
-from inspector.tui.model.choose_hosts import USUAL, choose_hosts
-from inspector.tui.model.hosts_table import host_rows
-from inspector.tui.model.rows import ORDERS, ToolCostRows
+from inspector.tui.model_view.choose_hosts import USUAL, choose_hosts
+from inspector.tui.model_view.hosts_table import host_rows
+from inspector.tui.model_view.rows import ORDERS, ToolCostRows
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, text_lines
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import JsonSection
-from inspector.tui.widgets.status import Footer, HeaderLine
+from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of

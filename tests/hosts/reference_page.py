@@ -1,4 +1,4 @@
-"""The table of docs/reference/hosts.md, written from the facts: `python -m tests.hosts.page`."""
+"""The table of docs/reference/hosts.md, written from the facts: `python -m tests.hosts.reference_page`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from inspector.hosts import Fact, host_facts
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "hosts.md"
-BEGIN = "<!-- the facts, written by `python -m tests.hosts.page` -->"
+BEGIN = "<!-- the facts, written by `python -m tests.hosts.reference_page` -->"
 END = "<!-- end of the facts -->"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 
 
 class CompactEdge(Edge):
