@@ -696,7 +696,8 @@ def schema_at(flow: Flow, given: Any) -> Any:
 def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: bool = False) -> None:
     try:
         # A variable may hold a name or a number.
-        tried = [str(insert(path, lambda _: value, str)) for value in ("name", "0")] if has_placeholder(path) else [path]
+        values = ("name", "0") if has_placeholder(path) else ("",)
+        tried = [str(insert(path, lambda _, value=value: value, str)) for value in values]  # type: ignore[misc]
         problems = [problem for each in tried if (problem := _glob_problem(each))]
     except BadTemplate as error:
         raise flow.error(place, str(error), hint=error.hint, key=key) from None

@@ -509,9 +509,7 @@ class FlowRun:
         """By variable that the step captures, what its path finds: two values at most."""
         if not observed.has_result:
             return {}
-        return {
-            name: list(self._at(observed.result, path, 2)) for name, path in getattr(step, "capture", {}).items()
-        }
+        return {name: list(self._at(observed.result, path, 2)) for name, path in getattr(step, "capture", {}).items()}
 
     def _at(self, value: Any, path: str, most: int) -> Iterator[Any]:
         """The values at a path of a step; none where a variable makes it a wrong one."""
