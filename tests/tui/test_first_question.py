@@ -80,7 +80,7 @@ async def test_roots_are_answered_by_one_key_of_the_list(
             await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
         else:
             await shows(app, pilot, f"? which folders?  {Path.cwd().as_uri()[:30]}")
-        assert "always answer this" in screen_text(app)
+        await shows(app, pilot, "always answer this")
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
         await pilot.press(key)
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
