@@ -130,7 +130,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("call", "needs the argument TOOL", "Usage: inspector call"),
         ("call -- python", "needs the argument TOOL", ""),
         ("completion", "needs one of bash, zsh, fish", "Usage: inspector completion"),
-        ("read", "needs a URI", ""),
+        ("read", "needs the argument URI", ""),
         ("complete resource x", "Unknown kind “resource”", "Use one of: prompt, template"),
         ("completion powershell", "Unknown shell “powershell”", "Use one of: bash, zsh, fish"),
         ("replay a.mcp.jsonl b", "Unexpected argument", ""),

@@ -96,7 +96,7 @@ class WorkPane(Container):
         self._edits = 0
         self._focus_question = False
         self._stray: Question | None = None
-        """A question outside every call. It waits in the place of a missing result, until something is sent."""
+        """A question outside every call. It is shown where a result is missing, until something is sent."""
         self._stray_alone = False
         """The user has chosen no item since the question came: it has the whole pane, and the list its keys."""
         self._stray_since = 0.0
@@ -438,8 +438,10 @@ class WorkPane(Container):
             self._show_result()
             self._swap(self.result)
         asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
-        beside = question is None or (question is self._stray and not self._stray_alone)
-        self._shows_request = work is not None and (beside or asked_in or labels.belongs(question, work.call))
+        below_form = question is None or (question is self._stray and not self._stray_alone)
+        if question is not None and work is not None:
+            below_form = below_form or asked_in or labels.belongs(question, work.call)
+        self._shows_request = work is not None and below_form
         from_list = self.asked_from_list is not None
         if from_list != self.asking.answered_from_list:
             self.asking.answered_from_list = from_list
@@ -557,9 +559,10 @@ class WorkPane(Container):
         self._draw_lower()
 
     def show_stray(self, question: Question, *, alone: bool) -> None:
-        """Show a question that no call caused, without the focus: the user may be about to press a key for the list.
+        """Show a question that no call caused.
 
-        `alone`: the user has done nothing yet. The question has the whole pane, and the list has its keys.
+        It does not get the focus, because the user may be about to press a key for the list. `alone`: the user has done
+        nothing yet; the question has the whole pane, and the list has its keys.
         """
         if self.work is not None and self.work.is_running:
             return  # the call shows it
@@ -680,7 +683,7 @@ class WorkPane(Container):
 
     @property
     def _shows_stray(self) -> bool:
-        """Whether the question outside every call has its place: there is no result, and it is open or being read."""
+        """Whether the question outside every call is shown: it is open or being read, and no result needs the room."""
         stray = self._stray
         if stray is None or (self.work is not None and self.work.answer is not None):
             return False
