@@ -17,6 +17,10 @@ MOST_SAMPLES = 120
 _LEAST_WIDTH = 0.25
 """Seconds of a point, at least: in shorter ones, counts of a few calls jump."""
 OTHER = "other"
+_FEW = 0.25
+"""The share of slots in use up to which the server is hardly loaded."""
+_PART = 0.25
+"""The part of the run whose calls are the first ones, or the last ones."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -63,6 +67,25 @@ class Sample:
     """Bytes of memory of the server at its end."""
 
 
+class _Mean:
+    """The mean latency of the calls that were due in a part of the run."""
+
+    def __init__(self, since: float, until: float) -> None:
+        self._since, self._until = since, until
+        self._count = 0
+        self._total = 0.0
+
+    def add(self, intended: float, seconds: float) -> None:
+        if self._since <= intended < self._until:
+            self._count += 1
+            self._total += seconds
+
+    @property
+    def value(self) -> float:
+        """Seconds; 0 without a call."""
+        return self._total / self._count if self._count else 0.0
+
+
 class Measurement:
     """The figures of one run. All times are seconds since its start."""
 
@@ -76,7 +99,7 @@ class Measurement:
         """From the time at which a call could be sent to the time it was: our own part of the latency."""
         self.service_few = Histogram()
         self.service_many = Histogram()
-        """Service times of calls that were sent with up to half of the slots in use, and with all of them."""
+        """Service times of calls that were sent with up to a quarter of the slots in use, and with all of them."""
         self.sent = self.done = self.failed = self.not_sent = 0
         """Calls after the warm-up; `done` have a result, `failed` an error."""
         self.warm_up_sent = 0
@@ -86,8 +109,11 @@ class Measurement:
         self.series: list[Sample] = []
         self.longest_gap = 0.0
         """The longest time without an answer while calls waited for one."""
-        self.first_answer: float | None = None
         self.last_answer = 0.0
+        """When the last answer came, also of calls in the warm-up."""
+        self.first_latency = _Mean(plan.warm_up, plan.warm_up + (plan.seconds - plan.warm_up) * _PART)
+        self.last_latency = _Mean(plan.seconds - (plan.seconds - plan.warm_up) * _PART, plan.seconds)
+        """The mean latency of the calls that were due first, and of those that were due last."""
         self._gap_from = 0.0
         self._width = max(plan.seconds / MOST_SAMPLES, _LEAST_WIDTH)
         self._sample = Sample(0.0)
@@ -126,13 +152,15 @@ class Measurement:
 
     def count_ended(
         self, intended: float, sent: float, now: float, *, busy: float, error: tuple[str, int | None, str] | None,
-        has_time: bool,
+        has_time: bool, is_answer: bool = True,
     ) -> None:  # fmt: skip
         """Count a call that ended now.
 
         `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.
         """
         self._sample.done += 1
+        if is_answer:
+            self.last_answer = now
         if has_time:
             self._times.add(now - intended)
             if intended >= self.warm_up:
@@ -142,7 +170,7 @@ class Measurement:
             self._sample.failed += 1
         elif now >= self.warm_up:
             self.answers += 1
-        if has_time and busy <= 0.5:
+        if has_time and busy <= _FEW:
             self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
         if intended < self.warm_up:
             return
@@ -152,10 +180,9 @@ class Measurement:
             self.failed += 1
             self._count_error(error, now)
         if has_time:
-            if self.first_answer is None:
-                self.first_answer = now
-            self.last_answer = now
             self.latency.add(now - intended)
+            self.first_latency.add(intended, now - intended)
+            self.last_latency.add(intended, now - intended)
             self.service.add(now - sent)
             if busy >= 1:
                 self.service_many.add(now - sent)

@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from inspector.errors import UsageError
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, number_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
@@ -58,7 +58,7 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
         keys = [KeyHint("^r", "start", "ctrl+r"), KeyHint("enter", "next", "enter"), KeyHint("esc", "cancel", "escape")]
         with Edge(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
             for name, (label, empty) in _FIELDS.items():
-                value = "" if self._is_empty(name) else f"{getattr(self._plan, name):g}"
+                value = "" if self._is_empty(name) else number_text(getattr(self._plan, name))
                 yield Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
 
     def _is_empty(self, name: str) -> bool:
