@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from inspector.load.conditions import FailCondition
 from inspector.load.histogram import PERCENTILES, Histogram
-from inspector.load.measurement import ErrorCount, Sample
+from inspector.load.measurement import ErrorCount, Sample, ToolFigures
 from inspector.load.plan import LoadPlan, rate_text
 from inspector.text import duration, quantity
 
@@ -24,6 +24,8 @@ _SLOWER = 1.5
 """How much longer calls take in a full server than in a half empty one, at least."""
 _STALL, _STALL_SECONDS = 10, 0.1
 """A stall is a p99 of so many times p50, and of so many seconds."""
+_SILENCE = 1.5
+"""Seconds without an answer, at least, after which a server no longer answers."""
 _GROWS = 2
 """How much longer the last calls take than the first ones if a queue builds up, at least."""
 _OWN_SHARE, _OWN_SECONDS = 0.5, 0.02
@@ -93,6 +95,8 @@ class LoadReport:
     """Calls that were sent in the warm-up."""
     last_answer: float = 0.0
     """Seconds from the start to the last answer, also of the warm-up; 0 without one."""
+    tools: Sequence[ToolFigures] = ()
+    """The figures of each tool, if there are several."""
     first_latency: float = 0.0
     last_latency: float = 0.0
     """Mean latency of the first and of the last quarter of the calls."""
@@ -214,15 +218,19 @@ class LoadReport:
         return self.failed / max(self.sent, 1)
 
     @property
+    def _arrived(self) -> float:
+        """Seconds in which calls arrived."""
+        return min(self.seconds, self.plan.seconds)
+
+    @property
     def _timed_out(self) -> int:
         return sum(error.count for error in self.errors if error.kind == "timeout")
 
     @property
     def is_silent_at_end(self) -> bool:
         """Whether the server stopped to answer in the middle of the run, although calls waited."""
-        patience = max(1.0, 0.1 * self.plan.seconds, 0.0 if self.is_closed else 3 / self.plan.rate)
-        last = min(self.plan.seconds, self.seconds)
-        return bool(self._timed_out or self.waiting) and self.last_answer < last - patience
+        patience = max(_SILENCE, 0.1 * self._arrived, 0.0 if self.is_closed else 3 / self.plan.rate)
+        return bool(self._timed_out or self.waiting) and self.last_answer < self._arrived - patience
 
     @property
     def is_delayed_by_us(self) -> bool:
@@ -261,6 +269,8 @@ class LoadReport:
         if self.is_closed:
             return True
         if self.not_sent or self.is_silent_at_end:
+            return False
+        if self.waiting - self.plan.at_once > self.plan.rate * max(1.0, 0.03 * self._arrived):
             return False
         if self.done + self.failed < _KEEPS_UP * self.sent:
             return False
@@ -342,6 +352,17 @@ class LoadReport:
             ],
             "recording": self.recording or None,
         }
+        if self.tools:
+            found["tools"] = [
+                {
+                    "tool": each.tool,
+                    "done": each.done,
+                    "failed": each.failed,
+                    "latency": _percentiles(each.latency),
+                    "service": _percentiles(each.service),
+                }
+                for each in self.tools
+            ]
         if self.conditions:
             found["fail"] = [
                 {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
@@ -392,10 +413,14 @@ def _ms(seconds: float) -> float:
     return round(seconds * 1e3, 3)
 
 
+def _percentiles(times: Histogram) -> dict[str, float]:
+    return {name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")}
+
+
 def _times(times: Histogram) -> dict[str, Any]:
     return {
         "unit": "ms",
         "count": times.count,
-        **{name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")},
+        **_percentiles(times),
         "histogram": [[_ms(upper), count] for upper, count in times.buckets()],
     }

@@ -177,6 +177,7 @@ class LoadRun:
             sum(connection.reconnects for connection in self.connections),
             "stopped by the user" if self.stopped else self.ended_early, warm_up_sent=m.warm_up_sent,
             last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
+            tools=list(m.tools.values()),
             target=self.target.describe(), server=session.server.name if session is not None else "",
             transport=session.transport.name if session is not None and session.phase != "new" else "",
             recording=str(self.journal.path or "") if self.kept else "",
@@ -321,7 +322,7 @@ class LoadRun:
         is_answer = call.fate in ("done", "error") or _status_of(call) is not None
         self.measurement.count_ended(
             intended, sent, now, busy=busy, error=error, is_answer=is_answer,
-            has_time=is_answer or call.fate == "timeout",
+            has_time=is_answer or call.fate == "timeout", tool=tool,
         )  # fmt: skip
         failed = error is not None
         if self._sample.wants(now - intended, failed=failed) and call.outgoing is not None:

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.load.conditions import FailCondition
 from inspector.load.measurement import ErrorCount, Measurement
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
@@ -155,6 +155,22 @@ def test_the_document_has_the_members_of_the_contract() -> None:
     assert found["floor"]["p50"] == 0.5
     assert found["server"].keys() >= {"cpu_s", "rss_mb"}
     assert found["series"][0].keys() >= {"t", "sent", "done", "waiting", "p99"}
+
+
+def test_several_tools_have_their_own_figures() -> None:
+    plan = LoadPlan((PlannedCall("get"), PlannedCall("search")), warm_up=0)
+    m = Measurement(plan)
+    for number in range(20):
+        m.count_ended(number, number, number + 0.1, busy=0.1, error=None, has_time=True, tool="get")
+    m.count_ended(20, 21, 23, busy=0.1, error=("tool", None, "no"), has_time=True, tool="search")
+    found = report(m, plan, tools=list(m.tools.values()))
+    assert [(each["tool"], each["done"], each["failed"]) for each in found.as_json()["tools"]] == [
+        ("get", 20, 0), ("search", 0, 1),
+    ]  # fmt: skip
+    row = next(line for line in LoadText(found).lines() if line.startswith("search  "))
+    assert row.split() == ["search", "0", "1", "3.0", "s", "3.0", "s", "2.0", "s"]
+    assert '<td class="text">search</td>' in as_html(found)
+    assert "tools" not in run(0.005).as_json()
 
 
 def test_exit_codes() -> None:

@@ -55,6 +55,7 @@ def _lines(report: LoadReport) -> Iterator[str]:
         yield "</table>"
     yield from _steps(report)
     yield from _figures(report)
+    yield from _tools(report)
     yield from _plots(report)
     yield from _errors(report)
     yield f"<p>Written by inspector {__version__}.</p></body></html>"
@@ -95,6 +96,18 @@ def _figures(report: LoadReport) -> Iterator[str]:
                 f"<td>{_text(time_text(column.value(name)))}</td>" for column in (report.latency, report.service)
             )
             yield f'<tr><td class="text">{name}</td>{times}</tr>'
+        yield "</table>"
+
+
+def _tools(report: LoadReport) -> Iterator[str]:
+    if report.tools:
+        heads = "".join(f"<th>{name}</th>" for name in ("done", "failed", "p50", "p99", "service time, p99"))
+        yield f'<h2>By tool</h2><table><tr><th class="text">tool</th>{heads}</tr>'
+        for each in report.tools:
+            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
+            figures = (count(each.done), count(each.failed), *map(time_text, times))
+            cells = "".join(f"<td>{_text(figure)}</td>" for figure in figures)
+            yield f'<tr><td class="text">{_text(each.tool, 200)}</td>{cells}</tr>'
         yield "</table>"
 
 

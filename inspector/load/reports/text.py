@@ -86,6 +86,7 @@ class LoadText:
         yield from self._steps()
         yield from self._counts()
         yield from self._times()
+        yield from self._tools()
         yield from self._histogram()
         yield from self._series()
         yield from self._errors()
@@ -139,6 +140,20 @@ class LoadText:
                 )
             yield text
             yield ""
+
+    def _tools(self) -> Iterator[str]:
+        tools = self.report.tools
+        if not tools:
+            return
+        wide = min(max(cell_len(self._safe(each.tool)) for each in tools), 40)
+        yield f"{'by tool':<{wide}}{'done':>10}{'failed':>9}{'p50':>10}{'p99':>10}{'service p99':>14}"
+        for each in tools:
+            name = ellipsis(self._safe(each.tool), wide, signs(self._ascii).cut)
+            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
+            p50, p99, service = map(time_text, times)
+            row = f"{name}{' ' * (wide - cell_len(name))}{count(each.done):>10}{count(each.failed):>9}"
+            yield f"{row}{p50:>10}{p99:>10}{service:>14}"
+        yield ""
 
     def _histogram(self) -> Iterator[str]:
         report = self.report

@@ -97,7 +97,7 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
     columns = [report.latency.rows(limits), report.service.rows(limits)]
     most = max(max(column) for column in columns)
     first = "latency" if report.is_closed else "from the intended start"
-    if len(first) >= wide:
+    if len(first) > wide - 2:
         first = "intended start"
     head: list[Piece] = [(" " * _AXIS, "muted"), (first.ljust(wide), "bright"), ("service time", "bright")]
     rows = [Row(head), Row()]
@@ -119,6 +119,20 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
                 [
                     (f"{name:>{_AXIS - 1}} ", "muted"),
                     (time_text(left).rjust(wide - 4).ljust(wide), loud),
+                    (time_text(right).rjust(wide - 4), "bright"),
+                ]
+            )
+        )
+    if report.tools:
+        rows += [Row(), Row([("p99 by tool", "bright")])]
+    for each in report.tools[:20]:
+        left, right = each.latency.percentile(99), each.service.percentile(99)
+        name = each.tool[: wide + _AXIS - 12]
+        rows.append(
+            Row(
+                [
+                    (name.ljust(wide + _AXIS - 12), "muted"),
+                    (time_text(left).rjust(8).ljust(12), "bright"),
                     (time_text(right).rjust(wide - 4), "bright"),
                 ]
             )
