@@ -163,6 +163,8 @@ def series_rows(report: LoadReport, cells: int, lines: int) -> list[Row]:
 
 def process_rows(report: LoadReport, cells: int, lines: int) -> list[Row]:
     """CPU and memory of the server's processes."""
+    if report.cpu is None and not report.series:
+        return [Row([("Measured while calls are made.", "muted")])]
     if report.cpu is None:
         return [Row([("Unknown: the server's process was not started by Inspector.", "muted")])]
     return [
