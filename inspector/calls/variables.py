@@ -231,6 +231,10 @@ class Variables:
             return [self.insert(item, as_text) for item in value]
         return value
 
+    def insert_text(self, text: str) -> str:
+        """A text such as a path with variables inserted; it stays a text. Raises KeyError for one without a value."""
+        return str(insert(text, self._placed, text_of))
+
     def _placed(self, placeholder: Placeholder) -> Any:
         if placeholder.name.startswith("$"):
             return self.generators.value(placeholder)

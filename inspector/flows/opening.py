@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
+from inspector.config.outputs import cannot_write
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared
 from inspector.journal.format import SUFFIX
@@ -124,7 +125,15 @@ class SessionOpener:
         return self._targets[server]
 
     def check(self, servers: Mapping[Flow, str]) -> None:
-        """Find all targets before the first is opened. Raises `CallsError` for one that a flow names, `TrustNeeded`."""
+        """Find all targets, and make the folder of the recordings, before the first server is opened.
+
+        Raises `CallsError` for a target that a flow names, `TrustNeeded`, and `UsageError` for the folder.
+        """
+        if self.keep is not None and self.record:
+            try:
+                self.keep.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise cannot_write(self.keep, error) from None
         for flow, server in servers.items():
             try:
                 self.target(server)
@@ -143,7 +152,6 @@ class SessionOpener:
     def _path(self, flow: Flow) -> Path:
         """A file in the folder of recordings that does not exist."""
         assert self.keep is not None
-        self.keep.mkdir(parents=True, exist_ok=True)
         stem = _NOT_IN_A_NAME.sub("-", str(Path(flow.display_path).with_suffix(""))).strip(".-")
         path = self.keep / f"{stem}{SUFFIX}"
         count = 1
