@@ -374,7 +374,7 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """0, 5 where a condition of `--fail` holds, 4 if no call was answered, or 1 if none had a result."""
+        """5 where a condition of `--fail` holds, 4 without any answer, 1 without any result, else 0."""
         if self.failing:
             return 5
         if not (self.sent + self.warm_up_sent):

@@ -96,7 +96,7 @@ def test_calls_without_an_answer() -> None:
 
 
 def test_a_queue_that_ends_before_the_slots_are_full_is_one() -> None:
-    """16 calls at once are enough for all calls of the plan; the server needs ten times as long as it has."""
+    """All calls of the plan fit into the slots, and the server needs ten times as long as it has."""
     found = run(2.0, rate=5, seconds=3, warm_up=0.5)
     assert not found.keeps_up
     far = run(0.001, lambda now: now, rate=5, seconds=3, warm_up=0.5)
