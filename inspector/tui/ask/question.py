@@ -182,8 +182,8 @@ class QuestionPane(CompactEdge):
         self._draw_keys()
         self.post_message(HintsChanged())
 
+    def _draw_keys(self) -> None:
         """Show the keys that work now: the own ones, those of the list, or the one that leads here."""
-        """Show the keys that work now: the own ones, those of the list beside it, or the key that leads here."""
         beside = self.is_open and not self.has_focus_within
         if beside and self.answered_from_list:
             self.state_keys = hints(self, *self.verbs_beside())
