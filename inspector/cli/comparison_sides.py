@@ -56,7 +56,8 @@ def sides_of(invocation: Invocation) -> tuple[ComparedTarget, ComparedTarget]:
         raise UsageError(f"--as is given {len(hosts)} times, and there are two sides.", hint="Give it once or twice.")
     if other is None and not hosts:
         raise UsageError(
-            "`inspector diff` needs a B.", hint="Give a second target, or --as HOST to compare one server with itself."
+            "`inspector diff` needs the argument B.",
+            hint="Give a second target, or --as HOST to compare one server with itself.",
         )
     a = _target(invocation, word, consent)
     b = a if other is None else _target(invocation, other, consent)

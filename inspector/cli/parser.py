@@ -189,9 +189,8 @@ class CommandLineParser:
         for slot in verb.slots:
             words = self.filled.get(slot.name, [])
             if slot.kind == "one" and not (words or slot.optional or asks_for_help):
-                raise UsageError(
-                    f"`inspector {verb.name}` needs a {slot.metavar}.", hint=f"Usage: inspector {verb.usage}"
-                )
+                named = f"one of {', '.join(slot.choices)}" if slot.choices else f"the argument {slot.metavar}"
+                raise UsageError(f"`inspector {verb.name}` needs {named}.", hint=f"Usage: inspector {verb.usage}")
             arguments[slot.name] = words if slot.takes_many else words[0] if words else None
         if verb.target == "required" and not (self.target_words or asks_for_help):
             raise UsageError(

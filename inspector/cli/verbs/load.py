@@ -54,6 +54,7 @@ def run(invocation: Invocation) -> int:
     finally:
         runs.close()
     if report is None:
+        out.note("The load test was stopped before its first call.")
         return 128 + signal
     _report(invocation, out, report, to_stdout=to_stdout)
     return 128 + signal if signal else report.exit_code
@@ -194,6 +195,7 @@ def _run(
 ) -> tuple[LoadReport | None, int]:
     """The report, and the signal that stopped it (0: none)."""
     from inspector.cli.signals import Signals
+    from inspector.load import precise_timers
     from inspector.load.find_limit import LimitSearch
 
     search = LimitSearch(plan, conditions, runs.go) if invocation.option("find-limit") else None
@@ -208,14 +210,14 @@ def _run(
             if search is not None and (found := search.report(_STOPPED)) is not None:
                 return found, signals.caught
             last = runs.made[-1] if runs.made else None
-            if last is None or not last.measurement.sent:
+            if last is None or not last.has_begun:
                 return None, signals.caught
             report = last.report()
             return (report if search is None else replace(report, incomplete=_STOPPED)), signals.caught
         finally:
             signals.remove()
 
-    report, signal = asyncio.run(work())
+    report, signal = precise_timers.run(work())
     return None if report is None else report.judged(conditions), signal
 
 
@@ -249,6 +251,7 @@ class _Progress:
         self._out.aside(f"\r\x1b[K{self._line(run)}")
 
     def _line(self, run: LoadRun) -> str:
+        from inspector.load.plan import rate_text
         from inspector.text import duration
 
         if run.phase in ("connecting", "floor"):
@@ -260,7 +263,7 @@ class _Progress:
             text = "waiting for the last answers"
         elif now < plan.warm_up:
             text += " (warm-up)"
-        rate = "" if plan.users else f"  {plan.rate:g}/s"
+        rate = "" if plan.users else f"  {rate_text(plan.rate)}"
         p99 = f"  p99 {duration(m.latency.percentile(99) * 1e6)}" if m.latency.count else ""
         lost = f"  not sent {m.not_sent:,}" if m.not_sent else ""
         return (

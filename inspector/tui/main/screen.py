@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Key, ScreenResume
@@ -42,7 +43,6 @@ from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
 from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, TabLine
 from inspector.tui.widgets.too_small import TooSmall
@@ -200,9 +200,7 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._focus_first)
 
     def _focus_first(self) -> None:
-        # A session that connected before the screen was mounted may have shown a question already.
-        if not self._questions_shown:
-            self.pane_layout.focus_list()
+        self.pane_layout.focus_list()
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -344,7 +342,7 @@ class MainScreen(Screen[None]):
         check = self.panes.check
         if check is not None and check.display:
             check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
-        self._show_first_questions()
+        self._show_stray_questions()
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
@@ -431,23 +429,17 @@ class MainScreen(Screen[None]):
             return False  # a question that arrives meanwhile is answered in the lists and the work pane
         return blocked or self.connection.elapsed >= SHOW_CONNECTING
 
-    def _show_first_questions(self) -> None:
-        """Show questions that the server asks before the first user action, for example while connecting."""
+    def _show_stray_questions(self) -> None:
+        """Show questions that no call caused, for example the roots that a server wants while connecting."""
         session = self.session
         if session.commands is None or self.app.screen is not self:
             return
         fresh = [question for question in session.inbox.open() if question not in self._questions_shown]
         self._questions_shown.update(fresh)
-        first = next((question for question in fresh if not question.parent), None)
-        used = self.panes.work.is_used or bool(calls_in_flight(session))
-        if first is None or used or self.pane_layout.place not in KINDS:
-            return
-        # A key that was already pressed was meant for the list: show the question, but keep the focus.
-        untouched = window_of(self).key_came < self.connection.began
-        may_focus = untouched or (session.phase == "connecting" and not isinstance(self.focused, Editor))
-        if may_focus:
-            self.pane_layout.go("work")
-        self.panes.work.show_first_question(first, focus=may_focus)
+        stray = next((question for question in fresh if not question.parent), None)
+        if stray is not None:
+            untouched = window_of(self).key_came < self.connection.began and self.pane_layout.place in KINDS
+            self.panes.work.show_stray(stray, alone=untouched)
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)
@@ -470,11 +462,15 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def _show_footer(self) -> None:
-        footer, shown = self.query_one(Footer), chrome.footer_hints(self, self.zoom_hint)
+        footer, shown = (
+            self.query_one(Footer),
+            chrome.footer_hints(self, self.zoom_hint, asked=self.check_action("question", ()) is True),
+        )
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
         pins = self.has_class("-zoomed") or (self.pane_layout.narrow and not self.session.journal.notices)
         footer.pinned = chrome.footer_help(self) if pins else None
+        self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
@@ -522,6 +518,20 @@ class MainScreen(Screen[None]):
         self.pane_layout.go("work")
         self.panes.work.show_question(event.question)
         self.panes.work.focus_question()
+
+    async def action_question(self) -> None:
+        """Go to the next open question: in its call, beside the lists, or in the inbox."""
+        question = self.panes.work.next_question()
+        if question is None:
+            raise SkipAction
+        if self.pane_layout.place not in (*KINDS, "inbox"):
+            await self.pane_layout.show_place("inbox")
+        if self.pane_layout.place == "inbox" and self.panes.inbox is not None:
+            self.panes.inbox.move_to(question)
+        self.pane_layout.maximise(False)
+        self.pane_layout.go("work")
+        self.pane_layout.arrange()
+        self.panes.work.go_to_question(question)
 
     def on_inbox_pane_ask_again(self) -> None:
         self.panes.work.keep_roots(None)
@@ -693,6 +703,8 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
+        if action == "question":
+            return self.panes.work.next_question() is not None
         if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
