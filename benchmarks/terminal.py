@@ -435,9 +435,10 @@ def long_timeline_inspector() -> dict[str, float]:
 
 
 def through_timeline(path: Path, ready: bytes) -> dict[str, float]:
-    """Zooms into and out of several places, pans, and moves the cursor; to the right, because it begins at the left end.
+    """Zooms into and out of several places, pans, and moves the cursor.
 
-    There a key to the left changes nothing, and the next frame would be that of the figures, which wait for a rest.
+    It goes to the right, because it begins at the left end. There a key to the left changes nothing, and the next frame
+    is that of the figures, which wait for a rest.
     """
     with running(PROGRAM, "replay", str(path)) as terminal:
         terminal.shows(ready)

@@ -131,7 +131,7 @@ class Sessions:
 
     @property
     def other(self) -> OpenSession | None:
-        """The session that one goes to from the one in front, and back: the one before it, else the next in order."""
+        """The session to switch to: the one that was in front before, else the next in order."""
         if self.before in self.opened and self.before is not self.front:
             return self.before
         if self.front not in self.opened:

@@ -30,7 +30,7 @@ def run(invocation: Invocation) -> int:
             dict(invocation.option("with", ())) or None,
         )
         if out.json:
-            from inspector.cli.results import last_result, result_text
+            from inspector.cli.exact_results import last_result, result_text
 
             n = last_result(session.journal, "completion/complete")
             out.document_text(result_text(session.journal, n, {"completion": {"values": values}}))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from textual.strip import Strip
 
 from inspector.check.outcome import Outcome, Skip
-from inspector.check.report import CheckSummary, Report
+from inspector.check.reports.summary import CheckSummary, Report
 from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
 from inspector.tui.keymap import Keymap

@@ -21,9 +21,9 @@ from textual.strip import Strip
 
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.cells import runs, shown
 from inspector.tui.widgets.edit_buffer import EditBuffer
 from inspector.tui.widgets.line_widget import LineWidget
+from inspector.tui.widgets.visible_characters import runs, shown
 
 MOST_ROWS = 8
 """Rows up to which an editor grows; longer texts scroll in it."""

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
-from inspector.protocol.form import UNSET, Field, Form
+from inspector.protocol.forms.form import UNSET, Field, Form
 from inspector.text import lines, size
 from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
