@@ -62,9 +62,9 @@ _THINGS: dict[ListName, tuple[str, str]] = {
 
 
 async def unlisted(session: Session, list_name: ListName, name: str) -> str:
-    """A hint with the nearest name if the server does not list this item; empty if it does, or lists nothing.
+    """A hint with the nearest name if the server does not list this item.
 
-    It requests the list if that has not been read.
+    It is empty if the server lists the item, or nothing at all. It requests the list if that has not been read.
     """
     from inspector.config.files import nearest
 
