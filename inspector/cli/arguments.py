@@ -66,7 +66,7 @@ async def unlisted(session: Session, list_name: ListName, name: str) -> str:
 
     It is empty if the server lists the item, or nothing at all. It requests the list if that has not been read.
     """
-    from inspector.config.files import nearest
+    from inspector.config.foreign_files import nearest
 
     listed = session.catalog[list_name]
     thing, key = _THINGS[list_name]

@@ -205,7 +205,7 @@ class LoadRun:
         for name in self.plan.tools:
             tool = listed.get(name)
             if tool is None:
-                from inspector.config.files import nearest
+                from inspector.config.foreign_files import nearest
 
                 names = [item["name"] for item in listed.items if type(item.get("name")) is str]
                 near = nearest(name, names)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.config import outputs
+from inspector.config import output_files
 from inspector.errors import UsageError
 from inspector.skills import uris
 from inspector.skills.entries import Skill
@@ -62,7 +62,7 @@ def save_skill(
         else:
             path = target.joinpath(*names)
             _make_folders(folder, path.parent)
-            outputs.write_file(path, check.data, force=force)
+            output_files.write_file(path, check.data, force=force)
             written.append(path)
     return SavedSkill(target, written, left_out)
 
@@ -86,4 +86,4 @@ def _make_folders(top: Path, folder: Path) -> None:
                 if not stat.S_ISDIR(os.lstat(at).st_mode):
                     raise UsageError(f"{at} is not a folder.", hint="Choose another folder, or delete it.") from None
     except OSError as error:
-        raise outputs.cannot_write(folder, error) from None
+        raise output_files.cannot_write(folder, error) from None

@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server
 from tests.client.modern import DISCOVERED, complete, modern, tell
-from tests.transports.web import SSE, Web, answer_to
+from tests.transports.scripted_http import SSE, Web, answer_to
 
 HELLO = Server().initialize
 

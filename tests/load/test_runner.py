@@ -16,7 +16,7 @@ from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import NotOffered, ServerExited, UsageError
 from inspector.journal.journal import Journal
-from inspector.load import echo, precise_timers
+from inspector.load import echo_server, precise_timers
 from inspector.load.floor import measure_floor
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.runner import LoadRun
@@ -38,7 +38,7 @@ def answering(on_call: Callable[[int, dict[str, Any], SendReply], Any]) -> Any:
             if asyncio.iscoroutine(done):
                 await done
             return
-        answer = echo.answer(message)
+        answer = echo_server.answer(message)
         if answer is not None:
             found = parse(answer)
             if message["method"] == "tools/list":
@@ -60,7 +60,7 @@ def result(message: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 def run_of(server: Any, journal: Journal, *, timeout: float = 5.0, **more: Any) -> LoadRun:
     plan = {"rate": 200.0, "seconds": 0.3, "warm_up": 0.0} | more.pop("plan", {})
-    tool = more.pop("tool", echo.TOOL)
+    tool = more.pop("tool", echo_server.TOOL)
     return LoadRun(
         TARGET, Options(timeout=timeout, era="legacy"), LoadPlan((PlannedCall(tool, {"k": 1}),), **plan), journal,
         connect=lambda target, sink, options: MemoryTransport(sink, server), **more,
@@ -283,7 +283,7 @@ async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.Mon
     monkeypatch.setattr("inspector.load.floor.SECONDS", 0.5)
     journal = Journal.unnamed(TARGET.as_header())
     run = LoadRun(
-        StdioTarget((sys.executable, "-I", echo.__file__, "stdio")), Options(), LoadPlan((PlannedCall(echo.TOOL),)),
+        StdioTarget((sys.executable, "-I", echo_server.__file__, "stdio")), Options(), LoadPlan((PlannedCall(echo_server.TOOL),)),
         journal,
     )  # fmt: skip
     await run._open()

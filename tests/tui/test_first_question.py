@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.tui.ask.question import QuestionPane
 from inspector.tui.widgets.editor import Editor

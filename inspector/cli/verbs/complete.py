@@ -32,7 +32,7 @@ def run(invocation: Invocation) -> int:
             dict(invocation.option("with", ())) or None,
         )
         if out.json:
-            from inspector.cli.results import last_result, result_text
+            from inspector.cli.exact_results import last_result, result_text
 
             n = last_result(session.journal, "completion/complete")
             out.document_text(result_text(session.journal, n, {"completion": {"values": values}}))
@@ -48,7 +48,7 @@ def run(invocation: Invocation) -> int:
 async def _say_why(session: Session, invocation: Invocation, out: Output) -> None:
     """Say that there are no values, and what is misspelt if the server lists something similar."""
     from inspector.cli.arguments import unlisted
-    from inspector.config.files import nearest
+    from inspector.config.foreign_files import nearest
 
     out.note("note: The server has no values for this argument.")
     named, argument = invocation.arguments["name"], invocation.arguments["argument"]

@@ -7,10 +7,10 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import check_outputs, forced, new_recording, write_text
 from inspector.cli.flow_options import ENVIRONMENT, SET
 from inspector.cli.options import ARGS, Option, count, output, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -33,7 +33,7 @@ _STOPPED = "The search was stopped."
 def run(invocation: Invocation) -> int:
     """Run the plan and report; 5 where a condition of --fail holds."""
     from inspector.calls.variables import Secrets
-    from inspector.cli import setup
+    from inspector.cli import session_setup
 
     out = Output.of(invocation)
     _check(invocation)
@@ -41,7 +41,7 @@ def run(invocation: Invocation) -> int:
     secrets = Secrets()
     plan = _plan(invocation, out, secrets)
     conditions = _conditions(invocation)
-    target = setup.live_target(invocation)
+    target = session_setup.live_target(invocation)
     is_locust = invocation.option("locust") is not None
     if not is_locust:
         _confirm(invocation, out, target, plan)
@@ -144,12 +144,12 @@ class _Runs:
     """Runs plans, one after another, on one recording."""
 
     def __init__(self, invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> None:
-        from inspector.cli import setup
+        from inspector.cli import session_setup
         from inspector.client.recording import new_journal
 
-        settings = setup.settings_of(invocation)
+        settings = session_setup.settings_of(invocation)
         self._target = target
-        self._options = setup.options_of(invocation, target, settings, asking=False)
+        self._options = session_setup.options_of(invocation, target, settings, asking=False)
         self._allowed = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
         self._prepared = _prepared(invocation, out)
         self.progress = _Progress(out)
@@ -288,7 +288,7 @@ def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdou
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
-        from inspector.cli.paint import Paint
+        from inspector.cli.colours import Paint
         from inspector.load.reports.text import LoadText
 
         paint: Any = Paint()

@@ -29,7 +29,7 @@ def run(invocation: Invocation) -> int:
             raise
         messages = result.get("messages") if type(result) is dict else None
         if out.json:
-            from inspector.cli.results import result_text
+            from inspector.cli.exact_results import result_text
 
             out.document_text(result_text(session.journal, call.answer_n, result))
         else:

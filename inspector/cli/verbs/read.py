@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def run(invocation: Invocation) -> int:
     """Read the resource and print its contents."""
     from inspector.cli import headless
-    from inspector.cli.files import check_outputs, forced
+    from inspector.cli.output_files import check_outputs, forced
 
     check_outputs(invocation, "save")
 
@@ -30,7 +30,7 @@ def run(invocation: Invocation) -> int:
             raise
         contents = result.get("contents") if type(result) is dict else None
         if out.json:
-            from inspector.cli.results import result_text
+            from inspector.cli.exact_results import result_text
 
             out.document_text(result_text(session.journal, call.answer_n, result))
         elif contents is None or invocation.option("save") is None:

@@ -16,12 +16,12 @@ from inspector.client.session_state import SessionState
 from inspector.text import count
 from inspector.tui.ask import labels
 from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
-from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 _TOPIC_CELLS = 12

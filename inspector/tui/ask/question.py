@@ -19,13 +19,13 @@ from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.events import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView

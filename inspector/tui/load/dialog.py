@@ -15,8 +15,8 @@ from textual.screen import ModalScreen
 from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan, number_text
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 _LABEL = 16
 _FIELDS: Mapping[str, tuple[str, str]] = {

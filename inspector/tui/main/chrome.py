@@ -19,7 +19,7 @@ from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.status import LinePart, MainTab, session_parts
+from inspector.tui.widgets.status_lines import LinePart, MainTab, session_parts
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),

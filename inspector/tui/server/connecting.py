@@ -10,7 +10,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
 from inspector.journal.format import Dir, Kind
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.text import quantity
 from inspector.tui.server.steps import step_rows
 from inspector.tui.widgets.fact_rows import Row, paragraph

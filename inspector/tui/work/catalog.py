@@ -15,19 +15,19 @@ from textual.message import Message
 from inspector.apps.definitions import tool_app
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
 from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
-from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey

@@ -21,24 +21,24 @@ from inspector.client.inbox import Question
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.settings import AskBeforeCall
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Tool, may_destroy
 from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import RootsBody
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest import Latest
+from inspector.tui.work.latest_only import Latest
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -336,7 +336,7 @@ class WorkPane(Container):
         return call
 
     def _compare(self, before: ShownOutcome, answer: ShownOutcome) -> None:
-        from inspector.tui.work.since import changes_since
+        from inspector.tui.work.answer_changes import changes_since
 
         answer.changes = changes_since(before, answer, self.session.journal)
         self.app.call_from_thread(self._compared, answer)
@@ -720,6 +720,8 @@ class WorkPane(Container):
             self.asking.focus_inside()
         self._focus_question = False
         self._waits()
+        if question is self._stray and self._stray_alone:
+            self._draw_asked()
 
     def on_question_pane_next(self, event: QuestionPane.Next) -> None:
         event.stop()
