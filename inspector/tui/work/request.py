@@ -188,7 +188,7 @@ class RequestPane(CompactEdge):
         self._touched = known is not None
         self._key = key
         self._form.disabled = self.session.commands is None
-        self._form.set_class(not form.fields(1), "-bare")
+        self._form.set_class(not form.has_fields, "-bare")
         self.fit()
         while len(self._kept) > VIEWS_KEPT:
             await self._kept.popitem(last=False)[1].remove()
