@@ -398,7 +398,9 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "Not connected" in screen_text(app))
+        await settle(pilot, lambda: "Not sent: not connected to the server." in screen_text(app))
+        await session.reopen()
+        await settle(pilot, lambda: "Not sent" not in screen_text(app))
 
 
 async def test_nothing_to_show_is_no_trouble(tmp_path: Path) -> None:
