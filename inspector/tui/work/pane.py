@@ -448,7 +448,9 @@ class WorkPane(Container):
         if question is not None:
             if question is not self.asking.question or self.asking.is_stale:
                 self._puts.want(question)
-            self._swap(self.asking)
+            if question is self.asking.question or self._lower is self.asking:
+                # Until the pane has the question, it would show an old one.
+                self._swap(self.asking)
         elif work is not None and work.is_running and work.call is not None:
             self.running.show(work.call)
             self._swap(self.running)
@@ -733,7 +735,7 @@ class WorkPane(Container):
     async def _put_question(self, question: Question) -> None:
         within = self.asking.has_focus_within
         await self.asking.show(question)
-        self._share_room()
+        self._draw_lower()
         if (within or self._focus_question) and self._lower is self.asking:
             self.asking.focus_inside()
         self._focus_question = False
