@@ -29,7 +29,7 @@ def test_the_page_of_the_specification_document():
     assert len(page.data) == 86
     assert page.sha256 == "24b26c1563c7572f4320d9de6360dfd8db26529ce53ec6b8d89ed758e6aad10e"
     assert page.policy.sources("connect-src") == ("'self'", "https://api.example.com")
-    assert (page.title, page.text, page.permissions, page.ui_place) == ("Tide", "-", ("geolocation",), "content")
+    assert (page.title, page.text.text, page.permissions, page.ui_place) == ("Tide", "-", ("geolocation",), "content")
     assert page.all_problems == ()
     assert len(page.warnings) == 2
 
