@@ -154,7 +154,7 @@ def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
 
 
 def odd_key(meta: Any) -> str:
-    """The first key without a prefix, or with a reserved one that is not that of skills; empty if there is none."""
+    """The first key with no prefix, or with a reserved one of others; empty if there is none."""
     for key in meta if type(meta) is dict else ():
         prefix = key.partition("/")[0] + "/"
         if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):

@@ -94,7 +94,8 @@ def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
     rows = [("tool", "name", "description", "schema", "characters", "tokens", "share")]
     rows += [
         (
-            out.safe(tool.name, NAME) or "(unnamed)", count(len(tool.name)), count(len(tool.description)), count(len(tool.schema)),
+            out.safe(tool.name, NAME) or "(unnamed)", count(len(tool.name)), count(len(tool.description)),
+            count(len(tool.schema)),
             count(tool.characters), f"{about}{count(tool.tokens)}", f"{cost.share(tool):.1%}",
         )
         for tool in cost.sorted(sort)

@@ -166,7 +166,8 @@ async def complete(visit: Visit, served: ServedSkills) -> Outcome:
             seen += folder.events
         path = _not_in_entry(skill, listed)
         if path:
-            text = f"The resource {short(path)} is in the directory of {short(skill.name)}, but its entry does not list it."
+            whose = f"the directory of {short(skill.name)}"
+            text = f"The resource {short(path)} is in {whose}, but its entry does not list it."
             return doubtful(text, *served.events, visit.newest("resources/list"))
         seen += served.events if listed else ()
     return good("", *seen) if seen else skipped("neither directories nor resources are listed")

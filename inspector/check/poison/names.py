@@ -15,7 +15,8 @@ _PAIRS = re.compile(
     rf"(?:{_TALK} (?:history|transcript|so far|dump)|(?:conversation|chat|dialog|dialogue|prompt) logs?"
     rf"|(?:full|all|previous|original|prior|past|entire|whole) {_TALK}"
     r"|system (?:prompts?|message|instructions)|reasoning (?:trace|steps|log)"
-    r"|(?:inner|internal) (?:monologue|thoughts|reasoning)|(?:all|other|your) tools|tools? (?:list|definitions|results|outputs)"
+    r"|(?:inner|internal) (?:monologue|thoughts|reasoning)|(?:all|other|your) tools"
+    r"|tools? (?:list|definitions|results|outputs)"
     r"|available tools?|(?:hidden|secret|internal|side) (?:notes?|reasoning|instructions?)|user prompt"
     r"|(?:full|entire|whole) context)(?: (?:text|json|string|str|raw|full|data|value|content|dump))?\Z"
 )

@@ -236,7 +236,8 @@ _BROUGHT = _any(
 _ORDER_TO_BRING = _re(
     rf"(?:(?:^|[.,:;>—-]\s*|\b(?:and|then|first|please|also|now|to|or|that|always|by|{OBLIGED})\s+(?:also\s+"
     rf"|first\s+|then\s+|always\s+)?)"
-    rf"\b{_BRING}\b)|\b(?:belongs?|goes|go) (?:in|into|to)\b|\b(?:be|been|and|or|,)\s+(?:also\s+|first\s+|then\s+)?{_BROUGHT}\b"
+    rf"\b{_BRING}\b)|\b(?:belongs?|goes|go) (?:in|into|to)\b|\b(?:be|been|and|or|,)\s+(?:also\s+"
+    rf"|first\s+|then\s+)?{_BROUGHT}\b"
     rf"|\b{_BROUGHT} (?:from|out of|here|over|along)\b"
 )
 _PRIVATE = _re(rf"{_PRIVATE_PATH}|{_PRIVATE_THING}")
@@ -246,7 +247,9 @@ _ABOUT_ONLY = _re(
     r"(?: (?:a|an|the|your|this))?(?: [\w.-]+){0,2} ?$"
 )
 _ABOUT_AFTER = _re(r"\s*(?:ids?|identifiers?|names?|fingerprints?|numbers?|paths?|types?)\b")
-_CONTENT_OF = _re(rf"^(?:the )?(?:\w+ )?(?:contents?|text|output|copy|dump) of (?:the |your )?(?:user['’]s )?{_PRIVATE_PATH}")
+_CONTENT_OF = _re(
+    rf"^(?:the )?(?:\w+ )?(?:contents?|text|output|copy|dump) of (?:the |your )?(?:user['’]s )?{_PRIVATE_PATH}"
+)
 _OWN_VARIABLES = _re(r"^(?:all |any )?(?:of )?(?:your|the user['’]s) environment variables")
 _DENIED_BEFORE = _re(
     r"\b(?:not|never|no|none|nothing|without|cannot|such as|leaked|don['’]t|doesn['’]t|isn['’]t"
@@ -313,13 +316,15 @@ _WHOSE = (
     r"|initial|original|user['’]s|developer['’]s|system['’]?s?|safety|preceding|of|these|those|and)"
 )
 _SPEAKERS = (
-    r"(?:the |your |this |our |any )?(?:user|developer|system|operator|model|assistant|host|client|llm|conversation|chat"
+    r"(?:the |your |this |our |any )?(?:user|developer|system|operator|model|assistant|host|client"
+    r"|llm|conversation|chat"
     r"|session|context|prompt|you)"
 )
 """Whose rules they are; those of a file or a project are data."""
 _SET_ASIDE = _re(
     rf"\b(?:ignore|disregard|forget|override|bypass|overrule|discard|abandon|set aside|stop "
-    rf"(?:following|obeying|using)|pay no attention to|take no notice of|disable|switch off|turn off|drop|circumvent|deactivate)\b"
+    rf"(?:following|obeying|using)|pay no attention to|take no notice of|disable|switch off|turn off"
+    rf"|drop|circumvent|deactivate)\b"
     rf"\s+(?:(?:\w+\s+)?(?:{_WHOSE}\s+)+{GAP}{{0,25}}?{_RULES}|(?:everything|anything|all|what) "
     rf"(?:that )?you (?:were|have been|['’]ve been) (?:told|taught|instructed|given))"
     rf"\b(?! (?:of|in|from|for) (?!{_SPEAKERS}))"
@@ -783,7 +788,8 @@ _ALSO = (
 _CALL_OF = re.compile(
     rf"(?P<this>(?i:\b(?:{_CALL}|calling|invoking|running|using) (?:this|the) (?:tool|function)\b)(?! {IDENTIFIER}))"
     rf"|\b(?i:{_CALL}|calling|invoking)\b(?i: the)?(?i: (?:tool|function))? {QUOTE}(?P<name>[A-Za-z][\w.-]*\w)"
-    rf"(?!{QUOTE} (?i:(?:query |url |path )?(?:parameter|argument|field|option|header|flag|property|attribute|value)s?\b))"
+    rf"(?!{QUOTE} (?i:(?:query |url |path )?(?:parameter|argument|field|option|header|flag|property"
+    rf"|attribute|value)s?\b))"
     rf"|{QUOTE}(?P<passive>\b[A-Za-z][\w.-]*\w){QUOTE} (?i:{OBLIGED}(?: \w+)? be (?:\w+ )?{_CALLED})"
 )
 _EACH = _re(_EACH_TIME)
@@ -940,13 +946,15 @@ _TO_MACHINE = re.compile(
     rf"(?i:\bnotes? (?:to|for) (?:the |any |all |an )?){_MACHINE}\b"
     rf"|(?i:\bnotes? (?:to|for) (?:the |any |all |an )?(?:ai|assistant|agent|llm|model|language model)s?\b)"
     rf"|(?i:\b(?:the |an? |any |all |every |dear |attention |hey )*)\b(?i:AI assistants?|AI agents?"
-    rf"|AI models?|(?:the )?assistants?(?! (?:manager|professor|director|editor|coach|secretary|to|teacher)\b)|AI|language models?|LLMs?|Copilot|ChatGPT|Claude|GPT-?\d?"
+    rf"|AI models?|(?:the )?assistants?(?! (?:manager|professor|director|editor|coach|secretary|to"
+    rf"|teacher)\b)|AI|language models?|LLMs?|Copilot|ChatGPT|Claude|GPT-?\d?"
     rf"|AIs)\b[^.!?;\n]{{0,50}}?\b(?i:must|has to|have to|should|shall|needs? to|is required to|are "
     rf"required to)(?i: (?:not|never|also|always|now))* (?i:call|ignore|send|enter|do|run|use|read|add"
     rf"|include|mention|forward|delete|visit|open|tell|write|reply|respond|follow|disable|approve"
     rf"|execute|not(?! be\b)|give|copy|click|change|set|stop|output|paste|say|recommend|rate|transfer|make|buy"
     rf"|pay|click|skip|act|treat|provide)\b"
-    rf"|(?i:\b(?:to|for) (?:any|all|every|the) )(?i:AI|LLM|assistant|agent|language model|chatbot)s?\b[^.!?;\n]{{0,20}}?"
+    rf"|(?i:\b(?:to|for) (?:any|all|every|the) )(?i:AI|LLM|assistant|agent|language model"
+    rf"|chatbot)s?\b[^.!?;\n]{{0,20}}?"
     rf"\b(?i:reading|reads?|processing|summari[sz]ing)\b"
     rf"|(?i:\bdear (?:AI|assistant|copilot|claude|chatgpt|agent|llm|model))\b"
     rf"|(?i:\bif you are (?:an? )?(?:AI|LLM|language model|assistant|agent|bot))\b"

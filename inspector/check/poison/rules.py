@@ -86,7 +86,7 @@ def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
 
 
 def words_of_server(info: Any) -> frozenset[str]:
-    """The words of the name and the title that a server gives itself: its product is no other server's."""
+    """The words of a server's own name and title, in the form of `own_names`."""
     names = [info.get(key) for key in ("name", "title")] if type(info) is dict else []
     words = (word for name in names if type(name) is str for word in re.split(r"[^\w]+|_", name[:200]))
     return own_names({word for word in words if len(word) > 2} - {"mcp", "server"})
@@ -131,7 +131,7 @@ def first_rules(
 
 
 def last_rules(waited: WaitingDefinition, own: Set[str]) -> Iterator[RuleVerdict]:
-    """What depends on the names of the server, when they are known."""
+    """Of a waiting definition, when the names of the server are known."""
     return (verdict for verdict in definition_rules(*waited, own) if verdict[0] in BY_NAMES)
 
 
