@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.calls import models
 from inspector.calls.models import FlowModel, StepModel
 from inspector.calls.regex import BadPattern, Pattern
-from inspector.calls.templates import BadTemplate, has_placeholder, placeholders
+from inspector.calls.templates import BadTemplate, has_placeholder, insert, placeholders
 from inspector.calls.yaml_text import (
     LARGEST,
     CallsError,
@@ -26,8 +26,8 @@ from inspector.calls.yaml_text import (
     read_bytes,
     read_yaml,
 )
-from inspector.compare.paths import parse_glob
-from inspector.config.files import nearest
+from inspector.compare.json_places import parse_glob
+from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, SchemaError, UsageError
 from inspector.text import safe
 
@@ -521,6 +521,8 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
     expect = getattr(step, "expect", None)
     if expect is not None and models.given(step, "expect"):
         _check_expect(flow, (*place, "expect"), expect)
+    _check_headers(flow, place, getattr(step, "headers", {}))
+    _check_fixed(flow, place, raw)
     inserted = []
     for steps, text in _texts_of(raw):
         try:
@@ -535,11 +537,13 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
 def _texts_of(step: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The texts of a step in which variables are inserted, with their places."""
     for key, value in step.items():
-        if key in ("name", "skip", "capture", "secret", "wait", "use", "repeat"):
+        if key in ("name", "skip", "secret", "wait", "use", "repeat"):
             continue
         if key == "expect":
             for inner, part in value.items() if isinstance(value, dict) else ():
-                if inner not in ("same_as", "ignore", "unordered", "schema", "within", "findings"):
+                if inner == "result":
+                    yield from (((key, inner, path), path) for path in part if has_placeholder(path))
+                if inner not in ("same_as", "schema", "within", "findings"):
                     yield from _texts(part, (key, inner))
         else:
             yield from _texts(value, (key,))
@@ -556,6 +560,32 @@ def _texts(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
     elif isinstance(value, list):
         for at, item in enumerate(value):
             yield from _texts(item, (*place, at))
+
+
+def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, str]) -> None:
+    """Check the headers of a step; the value of a variable is checked when it is sent."""
+    from inspector.config.text_checks import checked_header, checked_headers
+
+    try:
+        for name, value in headers.items():
+            place_of = (*place, "headers", name)
+            checked_header(name, "" if has_placeholder(value) else value)
+        place_of = (*place, "headers")
+        checked_headers((name, "") for name in headers)
+    except UsageError as error:
+        raise flow.error(place_of, f"{error.message}.", hint=str(error.hint), key=place_of[-1] != "headers") from None
+
+
+def _check_fixed(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
+    """Variables are not inserted where a step says what it is, or names files: there, braces are a mistake."""
+    for steps in (("wait",), ("use",), ("expect", "same_as")):
+        value: Any = raw
+        for step in steps:
+            value = value.get(step) if isinstance(value, dict) else None
+        if isinstance(value, str) and has_placeholder(value):
+            raise flow.error(
+                (*place, *steps), f"Variables are not inserted in “{steps[-1]}”.", hint="Write the value itself."
+            )
 
 
 def _check_wait(flow: Flow, place: tuple[str | int, ...], step: models.WaitStep) -> None:
@@ -645,7 +675,7 @@ def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any])
 
 def schema_at(flow: Flow, given: Any) -> Any:
     """The validator of a schema that stands in a flow, or in a file that it names. Raises `UsageError`."""
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
     from inspector.protocol import jsonrpc
     from inspector.protocol.validation import Validator
 
@@ -665,9 +695,22 @@ def schema_at(flow: Flow, given: Any) -> Any:
 
 def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: bool = False) -> None:
     try:
-        parse_glob(path)
-    except UsageError:
+        # A variable may hold a name or a number.
+        values = ("name", "0") if has_placeholder(path) else ("",)
+        tried = [str(insert(path, lambda _, value=value: value, str)) for value in values]  # type: ignore[misc]
+        problems = [problem for each in tried if (problem := _glob_problem(each))]
+    except BadTemplate as error:
+        raise flow.error(place, str(error), hint=error.hint, key=key) from None
+    if len(problems) == len(tried):
         raise flow.error(
             place, f"“{safe(path, _SHOWN)}” is not a path.", key=key,
             hint="Write one like $.structuredContent.id, or a JSON pointer like /structuredContent/id.",
-        ) from None  # fmt: skip
+        )  # fmt: skip
+
+
+def _glob_problem(path: str) -> str:
+    try:
+        parse_glob(path)
+    except UsageError as error:
+        return error.message
+    return ""

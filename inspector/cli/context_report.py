@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from inspector.cli.paint import Paint
+from inspector.cli.colours import Paint
 from inspector.hosts import host_facts
 from inspector.text import cell_len, count, quantity, signs
 

@@ -30,7 +30,7 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
-from inspector.config import files
+from inspector.config import foreign_files
 from inspector.reasons import split_reason
 
 _PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
@@ -98,9 +98,9 @@ class _Keys(BaseModel):
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key in value if isinstance(value, Mapping) else ():
             if key not in known:
-                near = files.nearest(key, known)
+                near = foreign_files.nearest(key, known)
                 hint = f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}."
-                raise _wrong(f"“{files.shown(key)}” is not a key that Inspector knows. {hint}")
+                raise _wrong(f"“{foreign_files.shown(key)}” is not a key that Inspector knows. {hint}")
         return value
 
 
@@ -347,7 +347,9 @@ _TRANSPORTS = (
 def _transport(value: Any) -> str:
     known = _text(value).strip().casefold()
     if known not in _TRANSPORTS:
-        raise _wrong(f"{files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse.")
+        raise _wrong(
+            f"{foreign_files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse."
+        )
     return known
 
 
@@ -362,7 +364,7 @@ def _root(value: Any) -> str:
         if "://" not in root:
             os.fsencode(root)
     except UnicodeEncodeError:
-        raise _wrong(f"{files.shown(ascii(root))} is not a path") from None
+        raise _wrong(f"{foreign_files.shown(ascii(root))} is not a path") from None
     return root
 
 

@@ -20,7 +20,7 @@ from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.events.subscription import EventRow, PollPlan, Subscription
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir, Kind
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.events import (
     LIST_CHANGED,
     LONGEST_NAME,

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.calls.models import MATCHERS, Counted, Expect, ExpectedError, ExpectedToolError, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
-from inspector.compare.paths import ROOT, places
-from inspector.compare.paths import ValuePath as Place
-from inspector.compare.reading import type_of
+from inspector.compare.json_places import ROOT, places
+from inspector.compare.json_places import ValuePath as Place
+from inspector.compare.lossless_json import type_of
 from inspector.compare.rules import DEFAULT, EXACT
 from inspector.compare.values import compare
-from inspector.config.files import nearest
+from inspector.config.foreign_files import nearest
+from inspector.errors import UsageError
 from inspector.flows.results import ExpectationResult
 from inspector.text import quantity
 
@@ -92,6 +93,10 @@ def judge(
     `JudgingStopped` then.
     """
     return list(_Judge(expect, observed, variables, flow, tuple(place), update, stopped).results())
+
+
+def _wants_nothing(expected: Any) -> bool:
+    return isinstance(expected, Matcher) and given(expected, "exists") and not expected.exists
 
 
 class JudgingStopped(Exception):
@@ -247,9 +252,14 @@ class _Judge:
 
     def _at_path(self, path: str, expected: Any) -> Iterator[ExpectationResult]:
         line = self.flow.located.position((*self.place, "expect", "result", path), key=True).line
+        path = self.variables.insert_text(path)
         found = places(self.observed.result, path)
-        first = next(found, None)
-        wants_nothing = isinstance(expected, Matcher) and given(expected, "exists") and not expected.exists
+        try:
+            first = next(found, None)
+        except UsageError as error:  # With the value of a variable in it.
+            yield self._failed(f"{path} {self._describe(expected)}", "a path", error.message, line=line)
+            return
+        wants_nothing = _wants_nothing(expected)
         if first is None:
             note = "" if wants_nothing else _near_member(self.observed.result, path)
             text = f"{path} {self._describe(expected)}"
@@ -280,6 +290,9 @@ class _Judge:
             for name, inner in expected.items():
                 if name in found:
                     yield from self._value(inner, found[name], place / name, line)
+                elif _wants_nothing(inner):
+                    there = place / name
+                    yield ExpectationResult(f"{there} {self._describe(inner)}", True, path=str(there), line=line)
                 else:
                     yield self._of_failure(self._missing(inner, found, place, name), f"{place / name} exists", line)
             return
@@ -317,7 +330,7 @@ class _Judge:
             for name, inner in expected.items():
                 if name in found:
                     failures += self._failures(inner, found[name], place / name)
-                else:
+                elif not _wants_nothing(inner):
                     failures.append(self._missing(inner, found, place, name))
             return failures
         inserted = self.variables.insert(expected)
@@ -538,7 +551,11 @@ class _Judge:
                 text, False, expected=f"the file {expect.same_as}", found="no such file",
                 note="Run with --update to write it.", line=line,
             )  # fmt: skip
-        rules = DEFAULT.plus(ignore=expect.ignore, unordered=expect.unordered)
+        ignore, unordered = (map(self.variables.insert_text, paths) for paths in (expect.ignore, expect.unordered))
+        try:
+            rules = DEFAULT.plus(ignore=list(ignore), unordered=list(unordered))
+        except UsageError as error:  # With the value of a variable in it.
+            return ExpectationResult(text, False, expected="paths to ignore", found=error.message, line=line)
         compared = compare(expected, found, rules, most=MOST_SHOWN)
         if compared.same:
             return ExpectationResult(text, True, line=line)
@@ -787,7 +804,7 @@ def _validator(schema: str) -> Any:
 
 def _near_member(value: Any, path: str) -> str:
     """Name the member of an object that a path probably means."""
-    from inspector.compare.paths import parse_glob
+    from inspector.compare.json_places import parse_glob
 
     for step in parse_glob(path):
         if step.any_depth or step.key is None:

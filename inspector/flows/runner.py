@@ -19,19 +19,19 @@ from inspector.calls import models
 from inspector.calls.models import Answer, Expect, StepModel, given, verb_of
 from inspector.calls.variables import Variables, check
 from inspector.client.inbox import TOPICS, StandingAnswers
-from inspector.compare.paths import places
-from inspector.config.checks import checked_headers
-from inspector.config.files import nearest
+from inspector.compare.json_places import places
+from inspector.config.foreign_files import nearest
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import InspectorError, ServerError, UsageError
-from inspector.flows.command import repeat
+from inspector.config.text_checks import checked_headers
+from inspector.errors import InspectorError, ServerError, TargetError, UsageError
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
 from inspector.flows.results import ExpectationResult, FlowOutcome, FlowResult, RunResult, StepResult
+from inspector.flows.step_command import repeat
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe, sentences
 
@@ -93,7 +93,7 @@ class Silent:
 
 
 class EventJudge(Protocol):
-    """Attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
+    """Attaches findings to the events of a journal: `inspector.check.judge.judge.Judge`."""
 
     journal: Journal
 
@@ -278,6 +278,7 @@ class FlowRun:
             try:
                 try:
                     self.variables.row = self.variables.insert(row) if row is not None else {}
+                    self._check_values(number)
                     if isinstance(step, models.UseStep):
                         result = await self._use(number, step, row_number)
                     else:
@@ -297,15 +298,26 @@ class FlowRun:
             if result.outcome == "failed" and self.bail and not self.stopped:
                 self.stopped = f"Step {number} failed, and --bail stops there."
 
+    def _check_values(self, number: int) -> None:
+        """Raise KeyError for a variable of a step that has no value: such a step sends nothing."""
+        if self.dry:
+            return
+        for place, names in self.flow.inserted[number - 1]:
+            for name in names if place[0] != "each" else ():
+                self.variables.value(name)
+
     async def _run_step(self, number: int, step: StepModel, row: int) -> StepResult:
         if self.dry:
             return await self._check(number, step, row)
         before, self._before_step = self._before_step, len(self.session.journal)
         if isinstance(step, models.WaitStep):
             return await self._wait(number, step, row, before)
-        if isinstance(step, models.NotifyStep):
-            return self._notify(number, step, row)
-        return await self._request(number, step, row)
+        try:
+            if isinstance(step, models.NotifyStep):
+                return self._notify(number, step, row)
+            return await self._request(number, step, row)
+        except TargetError as error:  # A header with the value of a variable in it.
+            return self._made(number, step, row, outcome="failed", error=f"{error.message}.")
 
     async def _use(self, number: int, step: models.UseStep, row: int) -> StepResult:
         used = self.flow.used[number]
@@ -444,8 +456,8 @@ class FlowRun:
         failed = isinstance(observed.result, dict) and observed.result.get("isError") is True
         if not observed.has_result or (failed and not given(step.expect, "tool_error")):  # type: ignore[union-attr]
             return captured, missing
-        for name, path in getattr(step, "capture", {}).items():
-            found = captures[name]
+        for name, written in getattr(step, "capture", {}).items():
+            path, found = self.variables.insert_text(written), captures[name]
             if len(found) == 1:
                 captured[name] = self.variables.captured[name] = found[0]
                 if name in getattr(step, "secret", []):
@@ -493,15 +505,19 @@ class FlowRun:
         finally:
             stop.set()  # Of a run that was stopped, the thread ends at the next value.
 
-    @staticmethod
-    def _found(step: StepModel, observed: Observed) -> dict[str, list[Any]]:
+    def _found(self, step: StepModel, observed: Observed) -> dict[str, list[Any]]:
         """By variable that the step captures, what its path finds: two values at most."""
         if not observed.has_result:
             return {}
-        return {
-            name: [value for _, (_, value) in zip(range(2), places(observed.result, path), strict=False)]
-            for name, path in getattr(step, "capture", {}).items()
-        }
+        return {name: list(self._at(observed.result, path, 2)) for name, path in getattr(step, "capture", {}).items()}
+
+    def _at(self, value: Any, path: str, most: int) -> Iterator[Any]:
+        """The values at a path of a step; none where a variable makes it a wrong one."""
+        try:
+            for _, (_, found) in zip(range(most), places(value, self.variables.insert_text(path)), strict=False):
+                yield found
+        except UsageError:
+            return
 
     # Requests
 
@@ -547,9 +563,10 @@ class FlowRun:
         session = self.session
         before, known = len(session.journal), session.journal.findings.version
         observed = Observed()
+        headers = self._headers(step)
         with self._standing(step.answer if given(step, "answer") else None), self._watching_secrets(step):
             try:
-                call = self._send(step, method, params)
+                call = self._send(step, method, params, headers)
                 n = call.n
                 if self.findings is not None and not given(step.expect, "findings"):
                     self.findings.run_to(n)  # While the server works.
@@ -566,8 +583,9 @@ class FlowRun:
         self._observe(step, method, params, call, before, known, observed)
         return observed, call, n
 
-    def _send(self, step: models.CallStep, method: str, params: dict[str, Any]) -> Call:
-        headers = self._headers(step)
+    def _send(
+        self, step: models.CallStep, method: str, params: dict[str, Any], headers: tuple[tuple[str, str], ...]
+    ) -> Call:
         if isinstance(step, models.CallStep):
             return self.session.call_tool(
                 params["name"], params["arguments"], as_task=step.task, anyway=True, meta=params.get("_meta"),
@@ -653,7 +671,7 @@ class FlowRun:
             result = message.get("result") if isinstance(message, dict) else None
             for value in (result, result.get("result") if isinstance(result, dict) else None):
                 for path in wanted:
-                    for _, (_, found) in zip(range(100), places(value, path), strict=False):
+                    for found in self._at(value, path, 100):
                         self.variables.secrets.add(found)
 
         journal.on_arrival, old = look, journal.on_arrival
@@ -702,7 +720,7 @@ class FlowRun:
 
     async def _check(self, number: int, step: StepModel, row: int) -> StepResult:
         """`--dry-run`: whether the server has what the step names, and whether the arguments match its schema."""
-        from inspector.flows.dry import problem_of
+        from inspector.flows.dry_run import problem_of
 
         problem = await problem_of(self.session, step, self.variables)
         expectation = ExpectationResult(

@@ -12,7 +12,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
-from inspector.config import outputs
+from inspector.config import output_files
 from inspector.errors import UsageError
 from inspector.skills import uris
 from inspector.skills.entries import Skill
@@ -67,7 +67,7 @@ def save_skill(
                 left_out.append((check.file.path, why))
                 continue
             _make_folders(folder, path.parent)
-            outputs.write_file(path, check.data, force=force)
+            output_files.write_file(path, check.data, force=force)
             written.append(path)
             folders.update(path.parents)
     return SavedSkill(target, written, left_out)
@@ -101,4 +101,4 @@ def _make_folders(top: Path, folder: Path) -> None:
                 if not stat.S_ISDIR(os.lstat(at).st_mode):
                     raise UsageError(f"{at} is not a folder.", hint="Choose another folder, or delete it.") from None
     except OSError as error:
-        raise outputs.cannot_write(folder, error) from None
+        raise output_files.cannot_write(folder, error) from None

@@ -28,19 +28,19 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
 from inspector.text import safe, wants_ascii
 from inspector.tui.advice import error_text
-from inspector.tui.attention import Attention
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
-from inspector.tui.events import OpenInstead, OpenTarget
-from inspector.tui.freed_memory import forget_removed_widgets
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
+from inspector.tui.memory import forget_removed_widgets
 from inspector.tui.navigator import Opening, ScreenNavigator
+from inspector.tui.notifications import Attention
 from inspector.tui.palette import PALETTE_CSS, Items, OwnCommands, Themes, VerbPalette, Verbs
+from inspector.tui.pane_messages import OpenInstead, OpenTarget
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
 from inspector.tui.themes import DEFAULT, bundled, textual_theme
-from inspector.tui.unexpected import UnexpectedErrors, WatchedWorkers
+from inspector.tui.unexpected_errors import UnexpectedErrors, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import draw_scrollbars

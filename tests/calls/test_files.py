@@ -176,6 +176,12 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (STEP + "{result: {$.a: {matches: '('}}}\n", 4, 38, "Use “contains” for a plain text"),
         (STEP + "{schema: nothing.json}\n", 4, 22, "The path is relative to the folder of this file."),
         (HEAD + "# " + "x" * (1 << 20), 1, 1, "larger than 1 MiB. | Split it into several files."),
+        (HEAD + "steps:\n  - call: x\n    headers: {'X A': a}\n", 4, 15, "is not a header name"),
+        (HEAD + "steps:\n  - call: x\n    headers: {X: \"a\\nB: c\"}\n", 4, 15, "contains a line break"),
+        (HEAD + "steps:\n  - call: x\n    headers: {Host: a, host: b}\n", 4, 14, "one Host header"),
+        (HEAD + "steps:\n  - wait: '{{a}}'\n", 3, 11, "Variables are not inserted in “wait”."),
+        (STEP + "{same_as: '{{a}}.json'}\n", 4, 23, "Variables are not inserted in “same_as”."),
+        (HEAD + "steps:\n  - call: x\n    capture: {a: '$.b[{{i}}'}\n", 4, 18, "is not a path"),
         (HEAD + "vars: {a: *b}\nsteps: []\n", 2, 11, "is not defined above. | Define it"),
     ],
 )  # fmt: skip
@@ -295,6 +301,8 @@ def test_a_value_takes_the_type_of_the_default(default: str, given_text: str, va
         ("  - read: '{{id}}'\n  - call: x\n    capture: {id: $.id}\n", 4, 11, "Step 2 captures it."),
         ("  - call: x\n    each: [{a: 1, b: 2}, {a: 2}]\n    args: {b: '{{b}}'}\n", 6, 15, "Unknown variable “b”."),
         ("  - call: x\n    expect: {result: {$.a: {one_of: [1, '{{q}}']}}}\n", 5, 41, "Unknown variable “q”."),
+        ("  - call: x\n    expect: {result: {'$.a.{{q}}': 1}}\n", 5, 36, "Unknown variable “q”."),
+        ("  - call: x\n    capture: {a: '$.a[{{q}}]'}\n", 5, 18, "Unknown variable “q”."),
     ],
 )  # fmt: skip
 def test_an_unknown_variable(steps: str, line: int, column: int, said: str, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from inspector.check import judge as judge_module
-from inspector.check.judge import Judge
+from inspector.check.judge import judge as judge_module
+from inspector.check.judge.judge import Judge
 from inspector.journal.journal import Journal
 
 INIT = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {

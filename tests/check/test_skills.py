@@ -4,9 +4,9 @@ import copy
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R4, R5, capability, in_result, refuses
-from tests.check.planted import Answers, Case, Fault, Item, is_found, is_not_blamed
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R4, R5, capability, in_result, refuses
+from tests.check.faulty_servers import Answers, Case, Fault, Item, is_found, is_not_blamed
 
 SKILLS = "io.modelcontextprotocol/skills"
 URI = "skill://shop/order-lookup/SKILL.md"

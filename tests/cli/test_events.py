@@ -18,15 +18,15 @@ import pytest
 
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.webhook import new_secret
 from tests.client.modern import DISCOVERED
 from tests.events.test_subscription import POLLED, happened
-from tests.hooks import deliver
-from tests.interop.starting import free_port
+from tests.interop.listening_servers import free_port
 from tests.protocol.test_events import TIDE
 from tests.protocol.test_webhook import BODY, HEADERS, SECRET
+from tests.webhook_server import deliver
 
 from .conftest import Run, Script
 

@@ -95,12 +95,17 @@ VALUE = {
         ("/o/b/c/0", "1", True), ("$.type", "x", True), ("$.n", "'{{three}}'", True), ("$.o", "'{{obj}}'", True),
         ("$.n", "{min: '{{three}}'}", True), ("$.list", "{items: '{{three}}'}", True), ("$.s", "{contains: '{{word}}'}", True),
         ("$.s", "{matches: '{{dot}}'}", False), ("$.list", "{items: 3, contains: 9}", False),
+        ("$.o", "{x: {exists: false}, b: {q: {exists: false}}}", True), ("$.o", "{a: {exists: false}}", False),
+        ("$.rows", "{each: {x: {exists: false}}}", True), ("$.rows", "{any: {id: {exists: false}}}", False),
+        ("$.list[{{three}}]", "{exists: false}", True), ("$.{{word}}", "1", False), ("$.o['{{letter}}']", "1", True),
+        ("$.o['{{quote}}']", "1", False),
     ],
 )  # fmt: skip
 def test_each_expectation(run: Run, script: Script, home: Path, path: str, expected: str, ok: bool) -> None:
     server = script(tools__list=TOOLS, tools__call=result(VALUE))
     place = f"$.structuredContent{path[1:]}" if path.startswith("$") else f"/structuredContent{path}"
-    head = "vars: {three: 3, obj: {a: 1, b: {c: [1]}}, word: order, dot: 'o.der'}\n"
+    place = json.dumps(place) if "{{" in place else place
+    head = "vars: {three: 3, obj: {a: 1, b: {c: [1]}}, word: order, dot: 'o.der', letter: a, quote: \"'\"}\n"
     flow(home, f"  - call: echo\n    expect:\n      result:\n        {place}: {expected}\n", head=head)
     ran = run("run", "--json", *server)
     assert outcomes(ran) == ["passed" if ok else "failed"], steps_of(ran)
@@ -233,12 +238,27 @@ def test_a_capture_that_finds_nothing_or_many_fails(
     server = script(tools__list=TOOLS, tools__call=two)
     flow(
         home,
-        f"  - call: echo\n    capture:\n      v: {path}\n  - call: echo\n    args: {{v: '{{{{v}}}}'}}\n  - call: echo\n",
+        f"  - call: echo\n    capture:\n      v: {path}\n  - call: echo\n    args: {{v: '{{{{v}}}}'}}\n  - call: echo\n"
+        "  - call: echo\n    expect: {result: {$.content: '{{v}}'}}\n",
     )
     ran = run("run", "--json", *server)
-    assert outcomes(ran) == ["failed", "not_run", "passed"]
+    assert outcomes(ran) == ["failed", "not_run", "passed", "not_run"]
     assert failures(steps_of(ran)[0]) == [(path, "one value", found)]
-    assert "v has no value" in steps_of(ran)[1]["error"]
+    for step in (steps_of(ran)[1], steps_of(ran)[3]):
+        assert "v has no value" in step["error"]
+        assert "request" not in step
+
+
+def test_a_header_that_a_variable_makes_wrong_fails_the_step(run: Run, script: Script, home: Path) -> None:
+    server = script(tools__list=TOOLS, tools__call=result({"a": 1}))
+    flow(
+        home,
+        "  - call: echo\n    headers: {X-A: '{{v}}'}\n  - notify: x/y\n    headers: {X-A: '{{v}}'}\n  - call: echo\n",
+        head='vars: {v: "a\\nB: c"}\n',
+    )
+    ran = run("run", "--json", *server)
+    assert outcomes(ran) == ["failed", "failed", "passed"]
+    assert "The value of the header X-A contains a line break" in steps_of(ran)[0]["error"]
 
 
 def test_each_repeat_use_skip_and_only(run: Run, script: Script, home: Path) -> None:
@@ -455,6 +475,7 @@ def test_files_and_options_that_are_wrong_send_nothing(run: Run, script: Script,
         (["--environment", "x"], "The environment “x” does not exist"),
         (["--set", "a"], "is not in name=value form"), (["--set", "1=2"], "is not a variable name"), (["nothing"], "does not exist"),
         (["--server", "@nothing"], "nothing"), (["--jobs", "0"], "0"), (["--seed", "x"], "is not a whole number"),
+        (["--keep", str(good)], "cannot be written"),
     ):  # fmt: skip
         ran = run("run", *words, *(server if "--server" not in words else []))
         assert ran.code == 2, words

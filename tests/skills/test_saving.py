@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config.outputs import OutputExists
+from inspector.config.output_files import OutputExists
 from inspector.errors import UsageError
 from inspector.skills.entries import SkillFile, read_entry
 from inspector.skills.saving import folder_of, is_read_by_agents, save_skill

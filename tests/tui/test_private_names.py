@@ -116,4 +116,4 @@ def test_what_makes_connections_is_still_there() -> None:
         for path in package.rglob("*.py")
         if re.search(r"httpcore\._[a-z]|AsyncConnectionPool", path.read_text(encoding="utf-8"))
     ]
-    assert users == ["transports/proxied.py"]
+    assert users == ["transports/proxy_connections.py"]

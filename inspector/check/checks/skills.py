@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
-from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, skipped
-from inspector.check.rules import short
-from inspector.check.skill_rules import (
+from inspector.check.check_table import CheckTable
+from inspector.check.judge.rules import short
+from inspector.check.judge.skill_rules import (
     NOWHERE,
     ServedSkills,
     Walked,
@@ -18,7 +16,9 @@ from inspector.check.skill_rules import (
     served_skills,
     walked,
 )
-from inspector.check.visit import Visit
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, skipped
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 from inspector.skills import uris
 from inspector.skills.entries import MOST_BYTES, Skill

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 
 from inspector.check.poison.phrases import WELL_KNOWN
-from inspector.check.poison.prepared import fold
+from inspector.check.poison.prepared_text import fold
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _TALK = r"(?:conversations?|chats?|dialog(?:ue)?s?|messages?|prompts?)"

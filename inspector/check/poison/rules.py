@@ -6,15 +6,15 @@ import re
 from collections.abc import Generator, Iterator, Set
 from typing import Any
 
-from inspector.check.innocent import Innocent, digest_of
+from inspector.check.judge.clean_texts import Innocent, digest_of
+from inspector.check.judge.rules import RuleVerdict, short
+from inspector.check.judge.state import WaitingDefinition
+from inspector.check.judge.text_rules import without_odd_values
 from inspector.check.poison.families import FAMILIES
 from inspector.check.poison.judge import Poison, TextPlace, is_innocent, judge_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
-from inspector.check.poison.prepared import same_but_numbers
-from inspector.check.rules import RuleVerdict, short
-from inspector.check.watched import WaitingDefinition
-from inspector.check.wording import without_odd_values
+from inspector.check.poison.prepared_text import same_but_numbers
 from inspector.protocol.jsonrpc import excerpt
 
 IDS = {

@@ -24,7 +24,7 @@ MOST_LOADED = 50
 
 def run(invocation: Invocation) -> int:
     """List the tools with a page, or show one page, of a server or a recording."""
-    from inspector.cli.setup import target_of
+    from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget
 
     wanted: str | None = invocation.option("page")
@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
         )
     target = target_of(invocation)
     if isinstance(target, RecordingTarget):
-        from inspector.cli.recorded import recorded_session
+        from inspector.cli.open_recording import recorded_session
 
         out = Output.of(invocation)
         with recorded_session(target.path, out) as session:
@@ -107,7 +107,7 @@ def _uri(session: SessionState, wanted: str) -> str:
 def _recorded_answer(journal: Journal, uri: str) -> Any:
     """The newest result of `resources/read` for a URI; None without one."""
     from inspector.journal.format import Dir
-    from inspector.journal.select import Query
+    from inspector.journal.query import Query
     from inspector.protocol.jsonrpc import Shape
 
     asked = Query(method="resources/read", shape=Shape.REQUEST, dir=Dir.SEND)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
-from inspector.cli.serving import address, is_address
+from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
@@ -119,7 +119,7 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
     name: str = invocation.option(action)
     event = feed.find(name)
     if event is None:
-        from inspector.config.files import nearest
+        from inspector.config.foreign_files import nearest
 
         near = nearest(name, [each.name for each in feed.types])
         raise UsageError(
@@ -222,7 +222,8 @@ class _Rows:
 
 
 def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
-    from inspector.protocol import jsondepth, jsonrpc
+    from inspector.protocol import jsonrpc
+    from inspector.protocol.exact_json import depth
 
     found: dict[str, Any] = {"kind": row.kind, "n": row.n, "at": at}
     if occurrence is not None:
@@ -233,7 +234,7 @@ def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
     try:
         return jsonrpc.encode(found).decode()
     except RecursionError:
-        return jsonrpc.encode(found | {"event": jsondepth.LEFT_OUT}).decode()
+        return jsonrpc.encode(found | {"event": depth.LEFT_OUT}).decode()
 
 
 async def _poll(invocation: Invocation, session: Session, out: Output, feed: Feed, subscription: Subscription) -> int:
@@ -339,10 +340,10 @@ def _secret_file(invocation: Invocation) -> str:
 
     file: Path = invocation.option("secret-file")
     if not file.exists():
-        from inspector.config.outputs import write_file
+        from inspector.config.output_files import write_file
 
         write_file(file, (webhook.new_secret() + "\n").encode())
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
 
     secret = read_text(file, limit=10_000).strip()
     webhook.key_of(secret)
@@ -483,7 +484,7 @@ def _verify(invocation: Invocation) -> int:
     """Verify a saved delivery; 5 if a receiver must reject it."""
     import time
 
-    from inspector.config.files import read_bytes
+    from inspector.config.foreign_files import read_bytes
     from inspector.protocol import webhook
 
     out = Output.of(invocation)

@@ -24,14 +24,14 @@ DIFFERENT = 5
 
 def run(invocation: Invocation) -> int:
     """List the skills, or show, verify or save some of them; 5 if one differs from its entry."""
-    from inspector.cli.setup import target_of
+    from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget
     from inspector.errors import UsageError
 
     wanted = _wanted(invocation)
     target = target_of(invocation)
     if isinstance(target, RecordingTarget):
-        from inspector.cli.recorded import recorded_session
+        from inspector.cli.open_recording import recorded_session
         from inspector.skills.observed import SkillLog
 
         if invocation.option("verify"):
@@ -84,7 +84,7 @@ async def _find(reader: SkillReader, wanted: str) -> list[Skill]:
 
 
 def _chosen(log: SkillLog, wanted: str) -> list[Skill]:
-    from inspector.config.files import nearest
+    from inspector.config.foreign_files import nearest
     from inspector.errors import UsageError
 
     if not wanted:
@@ -235,7 +235,7 @@ def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill
     folder = invocation.option("output")
     if folder is None:
         return 0
-    from inspector.cli.files import forced
+    from inspector.cli.output_files import forced
     from inspector.skills.saving import is_read_by_agents, save_skill
     from inspector.text import quantity
 

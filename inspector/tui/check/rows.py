@@ -11,7 +11,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from inspector.check.outcome import Outcome, Skip
-from inspector.check.report import CheckSummary, Report
+from inspector.check.reports.summary import CheckSummary, Report
 from inspector.check.result import VERDICTS, Verdict
 from inspector.text import count
 from inspector.tui.keymap import Keymap

@@ -34,6 +34,8 @@ class LastMessageLine(Widget):
         self.session = session
         self._seen = -1
         self._shown = 0
+        self.asked: paint.Pieces = ""
+        """A question of the server that waits out of sight; it is shown instead of the message."""
 
     def tick(self) -> None:
         """Draw a newer message, if there is one."""
@@ -41,6 +43,12 @@ class LastMessageLine(Widget):
         if seen != self._seen:
             self._seen = seen
             self._shown = self._last()
+            self.refresh()
+
+    def show_asked(self, asked: paint.Pieces) -> None:
+        """Show a question that waits, or `""`."""
+        if asked != self.asked:
+            self.asked = asked
             self.refresh()
 
     def _last(self) -> int:
@@ -51,9 +59,9 @@ class LastMessageLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         look, cells = palette(), self.size.width
-        key = hints(self, "app.messages")
+        key = hints(self, "app.question" if self.asked else "app.messages")
         right = [piece for hint in key for piece in ((hint.label, "key"), f" {hint.title}")]
-        left = paint.segments(self._words(), room=cells, look=look)
+        left = paint.segments(self.asked or self._words(), room=cells, look=look)
         line = paint.spread(left, paint.segments(right, room=cells, look=look), cells - 2)
         return paint.strip([Segment(" "), *line], cells, look=look)
 
@@ -75,5 +83,5 @@ class LastMessageLine(Widget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        for hint in hints(self, "app.messages"):
+        for hint in hints(self, "app.question" if self.asked else "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)

@@ -22,8 +22,8 @@ from textual.widget import Widget
 
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.cells import runs, shown
 from inspector.tui.widgets.edit_buffer import EditBuffer
+from inspector.tui.widgets.visible_characters import runs, shown
 
 MOST_ROWS = 8
 """Rows up to which an editor grows; longer texts scroll in it."""

@@ -11,7 +11,7 @@ from inspector.apps.policy import BY_SPECIFICATION
 from inspector.client.session_state import SessionState
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import quantity, size
 from inspector.tui.themes import signs_now

@@ -15,15 +15,15 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion

@@ -16,12 +16,12 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task
 from inspector.text import duration, yours
-from inspector.tui.events import ShowExchange
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, Happened, steps

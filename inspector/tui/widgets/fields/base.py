@@ -13,7 +13,7 @@ from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 
-from inspector.protocol.form import UNSET, Field, Form
+from inspector.protocol.forms.form import UNSET, Field, Form
 from inspector.text import lines, size
 from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
