@@ -106,10 +106,11 @@ def result_rules(
     yield from skill_rules.result_rules(method, result, watched, asked or {})
     if method in ("initialize", "server/discover"):
         yield from skill_rules.opening_rules(result, watched)
-        yield from poison.definition_rules(
-            "the server", {"instructions": result.get("instructions")}, watched.own_names
-        )
-        yield from poison.server_name_rules(_server_name(result))
+        info = _server_info(result)
+        watched.own_names |= poison.words_of_server(info)
+        instructions = {"instructions": result.get("instructions")}
+        yield from poison.first_rules("the server", instructions, watched.own_names, watched.waiting)
+        yield from poison.server_name_rules(info.get("name"))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
 
@@ -127,7 +128,9 @@ def _page_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[R
             names = _remember(_names, digest, poison.names_in(entries))
         if not names <= watched.own_names:
             watched.own_names |= names
-    yield from poison.page_rules(method.partition("/")[0], entries, digest if page else b"", watched.own_names)
+    yield from poison.page_rules(
+        method.partition("/")[0], entries, digest if page else b"", watched.own_names, watched.waiting
+    )
     # The other rules depend on nothing else than this.
     key = digest_of(repr((method, watched.revision, watched.offered, watched.server)) + page)
     found = _judged.get(key) if page else None
@@ -167,10 +170,10 @@ def _entry_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[
         yield from definition_rules(entries)
 
 
-def _server_name(result: dict[str, Any]) -> Any:
+def _server_info(result: dict[str, Any]) -> dict[str, Any]:
     meta = result.get("_meta")
     info = result.get("serverInfo") or (meta.get(SERVER_INFO) if type(meta) is dict else None)
-    return info.get("name") if type(info) is dict else None
+    return info if type(info) is dict else {}
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:
