@@ -57,6 +57,8 @@ _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
+_MOST_NAMES, _MOST_OF_NAME = 5, 40
+"""Unknown kinds of events that are named, and the characters of each name."""
 _LONGEST_EXTRA = 1024
 """Characters of a message's other members that are kept without its body."""
 
@@ -93,6 +95,8 @@ class Journal:
         self.ended: dict[str, Any] | None = None
         """The end line, if there is one. None in a finished file means that the writer was killed."""
         self.notices: list[str] = []
+        self._unknown: list[str] = []
+        """The first kinds of events that this version does not know."""
         """Unusual facts about the file, as sentences for its reader."""
         self.raw_only = False
         """The file has a newer major version: events are shown, not interpreted."""
@@ -753,7 +757,11 @@ class Journal:
             value = None
         if self.raw_only or type(value) is not dict:
             why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
-            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
+            try:
+                text, data = line.decode() or None, None
+            except UnicodeDecodeError:
+                text, data = None, line
+            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", text, data, {"why": why})
         del line
         event = read_event(value, n)
         event.n = n
@@ -833,6 +841,8 @@ class Journal:
             return
         event = read_event(value, index.count + 1)
         size = len(event.bytes) if event.data is not None or event.raw is not None else event.dropped or 0
+        if event.kind is Kind.OTHER:
+            self._tell_unknown(event.kind_name)
         if event.kind == Kind.MARK:
             self.marks.take(index.count + 1, event.fields)
         if event.kind in (Kind.LIFE, Kind.AUTH, Kind.MARK):
@@ -861,6 +871,16 @@ class Journal:
         octets = len(raw) if raw.isascii() else len(raw.encode("utf-8", "surrogatepass"))
         self.index.add(t, dir, _RPC, channel, offset, octets, message, conn=conn_of(line))
 
+    def _tell_unknown(self, kind: str) -> None:
+        """Name a kind of event that this version does not know among the notices."""
+        name = f"“{kind[:_MOST_OF_NAME]}”"
+        if name in self._unknown or len(self._unknown) >= _MOST_NAMES:
+            return
+        notice, self._unknown = _unknown_notice(self._unknown), [*self._unknown, name]
+        self.notices[:] = [each for each in self.notices if each != notice] + [_unknown_notice(self._unknown)]
+        # A saved index does not have the names.
+        self._may_save = False
+
     def _take_finding(self, n: int, event: Event) -> None:
         about = event.fields["finding"]
         level = about.get("level")
@@ -884,6 +904,14 @@ class Journal:
     def end_is_missing(self) -> bool:
         """Whether the whole file was read and has no end line: its writer was killed, or still writes."""
         return not self.storage.writable and self.ended is None
+
+
+def _unknown_notice(names: Sequence[str]) -> str:
+    kinds = "the kind" if len(names) == 1 else "the kinds"
+    return (
+        f"This recording has events of {kinds} {', '.join(names)}, which this Inspector does not know: it shows their "
+        "fields only. A newer version may show more."
+    )
 
 
 def _read_header(path: Path, line: bytes) -> dict[str, Any]:

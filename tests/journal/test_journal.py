@@ -238,7 +238,7 @@ def test_a_newer_version_is_shown_raw_with_a_notice(tmp_path):
     opened = Journal.open(path)
     opened.refresh()
     assert "version 9" in opened.notices[0]
-    assert opened.event(1).bytes == b'{"whatever":1}'
+    assert opened.event(1).raw == '{"whatever":1}'
 
 
 def test_unknown_kinds_keys_and_broken_lines_are_shown(tmp_path):
@@ -255,6 +255,8 @@ def test_unknown_kinds_keys_and_broken_lines_are_shown(tmp_path):
     assert len(opened) == 4
     assert opened.event(1).kind_name == "telepathy"
     assert opened.event(1).fields == {"more": [1]}
+    (notice,) = opened.notices
+    assert "the kinds “telepathy”, “other”, which this Inspector does not know" in notice
     assert opened.event(2).bytes == b"this is broken"
     assert opened.index.state(4) is State.INVALID
     assert [event.n for event in opened.events()] == [1, 2, 3, 4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -164,6 +165,14 @@ def test_a_large_message_is_not_read_for_its_summary() -> None:
     n = talk.say(1, "x" * LARGEST_READ)
     talk.journal.event = None  # type: ignore[method-assign, assignment]
     assert plain(summary(talk.journal, n)) == "a result of 262 kB"
+
+
+def test_a_line_of_a_newer_format_is_shown_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "x.mcp.jsonl"
+    path.write_text('{"format":"mcp-recording","version":9}\n{"what": "ever"}\n')
+    journal = Journal.open(path)
+    journal.refresh()
+    assert plain(summary(journal, 1)) == 'line {"what": "ever"}'
 
 
 def test_events_wear_signs_and_ids() -> None:

@@ -74,6 +74,8 @@ def summary(journal: Journal, n: int) -> list[Piece]:
         return [(f"{about} {one_line(str(facts.members.get('for')))}  ", "muted"), one_line(facts.text("text"))]
     if kind == Kind.AUTH:
         return _login_step(facts)
+    if kind == Kind.OTHER and "why" in event.fields and event.text:
+        return [("line ", "muted"), one_line(event.text)]
     name = facts.text("event") or facts.text("step") or event.kind_name
     return [(name, "bright"), *_facts(facts.members, {"event", "step"})]
 

@@ -163,6 +163,7 @@ class MainScreen(Screen[None]):
         """When this session came to the front again."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
+        self._told_notices: set[str] = set()
         self._news = (0, 0)
         if playback is not None:
             playback.join(self)
@@ -185,8 +186,7 @@ class MainScreen(Screen[None]):
         self.panes.work.ask_before = window_of(self).settings.ask_before_call
         if not self._follow_log:
             self.panes.messages.query_one(VirtualList).follow = False
-        for notice in self.session.journal.notices:
-            self.notify(notice, severity="warning", markup=False, timeout=10)
+        self._tell_notices()
         self.pane_layout.arrange()
         if self._first == "doctor":
             await self.panes.make("failed")
@@ -200,6 +200,13 @@ class MainScreen(Screen[None]):
         if self._first == "check":
             await self.action_check()
         self.call_after_refresh(self._focus_first)
+
+    def _tell_notices(self) -> None:
+        """Tell what is unusual about the recording; some of it is known only after it was read."""
+        for notice in self.session.journal.notices:
+            if notice not in self._told_notices:
+                self._told_notices.add(notice)
+                self.notify(notice, severity="warning", markup=False, timeout=10)
 
     def _focus_first(self) -> None:
         self.pane_layout.focus_list()
@@ -357,6 +364,7 @@ class MainScreen(Screen[None]):
             self._counts = True
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
+        self._tell_notices()
         self.panes.tick()
 
     # The judge
