@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +133,8 @@ class OtlpStream:
         """The requests without an answer whose spans were made; an answer may still come."""
         self._waiting: list[str] = []
         """The batch, as JSON, that was not accepted when the session ended."""
+        self._under_way = 0
+        """The number of spans in the request that the collector has not answered yet."""
         self._over = threading.Event()
         self._until = float("inf")
         """The time at which the thread gives up."""
@@ -145,7 +147,12 @@ class OtlpStream:
         self._until = time.monotonic() + seconds
         self._over.set()
         self._thread.join(seconds + 0.5)
-        return self.report
+        if not self._thread.is_alive():
+            return self.report
+        # A request cannot be ended from here. It waits for an answer that would come too late.
+        number = self._under_way
+        problem = "it does not answer" if number else self.report.problem
+        return replace(self.report, unsent=self.report.unsent + max(number, 1), problem=problem, is_counted=False)
 
     def _run(self) -> None:
         import httpx
@@ -271,6 +278,7 @@ class OtlpStream:
         head, tail = around_spans(self._spans)
         body = f"{head}{','.join(batch)}{tail}".encode("utf-8", "replace")
         again = min(max(pause * 2, INTERVAL), LONGEST_PAUSE)
+        self._under_way = len(batch)
         try:
             with client.stream("POST", self._url, content=body, headers=self._headers, timeout=timeout) as answer:
                 if answer.is_success:
@@ -283,6 +291,8 @@ class OtlpStream:
         except (httpx.HTTPError, OSError) as error:
             self.report.problem = _why(error)
             return again
+        finally:
+            self._under_way = 0
         self.report.problem = f"it answered with HTTP status {answer.status_code}"
         if answer.status_code in RETRIED:
             asked = answer.headers.get("Retry-After", "")
