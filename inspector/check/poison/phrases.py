@@ -265,7 +265,20 @@ _DENIED_AFTER = _re(
 _ENVIRONMENT = _re(r"\b(?:environment|env|shell|value of)\b")
 
 
+_HARVEST = _re(
+    rf"\b(?:extract|dump|harvest|gather|collect|exfiltrate)\b{GAP}{{0,20}}\b(?:all|any|every) (?:of )?(?:the |their )?"
+    r"(?:credentials|passwords?|secrets?|api keys?|tokens?)\b"
+    r"|\binclude (?:the|these|those|all|any)(?: \w+)? (?:credentials|passwords?|secrets?|api keys?|tokens?)\b"
+    r"[^.!?;]{0,20}\bin (?:your|the|every|each) (?:response|answer|reply|output)\b"
+)
+"""Credentials that are named without a place. Verbs such as "get" are what tools for keys do."""
+
+
 def _secretfile(sentence: str, wanted: bool) -> Iterator[Phrase]:
+    harvest = _HARVEST.search(sentence)
+    if harvest is not None and not _negated(sentence, harvest.start()):
+        yield Phrase("secretfile", _cut(sentence, harvest.start(), harvest.end()))
+        return
     whole = (_CONTENT_OF.search(sentence) or _OWN_VARIABLES.search(sentence)) if wanted else None
     if whole is not None and not _NO.search(sentence):
         yield Phrase("secretfile", _cut(sentence, whole.start(), whole.end()))
@@ -423,7 +436,7 @@ _ACT = _any(
     "why",
 )
 _KEPT_FROM = _re(
-    rf"{NO} (?:ever |even |also )?{_TELL}\b{GAP}{{0,50}}?{_ACT}"
+    rf"{NO} (?:ever |even |also |explicitly |openly |directly )?{_TELL}\b{GAP}{{0,50}}?{_ACT}"
     rf"|\b(?:avoid|refrain from) (?:telling|informing|mentioning|showing|revealing|disclosing|reporting|notifying"
     rf"|bringing up)\b{GAP}{{0,50}}?(?:{_ACT}|\b{_THE_USER})"
     rf"|\bno need (?:for {_THE_USER} to (?:know|see|hear|learn)|to (?:tell|inform|notify|bother) {_THE_USER})\b"
@@ -461,6 +474,8 @@ _COVERT = _re(
     rf")?{GAP}{{0,40}}\b(?:has not|have not|hasn['’]t|never|not been|had agreed"
     rf"|nothing (?:about|was|has been|happened)|agreed"
     rf"|no tool|was not|did not)"
+    rf"|\b(?:present|format|show|disguise)\b{GAP}{{0,40}}\b(?:as if|as though|to look like)\b{GAP}{{0,30}}"
+    rf"\b(?:normal|ordinary|regular|usual|part of)\b"
     rf"|\bso (?:that )?{USER} (?:does|do|will|would|can|could|is|are)(?: not|n['’]t|not| never)\b{GAP}"
     rf"{{0,30}}\b(?:suspect|suspicious|notice|see|know|realis|realiz|worr|find|aware|learn|object|ask)"
     rf"|\b{USER} (?:does not|doesn['’]t|need not|is not to) (?:need to )?(?:know|see|be told|learn|be bothered)\b"
@@ -664,7 +679,8 @@ _GO = r"\b(?:fetch|grab|obtain|load|read|download|retrieve|open|visit|check|get|
 _FOLLOW = _any(
     r"(?:follow|obey|apply|adopt|comply with|carry out|execute|act on|act upon|act according to"
     r"|perform|heed|honou?r|implement|respect)"
-    r" (?:it|them|its(?! (?:links?|redirects?|next))|what|whatever|those|these|every|any|all|that|the (?:rules?|instructions?"
+    r" (?:it|them|its(?! (?:links?|redirects?|next))|what|whatever|those|these|every|any|all|that"
+    r"|the (?:rules?|instructions?"
     r"|orders?|commands?|steps?|text|contents?|prompt|polic(?:y|ies)|guidelines?)|instructions|orders"
     r"|commands)\b",
     r"do (?:what|as|exactly|everything)\b",
