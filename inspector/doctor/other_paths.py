@@ -1,4 +1,4 @@
-"""The search for an MCP server at other paths of the same host, and in the server card of that host."""
+"""The search for a server at other paths of the same host, and in its server card."""
 
 from __future__ import annotations
 

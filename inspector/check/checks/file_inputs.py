@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from inspector.check.check_table import CheckTable
-from inspector.check.outcome import Outcome, Skip, bad, good, skipped
+from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.tool_calls import arguments_for
 from inspector.check.visit.visit import Visit
 from inspector.protocol.file_inputs import file_input, file_inputs
@@ -35,13 +35,12 @@ async def keyword(visit: Visit) -> Outcome:
 
 @CHECKS.active(
     "FILE-02 lint r1+",
+    mode="tool",
     says="A file above maxSize gets error -32602 or a tool error (draft).",
     fix="Count the decoded bytes, and return an error that names the limit.",
 )
 async def too_large(visit: Visit) -> Outcome:
     """One call of each allowed tool that takes a small file."""
-    if not visit.allowed.calls:
-        return skipped(Skip.CALLS)
     seen: list[int] = []
     for tool in visit.callable()[: visit.limits.items]:
         schema = tool.get("inputSchema")
