@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
+from inspector.config.checks import root_uri
 from inspector.config.target_words import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.trust import always
@@ -224,7 +225,4 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Return URIs unmodified, and folders as `file:` URIs."""
-    return tuple(
-        root if isinstance(root, str) and "://" in root else Path(root).expanduser().absolute().as_uri()
-        for root in roots
-    )
+    return tuple(root_uri(os.fspath(root)) for root in roots)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -19,6 +18,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from inspector.config import clients, files, jsonc, logins, models
+from inspector.config.checks import root_uri
 from inspector.config.definition import Definition
 from inspector.config.expand import InputQuestion
 from inspector.config.models import (
@@ -194,10 +194,7 @@ def defined(server: EntryModel, folder: Path) -> Definition:
         era=server.era or None,
         protocol=server.protocol or None,
         timeout=server.timeout,
-        roots=tuple(
-            root if "://" in root else Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
-            for root in server.roots or ()
-        ),
+        roots=tuple(root_uri(root, folder) for root in server.roots or ()),
         client=server.client or "",
         extensions=server.extensions or {},
     )
@@ -346,6 +343,7 @@ def test_an_editor_may_find_its_schema(tmp_path: Path) -> None:
         ({"servers": {"a": {"command": "x", "auth": {"bearer": None}}}}, True),
         ({"servers": {"a": {"command": "\ud800", "env": {"\ud800": "\ud800"}}}}, True),
         ({"servers": {"a": {"command": "x", "roots": ["\ud800"]}}}, False),
+        ({"servers": {"a": {"command": "x", "roots": ["https://x"]}}}, False),
         ({"servers": {}, "inputs": {"id": "a"}}, True),
         (
             {
