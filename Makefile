@@ -48,10 +48,10 @@ test-lowest: $(READY) $(UV) ## with Python 3.11 and the lowest dependencies that
 PYTHON_TESTS := tests/transports tests/client tests/journal tests/protocol tests/library/test_sync.py \
 	tests/library/test_session.py tests/serving tests/config/test_settings.py tests/config/test_paths.py \
 	tests/auth/test_authorize.py tests/auth/test_store.py tests/check/test_judge.py tests/check/test_run.py tests/calls/test_files.py \
-	tests/cli/test_processes.py tests/cli/test_program.py tests/cli/test_call.py tests/compare/test_values.py \
+	tests/cli/test_processes.py tests/cli/test_program_name.py tests/cli/test_call.py tests/compare/test_values.py \
 	tests/demo/test_demo_stdio.py tests/demo/test_demo_http.py tests/doctor/test_commands.py \
 	tests/export/test_formats.py tests/imports/test_foreign_files.py tests/recordings tests/redact/test_recording.py \
-	tests/replay/test_mock.py tests/tap/test_stdio.py tests/tui/test_main_screen.py tests/tui/test_terminal.py \
+	tests/replay/mock/test_server.py tests/tap/test_stdio.py tests/tui/test_main_screen.py tests/tui/test_terminal.py \
 	tests/apps/test_page.py tests/cards/test_discovery.py tests/context tests/events/test_subscription.py \
 	tests/hosts/test_facts.py tests/load/test_plan.py tests/load/test_report.py tests/skills/test_saving.py tests/test_stats.py \
 	tests/test_text.py tests/test_imports.py \

@@ -36,7 +36,7 @@ from terminal import CTRL_END, CTRL_HOME, DOWN, END, HOME, PAGE_UP, UP, Late, Te
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 TOOLS = ("echo", "slow", "ask", "crash")

@@ -88,7 +88,7 @@ def test_json_loads_nothing_that_draws(tmp_path: Path) -> None:
         [sys.executable, "-c", f"{_PRELUDE}\n{code}"], capture_output=True, text=True, timeout=60, env=environment
     )
     assert "inspector.cli.parser" in done.stderr
-    assert "inspector.cli.rows" not in done.stderr
+    assert "inspector.cli.item_text" not in done.stderr
     assert "inspector.protocol.views" not in done.stderr
 
 

@@ -10,7 +10,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from inspector.auth.values import Grant, OAuthClient
+from inspector.auth.models import Grant, OAuthClient
 from inspector.errors import AuthorizationNeeded
 
 T = TypeVar("T")

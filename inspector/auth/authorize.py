@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from inspector.auth import assertions, discovery, grants, refusals, scopes, tokens, urls
+from inspector.auth import assertions, discovery, grants, refusals, scopes, token_endpoint, url_checks
 from inspector.auth.actions import (
     AuthFlow,
     FetchFailed,
@@ -24,9 +24,9 @@ from inspector.auth.actions import (
 )
 from inspector.auth.challenge import Challenge, chosen, parse
 from inspector.auth.discovery import Discovery
+from inspector.auth.models import Grant
 from inspector.auth.options import AuthOptions
-from inspector.auth.tokens import TokenContext, TokenRefused
-from inspector.auth.values import Grant
+from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
@@ -60,7 +60,7 @@ class Authorization:
         self, server: str, options: AuthOptions, *, revision: str = "", now: Callable[[], float] = time.time
     ) -> None:
         """`server` is its URL. `revision` is sent with metadata requests, if known (C-AUTH-11)."""
-        self.server = urls.as_sent(server)
+        self.server = url_checks.as_sent(server)
         self.options = options
         self.revision = revision
         self.grant: Grant | None = None
@@ -80,7 +80,7 @@ class Authorization:
         Also empty for an origin other than the server's (C-AUTH-04). Each call makes a new DPoP proof (C-AUTH-42).
         """
         try:
-            if urls.origin(url.partition("#")[0]) != urls.origin(self.server):
+            if url_checks.origin(url.partition("#")[0]) != url_checks.origin(self.server):
                 return []
         except ValueError:
             return []
@@ -169,7 +169,7 @@ class Authorization:
         if grant.client.origin == "registered":
             # A new login uses a client that the server certainly knows.
             yield StoreClient(grant.issuer, None)
-        return (yield from tokens.revoke(grant, self._means))
+        return (yield from token_endpoint.revoke(grant, self._means))
 
     def renew(self) -> AuthFlow[bool]:
         """Refresh the token now, whatever its expiry. False without a usable refresh token.
@@ -299,7 +299,7 @@ class Authorization:
     def _refreshed(self, grant: Grant) -> AuthFlow[bool]:
         """Redeem the refresh token."""
         try:
-            fresh = yield from tokens.refresh(grant, self._means)
+            fresh = yield from token_endpoint.refresh(grant, self._means)
         except AuthorizationNeeded as error:
             if passes(error):
                 raise
@@ -351,7 +351,7 @@ class Authorization:
 
     def _recall(self) -> AuthFlow[None]:
         kept = yield LoadGrant(self.server)
-        if isinstance(kept, Grant) and urls.canonical(kept.server) == urls.canonical(self.server):
+        if isinstance(kept, Grant) and url_checks.canonical(kept.server) == url_checks.canonical(self.server):
             self.grant = kept
 
     def _ended(self, grant: Grant) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from inspector.auth.documents import is_scope
+from inspector.auth.json_documents import is_scope
 
 LONGEST = 1 << 16
 """Maximum characters of all values together."""

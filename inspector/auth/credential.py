@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.auth.options import AuthOptions
 from inspector.config import paths
-from inspector.config.logins import SECRETS
+from inspector.config.login_entry import SECRETS
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.hints import Hint, Parameter
 
@@ -161,7 +161,7 @@ class Login:
     async def run(self, make: Callable[[], AuthFlow[T]], recorder: Recorder) -> T:
         """Run a flow after those that are running. No request's timeout runs meanwhile. May be cancelled."""
         from inspector.auth.runner import FlowRunner
-        from inspector.auth.urls import as_sent
+        from inspector.auth.url_checks import as_sent
 
         if (barred := self.barred) is not None:
             raise barred

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.auth import documents, metadata, urls
+from inspector.auth import json_documents, server_metadata, url_checks
 from inspector.auth.actions import AuthFlow, ChooseServer, Denied, Fetch, Fetched, FetchFailed, fetch, record_step
 from inspector.auth.challenge import Challenge
-from inspector.auth.documents import InvalidDocument, OAuthDocument
-from inspector.auth.metadata import ACCEPT, AuthorizationServer, shown, version
+from inspector.auth.json_documents import InvalidDocument, OAuthDocument
+from inspector.auth.server_metadata import ACCEPT, AuthorizationServer, shown, version
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -56,7 +56,7 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     `MCP-Protocol-Version`, if known (C-AUTH-11). Raises `AuthorizationNeeded` with the reason.
     """
     try:
-        urls.secure(server.partition("#")[0])
+        url_checks.secure(server.partition("#")[0])
     except ValueError as error:
         raise AuthorizationNeeded(
             f"The server {safe(server, 200)} requires authorization, but its URL may not receive a token: {error}.",
@@ -65,9 +65,9 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     named = bool(issuer)
     resource = yield from protected_resource(server, challenge, revision)
     if resource is None:
-        resource = ProtectedResource(urls.canonical(server))
+        resource = ProtectedResource(url_checks.canonical(server))
         if not issuer:
-            found = yield from metadata.as_of_2025_03_26(server, revision)
+            found = yield from server_metadata.as_of_2025_03_26(server, revision)
             return Discovery(resource, found, challenge)
     if not issuer:
         issuer = yield from _chosen(resource)
@@ -84,7 +84,7 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
         )
     else:
         yield from record_step("server", f"{safe(issuer, 300)}, as the options say", rule="C-AUTH-08", issuer=issuer)
-    found = yield from metadata.of(issuer, revision=revision, named=named)
+    found = yield from server_metadata.of(issuer, revision=revision, named=named)
     return Discovery(resource, found, challenge)
 
 
@@ -94,15 +94,15 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
     Raises `AuthorizationNeeded` if a URL did not respond, or the document is not valid.
     """
     said = challenge.parameters.get("resource_metadata", "") if challenge else ""
-    places = urls.resource_places(server)
+    places = url_checks.resource_places(server)
     if said:
         places = [said, *(place for place in places if place != said)]
     tried: list[list[str]] = []
     failure: FetchFailed | None = None
-    fields, own = ACCEPT + version(revision), urls.origin(server)
+    fields, own = ACCEPT + version(revision), url_checks.origin(server)
     for number, place in enumerate(places, 1):
         try:
-            urls.secure(place)
+            url_checks.secure(place)
         except ValueError as error:
             yield from record_step(
                 "resource", f"“{safe(place, 200)}” is not fetched: {error}", ok=False, rule="C-AUTH-13",
@@ -110,16 +110,16 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             )  # fmt: skip
             continue
         try:
-            named = urls.origin(place) == own
+            named = url_checks.origin(place) == own
             answer = yield from fetch(Fetch("GET", place, fields, what="the protected resource metadata", named=named))
         except FetchFailed as error:
             failure = failure or error
             tried.append([place, error.message])
             continue
-        values = documents.parsed(answer.body) if answer.status == 200 else None
+        values = json_documents.parsed(answer.body) if answer.status == 200 else None
         # Some servers answer every path with 200 and unrelated JSON.
         if values is None or not ("resource" in values or "authorization_servers" in values):
-            tried.append([place, documents.described(answer) if values is None else "another JSON object"])
+            tried.append([place, json_documents.described(answer) if values is None else "another JSON object"])
             continue
         if said and tried:
             yield from record_step(
@@ -163,14 +163,14 @@ def _read_resource(
     )  # fmt: skip
     try:
         found = ProtectedResource(
-            document.needed("resource", longest=urls.LONGEST),
+            document.needed("resource", longest=url_checks.LONGEST),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
             document.flag("dpop_bound_access_tokens_required"),
             place,
         )
-        if not urls.covers(found.resource, server):
-            facts |= {"expected": urls.canonical(server), "found": found.resource}
+        if not url_checks.covers(found.resource, server):
+            facts |= {"expected": url_checks.canonical(server), "found": found.resource}
             raise InvalidDocument(
                 f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
                 f"{safe(server, 200)}. Inspector ignores it.",
@@ -178,7 +178,11 @@ def _read_resource(
                 field="resource", rule="C-AUTH-07",
             )  # fmt: skip
     except InvalidDocument as error:
-        fix = f"Set “resource” to “{safe(urls.canonical(server), 200)}”." if error.field == "resource" else error.hint
+        fix = (
+            f"Set “resource” to “{safe(url_checks.canonical(server), 200)}”."
+            if error.field == "resource"
+            else error.hint
+        )
         yield from record_step(
             "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
             fix=fix,

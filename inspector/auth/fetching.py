@@ -9,9 +9,9 @@ from typing import Any, Protocol
 from urllib.parse import urljoin
 
 from inspector import addresses
-from inspector.auth import urls
+from inspector.auth import url_checks
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
-from inspector.auth.documents import LARGEST
+from inspector.auth.json_documents import LARGEST
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -66,7 +66,7 @@ class Fetcher:
     def __init__(self, server: str, web: HttpSender, recorder: Recorder, seconds: float | None = None) -> None:
         """`seconds` is the timeout of each request with its full response; None: `FETCH_SECONDS`."""
         self._seconds = seconds or FETCH_SECONDS
-        self._server = urls.parts(server)
+        self._server = url_checks.parts(server)
         self._web = web
         self._recorder = recorder
         self._own: frozenset[str] | None = None
@@ -75,7 +75,7 @@ class Fetcher:
         """Perform a fetch. Raises `FetchFailed` if it has no response."""
         started = time.perf_counter()
         facts: dict[str, Any] = {
-            "method": action.method, "url": safe(action.url, urls.LONGEST),
+            "method": action.method, "url": safe(action.url, url_checks.LONGEST),
             "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
         }  # fmt: skip
         try:
@@ -95,7 +95,7 @@ class Fetcher:
         except FetchFailed as error:
             self._tell(action, started, facts, error)
             raise
-        facts["url"] = safe(answer.url, urls.LONGEST)
+        facts["url"] = safe(answer.url, url_checks.LONGEST)
         facts["status"] = answer.status
         facts["response"] = {"headers": list(answer.fields), "body": answer.body.decode("utf-8", "replace")}
         self._tell(action, started, facts, None)
@@ -118,7 +118,7 @@ class Fetcher:
                 return answer
             target = urljoin(url, location.strip())
             try:
-                same = urls.origin(target) == urls.origin(url)
+                same = url_checks.origin(target) == url_checks.origin(url)
             except ValueError as error:
                 raise FetchFailed(
                     f"{_shown(url)} redirects to {_shown(target)}, which is not a valid URL: {error}."
@@ -131,7 +131,8 @@ class Fetcher:
                 )
             if not same:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to another origin, {urls.origin(target)}. The redirect is not followed.",
+                    f"{_shown(url)} redirects to another origin, {url_checks.origin(target)}. "
+                    "The redirect is not followed.",
                     hint="Publish the document at the URL that the specification defines.",
                 )
             url = target
@@ -139,7 +140,7 @@ class Fetcher:
 
     async def _send(self, action: Fetch, url: str) -> Fetched:
         try:
-            found = urls.parts(url) if action.named else urls.secure(url)
+            found = url_checks.parts(url) if action.named else url_checks.secure(url)
         except ValueError as error:
             raise FetchFailed(f"{_shown(url)} is not fetched: {error}.") from None
         admit = await self._policy(found, action.named)
@@ -161,7 +162,7 @@ class Fetcher:
             )
         return answer
 
-    async def _policy(self, found: urls.Parts, named: bool) -> Admit:
+    async def _policy(self, found: url_checks.Parts, named: bool) -> Admit:
         """Return which addresses may be connected to for a URL.
 
         The person named the MCP server, so its own network is allowed; but a server may not point into networks in

@@ -6,7 +6,7 @@ section 4.4, RFC 7523, RFC 8628, RFC 8693; SEP-1046, SEP-990, SEP-1933.
 
 from __future__ import annotations
 
-from inspector.auth import assertions, code, metadata, registration, tokens, urls
+from inspector.auth import assertions, authorization_code, registration, server_metadata, token_endpoint, url_checks
 from inspector.auth.actions import (
     AuthFlow,
     Denied,
@@ -19,11 +19,11 @@ from inspector.auth.actions import (
     record_step,
 )
 from inspector.auth.discovery import Discovery
-from inspector.auth.documents import InvalidDocument
-from inspector.auth.metadata import AuthorizationServer
+from inspector.auth.json_documents import InvalidDocument
+from inspector.auth.models import Grant, OAuthClient
 from inspector.auth.options import AuthOptions, GrantKind
-from inspector.auth.tokens import TokenContext, TokenRefused
-from inspector.auth.values import Grant, OAuthClient
+from inspector.auth.server_metadata import AuthorizationServer
+from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -110,7 +110,7 @@ class _GrantRun:
 
     def code(self) -> AuthFlow[Grant]:
         """The authorization code grant (C-AUTH-20 to 30)."""
-        yield from code.check(self._server)
+        yield from authorization_code.check(self._server)
         client = yield from registration.given(self._server, self._options)
         before = None if client else (yield from registration.stored(self._server, self._means.now()))
         redirect_uri = yield from self._redirect_uri(before)
@@ -125,8 +125,8 @@ class _GrantRun:
             client = yield from self._new_client(redirect_uri)
         forgotten = client is before and client.origin == "registered"
         try:
-            asked = code.request(self._server, client, redirect_uri, self._resource, self._scope)
-            word = yield from code.visit(asked, self._scope, doubtful=forgotten)
+            asked = authorization_code.request(self._server, client, redirect_uri, self._resource, self._scope)
+            word = yield from authorization_code.visit(asked, self._scope, doubtful=forgotten)
             return (yield from self._token(client, {
                 "grant_type": "authorization_code",
                 "code": word,
@@ -149,8 +149,8 @@ class _GrantRun:
         client = client or (yield from registration.stored(server, self._means.now()))
         client = client or (yield from self._new_client("http://127.0.0.1/callback"))
         asked = {"resource": self._resource} | ({"scope": " ".join(self._scope)} if self._scope else {})
-        at_device = tokens.at(server, server.device_endpoint)
-        document = yield from tokens.ask(at_device, client, asked, self._means, what="a device code")
+        at_device = token_endpoint.at(server, server.device_endpoint)
+        document = yield from token_endpoint.ask(at_device, client, asked, self._means, what="a device code")
         device_code = document.needed("device_code")
         yield RegisterSecret(device_code)
         url = document.endpoint("verification_uri", needed=True)
@@ -158,7 +158,7 @@ class _GrantRun:
         word = document.needed("user_code", longest=64)
         lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
-        host = urls.parts(url).host
+        host = url_checks.parts(url).host
         yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
         yield Show(url, safe(word, 64), host, complete, lasting)
         form = {"grant_type": registration.DEVICE, "device_code": device_code}
@@ -224,8 +224,8 @@ class _GrantRun:
             "subject_token_type": ID_TOKEN,
         })  # fmt: skip
         try:
-            document = yield from tokens.ask(provider, who, asked, self._means, what="the identity assertion")
-            assertion = document.needed("access_token", longest=tokens.LONGEST_TOKEN)
+            document = yield from token_endpoint.ask(provider, who, asked, self._means, what="the identity assertion")
+            assertion = document.needed("access_token", longest=token_endpoint.LONGEST_TOKEN)
             yield RegisterSecret(assertion)
             given = document.text("issued_token_type")
             if given and given != ID_JAG:
@@ -257,8 +257,8 @@ class _GrantRun:
         """Request a token at the token endpoint, with the resource that it is for (C-AUTH-21)."""
         asked = form | {"resource": self._resource}
         try:
-            document = yield from tokens.ask(self._server, client, asked, self._means, key=self._key)
-            return (yield from tokens.granted(
+            document = yield from token_endpoint.ask(self._server, client, asked, self._means, key=self._key)
+            return (yield from token_endpoint.granted(
                 document, self._server, client, self._means, mcp_server=self._mcp_server, resource=self._resource,
                 asked=self._scope, kind=kind, key=self._key,
             ))  # fmt: skip
@@ -275,7 +275,7 @@ class _GrantRun:
         wanted = self._options.redirect_uri
         if wanted:
             try:
-                urls.secure(wanted)
+                url_checks.secure(wanted)
             except ValueError as error:
                 raise AuthorizationNeeded(
                     f"“{safe(wanted, 200)}” is not a valid redirect URI: {error}.",
@@ -306,9 +306,9 @@ class _GrantRun:
         options = self._options
         endpoint = options.idp_token_endpoint
         if not endpoint and options.idp_issuer:
-            return (yield from metadata.of(options.idp_issuer, named=True))
+            return (yield from server_metadata.of(options.idp_issuer, named=True))
         try:
-            urls.secure(endpoint)
+            url_checks.secure(endpoint)
         except ValueError as error:
             raise AuthorizationNeeded(
                 f"“{safe(endpoint, 200)}” cannot be the identity provider's token endpoint: {error}.",
@@ -320,7 +320,7 @@ class _GrantRun:
                     ".",
                 ),
             ) from None
-        return AuthorizationServer(options.idp_issuer or urls.origin(endpoint), endpoint, named=True)
+        return AuthorizationServer(options.idp_issuer or url_checks.origin(endpoint), endpoint, named=True)
 
     def _scoped(self, form: dict[str, str]) -> dict[str, str]:
         return form | ({"scope": " ".join(self._scope)} if self._scope else {})

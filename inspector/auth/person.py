@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from inspector.auth.values import OAuthClient
+from inspector.auth.models import OAuthClient
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import LOG_IN, Hint, Parameter
 

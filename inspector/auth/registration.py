@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from inspector.auth import documents, tokens, urls
+from inspector.auth import json_documents, token_endpoint, url_checks
 from inspector.auth.actions import (
     AskClient,
     AuthFlow,
@@ -22,10 +22,10 @@ from inspector.auth.actions import (
     fetch,
     record_step,
 )
-from inspector.auth.documents import OAuthDocument
-from inspector.auth.metadata import AuthorizationServer
+from inspector.auth.json_documents import OAuthDocument
+from inspector.auth.models import METHODS, Method, OAuthClient
 from inspector.auth.options import AuthOptions
-from inspector.auth.values import METHODS, Method, OAuthClient
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -61,7 +61,7 @@ def given(server: AuthorizationServer, options: AuthOptions) -> AuthFlow[OAuthCl
     if not (url and server.takes_documents):
         return None
     try:
-        where = urls.parts(url)
+        where = url_checks.parts(url)
         if where.scheme != "https" or where.path in ("", "/") or where.fragment:
             raise ValueError("it is not an https URL with a path")
     except ValueError as error:
@@ -114,7 +114,7 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
     answer = yield from fetch(
         Fetch("POST", url, fields, json.dumps(wanted).encode(), what="the registration", named=server.is_named(url))
     )
-    values = documents.parsed(answer.body)
+    values = json_documents.parsed(answer.body)
     try:
         if answer.status not in (200, 201) or values is None or "error" in values:
             raise _refused(server, answer.status, values, redirect_uri)
@@ -174,11 +174,11 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
     """Return the method to request: none, for a program that cannot keep a secret, else an offered one (C-AUTH-19)."""
     if offered is None or "none" in offered:
         return "none"
-    return tokens.secret_method(offered, "none")
+    return token_endpoint.secret_method(offered, "none")
 
 
 def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> OAuthClient:
-    client_id = document.needed("client_id", longest=urls.LONGEST)
+    client_id = document.needed("client_id", longest=url_checks.LONGEST)
     if not _PRINTABLE.match(client_id):
         raise document.refused(
             "client_id", "contains characters that are not allowed in a client id", "be printable ASCII"
@@ -206,7 +206,9 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
     words = (
-        [word for word in said.split()[: documents.MOST] if documents.is_scope(word)] if isinstance(said, str) else []
+        [word for word in said.split()[: json_documents.MOST] if json_documents.is_scope(word)]
+        if isinstance(said, str)
+        else []
     )
     return tuple(dict.fromkeys((*(asked or ()), *words)))
 
@@ -214,7 +216,7 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
 def _refused(
     server: AuthorizationServer, status: int, values: dict[str, object] | None, redirect_uri: str
 ) -> AuthorizationNeeded:
-    code, why = documents.error_of(values)
+    code, why = json_documents.error_of(values)
     said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
         hint = Hint(

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from inspector.config import files, paths
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 
 WAIT_SECONDS = 30.0
@@ -40,7 +40,7 @@ class Lock:
             async with asyncio.timeout(seconds):
                 # Only a blocked thread learns that a lock is free, and it cannot be cancelled, so this polls.
                 while self._descriptor < 0:
-                    if files.try_lock(descriptor):
+                    if foreign_files.try_lock(descriptor):
                         self._descriptor = descriptor
                     else:
                         await asyncio.sleep(_POLL_SECONDS)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.auth import discovery, metadata, registration
+from inspector.auth import discovery, registration, server_metadata
 from inspector.auth.actions import AuthFlow, Fetch, fetch, record_step
 from inspector.auth.authorize import Authorization
 from inspector.auth.challenge import chosen, parse
@@ -130,11 +130,11 @@ def _challenge(state: Authorization) -> AuthFlow[None]:
     )  # fmt: skip
 
 
-def _metadata(state: Authorization, known: EarlierSteps) -> AuthFlow[metadata.AuthorizationServer]:
+def _metadata(state: Authorization, known: EarlierSteps) -> AuthFlow[server_metadata.AuthorizationServer]:
     if known.rule == "C-AUTH-35":
-        return (yield from metadata.as_of_2025_03_26(state.server, state.revision))
+        return (yield from server_metadata.as_of_2025_03_26(state.server, state.revision))
     named = known.issuer == state.options.auth_server
-    return (yield from metadata.of(known.issuer, revision=state.revision, named=named))
+    return (yield from server_metadata.of(known.issuer, revision=state.revision, named=named))
 
 
 def _registration(state: Authorization, known: EarlierSteps) -> AuthFlow[None]:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-from inspector.auth import browser, code, urls
+from inspector.auth import authorization_code, browser, url_checks
 from inspector.auth.actions import (
     Action,
     AskClient,
@@ -34,8 +34,8 @@ from inspector.auth.fetching import Fetcher, HttpSender, Recorder
 from inspector.auth.person import Invitation, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
-from inspector.auth.tokens import SHORTEST_SECRET
-from inspector.config.secrecy import without
+from inspector.auth.token_endpoint import SHORTEST_SECRET
+from inspector.config.secret_values import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.text import sentences
@@ -296,8 +296,8 @@ class FlowRunner:
     def _mismatch(self, back: str, state: str) -> str:
         """Return why a redirect or a pasted URL is rejected; recorded and shown up to a limit."""
         try:
-            why = code.mismatch(back, state)
-            names = code.names_in(back)
+            why = authorization_code.mismatch(back, state)
+            names = authorization_code.names_in(back)
         except AuthorizationNeeded as error:
             why, names = f"cannot be read: {error.message}", []
         if why:
@@ -305,7 +305,12 @@ class FlowRunner:
             if len(self._mismatches) <= MISMATCHES_TOLD:
                 text = f"The browser came back with a response that {why}. It is rejected; Inspector keeps waiting"
                 self._recorder.auth(
-                    "callback", False, text, rule="C-AUTH-22", fix=code.STATE_HINT, facts={"came_with": names}
+                    "callback",
+                    False,
+                    text,
+                    rule="C-AUTH-22",
+                    fix=authorization_code.STATE_HINT,
+                    facts={"came_with": names},
                 )
                 self._person.say(f"{text}.")
         return why
@@ -331,7 +336,7 @@ class FlowRunner:
             return TimedOut(f"The browser did not come back {within}.", hint="Log in again.")
         return TimedOut(
             f"The browser came back {within} only with responses to other logins. The last one {self._mismatches[-1]}.",
-            hint=code.STATE_HINT,
+            hint=authorization_code.STATE_HINT,
         )
 
     async def _pasted(self, visit: VisitPage) -> str:
@@ -348,7 +353,7 @@ def _shown_url(url: str) -> str:
     """Return a URL for a browser: https, or http on this machine. Raises `Denied` for any other (C-AUTH-27)."""
     try:
         # The query may be long, and only its characters are checked.
-        urls.secure(url.partition("?")[0])
+        url_checks.secure(url.partition("?")[0])
         if len(url) > LONGEST_PAGE:
             raise ValueError(f"it is {len(url)} characters long")
         if not url.isascii() or not url.isprintable() or " " in url:

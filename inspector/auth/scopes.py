@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from inspector.auth.actions import AuthFlow, record_step
 from inspector.auth.challenge import Challenge
-from inspector.auth.documents import is_scope
 from inspector.auth.grants import needs_person
-from inspector.auth.metadata import AuthorizationServer
+from inspector.auth.json_documents import is_scope
+from inspector.auth.models import Grant
 from inspector.auth.options import GrantKind
-from inspector.auth.values import Grant
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from inspector.auth import assertions
-from inspector.auth.values import Grant, OAuthClient
-from inspector.config import files, jsonc, keyrings, paths
+from inspector.auth.models import Grant, OAuthClient
+from inspector.config import foreign_files, jsonc, keyrings, paths
 from inspector.errors import ConfigError, InspectorError
 
 SERVICE = keyrings.LOGIN_SERVICE
@@ -181,10 +181,10 @@ class Store:
 
     def _read(self) -> dict[str, Any]:
         """Read the whole file. A missing or damaged one counts as empty: the person logs in again."""
-        if not files.present(self._path):
+        if not foreign_files.present(self._path):
             return {}
         try:
-            found = jsonc.parse(files.read_text(self._path, limit=LONGEST))
+            found = jsonc.parse(foreign_files.read_text(self._path, limit=LONGEST))
         except (ConfigError, jsonc.JsoncError):
             return {}
         return found if isinstance(found, dict) else {}

@@ -26,8 +26,8 @@ from inspector.calls.yaml_text import (
     read_bytes,
     read_yaml,
 )
-from inspector.compare.paths import parse_glob
-from inspector.config.files import nearest
+from inspector.compare.json_places import parse_glob
+from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, SchemaError, UsageError
 from inspector.text import safe
 
@@ -566,7 +566,7 @@ def _texts(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
 
 def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, str]) -> None:
     """Check the headers of a step; the value of a variable is checked when it is sent."""
-    from inspector.config.checks import checked_header, checked_headers
+    from inspector.config.text_checks import checked_header, checked_headers
 
     try:
         for name, value in headers.items():
@@ -579,7 +579,7 @@ def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, 
 
 
 def _check_roots(flow: Flow, place: tuple[str | int, ...], roots: list[str]) -> None:
-    from inspector.config.checks import root_uri
+    from inspector.config.text_checks import root_uri
 
     for at, root in enumerate(roots):
         try:
@@ -688,7 +688,7 @@ def _check_schema(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any])
 
 def schema_at(flow: Flow, given: Any) -> Any:
     """The validator of a schema that stands in a flow, or in a file that it names. Raises `UsageError`."""
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
     from inspector.protocol import jsonrpc
     from inspector.protocol.validation import Validator
 

@@ -93,7 +93,7 @@ def _placeholder(name: str, rest: list[str]) -> Placeholder:
             raise BadTemplate(f"“{safe(rest[0], 40)}” cannot stand after a variable.", "Write {{name}}.")
         return Placeholder(name, ())
     if name not in GENERATORS:
-        from inspector.config.files import nearest
+        from inspector.config.foreign_files import nearest
 
         near = nearest(name, list(GENERATORS))
         raise BadTemplate(

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
-from inspector.config import logfile, secrecy
-from inspector.config.files import nearest
+from inspector.config import logfile, secret_values
+from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
 from inspector.protocol import jsonrpc
@@ -57,8 +57,8 @@ class Secrets:
         if not text or text in self._values:
             return
         self._values.add(text)
-        if len(text) >= secrecy.SHORTEST_INSIDE:
-            found = secrecy.forms(text)
+        if len(text) >= secret_values.SHORTEST_INSIDE:
+            found = secret_values.forms(text)
             logfile.conceal(found)
             self._forms = sorted({*self._forms, *found}, key=len, reverse=True)
         for listener in self._listeners:
@@ -79,12 +79,12 @@ class Secrets:
     def mask(self, text: str) -> str:
         """The text without the secrets. One of fewer than four characters is masked only where it is the whole text."""
         if text in self._values:
-            return secrecy.MASK
+            return secret_values.MASK
         for form in self._forms:
             if form in text:
-                text = text.replace(form, secrecy.MASK)
+                text = text.replace(form, secret_values.MASK)
             if "…" in text:
-                text = secrecy.without_form(text, form, secrecy.MASK, "…", secrecy.SHORTEST_INSIDE)
+                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.SHORTEST_INSIDE)
         return text
 
     def mask_value(self, value: Any) -> Any:
@@ -98,7 +98,7 @@ class Secrets:
         if isinstance(value, list):
             return [self.mask_value(item) for item in value]
         if type(value) is int and str(value) in self._values:
-            return secrecy.MASK
+            return secret_values.MASK
         return value
 
 
@@ -203,7 +203,7 @@ class Variables:
             found = None
         numbers = type(found) in (int, float) and type(default) in (int, float)
         if type(found) is not type(default) and not numbers:
-            shown = secrecy.MASK if value in self.secrets.known else safe(value, 80)
+            shown = secret_values.MASK if value in self.secrets.known else safe(value, 80)
             raise UsageError(
                 f"The variable “{safe(name, 80)}” cannot be “{shown}”: its default is {_type_name(default)}.",
                 hint=f"Give {_type_name(default)}, or change the default.",
@@ -321,7 +321,7 @@ def read_secret(environment: Environment, name: str, value: str, environ: Mappin
         return found
     if source == "file":
         from inspector.config import paths
-        from inspector.config.files import read_text
+        from inspector.config.foreign_files import read_text
 
         path = paths.home_folder() / rest[2:] if rest.startswith("~/") else environment.path.parent / rest
         try:

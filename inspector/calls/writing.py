@@ -24,7 +24,7 @@ from inspector.calls.yaml_text import (
     read_bytes,
     read_yaml,
 )
-from inspector.config.outputs import OutputExists, already_exists, cannot_write
+from inspector.config.output_files import OutputExists, already_exists, cannot_write
 from inspector.errors import ConfigError
 
 SCHEMA = "flow.schema.json"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from inspector.addresses import is_private
-from inspector.config.secrecy import looks_secret
+from inspector.config.secret_values import looks_secret
 from inspector.protocol.jsonrpc import excerpt
 from inspector.transports.http_url import parse_url
 

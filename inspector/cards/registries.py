@@ -17,9 +17,9 @@ from urllib.parse import urlencode, urlsplit
 
 from inspector.cards.discovery import CardResponse, FetchCard
 from inspector.cards.fetching import CardFetcher
-from inspector.config import registry
-from inspector.config.definition import Definition
+from inspector.config import registry_entries
 from inspector.config.expand import InputQuestion
+from inspector.config.server_definition import Definition
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, UsageError
@@ -274,7 +274,7 @@ def own_questions(question: InputQuestion) -> InputQuestion:
     """Return a question of a registry entry as it is asked: names that look like secrets are masked."""
     from dataclasses import replace
 
-    from inspector.config.secrecy import looks_secret_setting
+    from inspector.config.secret_values import looks_secret_setting
 
     return replace(question, secret=question.secret or looks_secret_setting(question.id))
 
@@ -322,12 +322,12 @@ def _server(inner: Mapping[str, Any], meta: Any) -> RegistryServer:
 
 
 def _choices(inner: Mapping[str, Any]) -> Iterator[RegistryChoice]:
-    for name, raw in registry.servers(inner):
+    for name, raw in registry_entries.servers(inner):
         part = raw.get("package", raw.get("remote"))
         part = part if type(part) is dict else {}
         kind = _text(part, "registryType") or _text(part, "type") or "unknown"
         try:
-            made, problem = registry.preview(raw), ""
+            made, problem = registry_entries.preview(raw), ""
         except ConfigError as error:
             made, problem = None, error.message
         if kind == "mcpb":

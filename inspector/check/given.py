@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from inspector.check.outcome import Outcome, skipped
 
 if TYPE_CHECKING:
-    from inspector.check.catalog import Probe
-    from inspector.check.visit import Visit
+    from inspector.check.check_table import Probe
+    from inspector.check.visit.visit import Visit
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from inspector.check.catalog import Check, revisions_of
+from inspector.check.check_table import Check, revisions_of
 from inspector.check.outcome import Visited, good, remark, skipped
 from inspector.check.result import Result
 from inspector.hosts import EvaluatedResult, Fact, HostNote, ServerDefinitions, evaluate, host_facts
@@ -19,7 +19,7 @@ from inspector.hosts.evaluation import criteria_of
 from inspector.hosts.recorded import results_in
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 GROUP = "hosts"

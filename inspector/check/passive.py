@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.check.catalog import Check, TransportName
-from inspector.check.judge import Judge
-from inspector.check.observations import Observations
+from inspector.check.check_table import Check, TransportName
+from inspector.check.judge.judge import Judge
+from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
 from inspector.check.result import VERDICTS, Result
 from inspector.client.state.server import VERSION_KEY

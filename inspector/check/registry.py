@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from inspector.check.catalog import Check, CheckTable
+from inspector.check.check_table import Check, CheckTable
 
 
 @cache
@@ -15,53 +15,53 @@ def checks() -> dict[str, Check]:
         apps,
         auth_resource,
         auth_server,
-        base,
+        basic_utilities,
         caching,
         cards,
         client_features,
-        definitions,
         ecosystem,
         events,
         extensions,
         file_inputs,
-        generated,
+        generated_arguments,
+        input_required,
         lifecycle,
+        messages,
+        poisoned_text,
         prompts,
         resources,
-        rounds,
+        server_utilities,
         skills,
         subscriptions,
         tasks,
         tool_calls,
-        tool_memory,
+        tool_definitions,
+        tool_isolation,
         tools,
         transport_http,
         transport_http_legacy,
         transport_http_modern,
         transport_http_sse,
         transport_stdio,
-        utilities,
-        utility_calls,
-        words,
     )
 
     modules = (
         auth_resource,
         auth_server,
-        base,
+        messages,
         caching,
         client_features,
-        definitions,
+        tool_definitions,
         ecosystem,
-        generated,
+        generated_arguments,
         lifecycle,
         prompts,
         resources,
-        rounds,
+        input_required,
         subscriptions,
         tasks,
         tool_calls,
-        tool_memory,
+        tool_isolation,
         file_inputs,
         tools,
         transport_http,
@@ -69,9 +69,9 @@ def checks() -> dict[str, Check]:
         transport_http_modern,
         transport_http_sse,
         transport_stdio,
-        utilities,
-        utility_calls,
-        words,
+        server_utilities,
+        basic_utilities,
+        poisoned_text,
         apps,
         cards,
         extensions,
@@ -89,9 +89,9 @@ def checks() -> dict[str, Check]:
 
 def across() -> dict[str, Check]:
     """The checks that compare servers, by id. They may have the id of a check of one server, at another level."""
-    from inspector.check.checks import words
+    from inspector.check.checks import poisoned_text
 
-    return words.ACROSS.rows
+    return poisoned_text.ACROSS.rows
 
 
 def unknown(names: Iterable[str]) -> list[str]:

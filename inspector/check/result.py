@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from inspector.check.catalog import Check, CheckLevel
+from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Outcome, Visited
 
 Verdict = Literal["pass", "fail", "warn", "note", "skip"]

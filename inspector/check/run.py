@@ -18,17 +18,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from inspector.check.catalog import Check, Probe, TransportName
+from inspector.check.check_table import Check, Probe, TransportName
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
 from inspector.check.passive import Evidence, record_outcomes
-from inspector.check.raw_connection import StartupTime
 from inspector.check.registry import checks
 from inspector.check.result import Result
-from inspector.check.survey import RevisionSurvey, survey
-from inspector.check.tool_calls import call_tools
-from inspector.check.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
-from inspector.check.warm_up import warm_up
+from inspector.check.visit.raw_connection import StartupTime
+from inspector.check.visit.supported_revisions import RevisionSurvey, survey
+from inspector.check.visit.tool_calls import call_tools
+from inspector.check.visit.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
+from inspector.check.visit.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options

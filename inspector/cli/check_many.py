@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.check.across import AcrossFinding, KnownFindings
-    from inspector.check.policy import Policy, Ruling
-    from inspector.check.report import Report
+    from inspector.check.cross_server import AcrossFinding, KnownFindings
+    from inspector.check.reports.policy import Policy, Ruling
+    from inspector.check.reports.summary import Report
     from inspector.check.result import Verdict
     from inspector.cli.output import Output
     from inspector.config.servers import ServerEntry

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.check.catalog import Check
+    from inspector.check.check_table import Check
     from inspector.check.outcome import Visited
-    from inspector.check.report import CheckSummary, Report
+    from inspector.check.reports.summary import CheckSummary, Report
     from inspector.check.result import Verdict
     from inspector.cli.output import Output
 

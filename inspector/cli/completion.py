@@ -11,10 +11,10 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class, split_arg_string
 
 from inspector.cli import verbs
+from inspector.cli.help_topics import HOSTS
 from inspector.cli.output import Output
 from inspector.cli.parser import CommandLineParser
-from inspector.cli.program import COMPLETES, program
-from inspector.cli.topics import HOSTS
+from inspector.cli.program_name import COMPLETES, program
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:

@@ -60,7 +60,7 @@ def _text_lines(out: Output, text: str) -> list[str]:
 
 def json_lines(out: Output, value: Any) -> list[str]:
     """A value as indented JSON, in safe lines."""
-    from inspector.protocol.jsontext import pretty
+    from inspector.protocol.exact_json.text import pretty
 
     try:
         text = jsonrpc.encode(value).decode()
@@ -97,7 +97,7 @@ def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False)
         found = [text.encode("utf-8", "replace")] if text else []
     if not found:
         raise UsageError("The result has nothing to save.", hint="Remove --save.")
-    from inspector.cli.files import binary_file, is_stdout
+    from inspector.cli.output_files import binary_file, is_stdout
 
     if is_stdout(path) and len(found) > 1:
         raise UsageError(

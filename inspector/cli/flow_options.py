@@ -41,7 +41,7 @@ SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; may be repeated
 def warn_of_unused(out: Output, flows: Iterable[Flow], given: Mapping[str, Any]) -> None:
     """Warn of a `--set` that sets nothing: its name is probably misspelt."""
     from inspector.calls.variables import names_used
-    from inspector.config.files import nearest
+    from inspector.config.foreign_files import nearest
 
     known = {name for flow in flows for name in (*names_used(flow), *flow.model.vars)}
     for name in given:

@@ -16,7 +16,7 @@ from inspector.cards.discovery import CardDiscovery, FoundCard, discover, proble
 from inspector.cards.documents import disclosures, remotes_of, versions_of
 from inspector.cards.fetching import CardFetcher
 from inspector.cards.registries import RegistryChoice, RegistryListing, RegistryServer
-from inspector.cli import setup
+from inspector.cli import session_setup
 from inspector.cli.output import Output
 from inspector.config import trust
 from inspector.errors import UsageError
@@ -95,7 +95,7 @@ def _target(out: Output, server: RegistryServer, choice: RegistryChoice, source:
         raise UsageError(f"{server.name} was not opened.")
 
     def ask(question: InputQuestion) -> str | None:
-        return setup.ask(registries.own_questions(question))
+        return session_setup.ask(registries.own_questions(question))
 
     entry = registries.entry_of(server, choice, Path(source))
     return registries.filled(server, resolve(entry, prompt=ask, consent=trust.always))
@@ -124,7 +124,7 @@ def _state(out: Output, server: RegistryServer) -> str:
 
 def _source(invocation: Invocation) -> str:
     """The registry: of the option, or of the settings. Raises `UsageError`."""
-    source = invocation.option("registry") or setup.settings_of(invocation).registry
+    source = invocation.option("registry") or session_setup.settings_of(invocation).registry
     if not source:
         raise UsageError(
             "No registry is given, and none is contacted by default.",

@@ -9,9 +9,9 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import pins, setup
-from inspector.cli.files import new_recording
+from inspector.cli import pin_warning, session_setup
 from inspector.cli.output import Output
+from inspector.cli.output_files import new_recording
 from inspector.cli.signals import Signals
 from inspector.cli.telemetry import Telemetry
 from inspector.client.recording import new_journal
@@ -20,8 +20,8 @@ from inspector.config.logfile import remark, report
 from inspector.errors import ConnectionProblem, InspectorError
 
 if TYPE_CHECKING:
+    from inspector.cli.live_messages import Watch
     from inspector.cli.verb import Invocation
-    from inspector.cli.watch import Watch
     from inspector.client.options import Options
     from inspector.config.targets import Target
     from inspector.journal.journal import Journal
@@ -50,12 +50,18 @@ def run(
     With `check_pin`, a pinned server is compared with its pin first.
     """
     out = out or Output.of(invocation)
-    target = target or setup.live_target(invocation)
-    settings = setup.settings_of(invocation)
-    options = setup.options_of(invocation, target, settings, asking=False)
+    target = target or session_setup.live_target(invocation)
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
     if era is not None:
         options = replace(options, era=era)
-    if check_pin and settings.check_pins and era is None and not invocation.option("no-pin") and pins.has_pin(target):
+    if (
+        check_pin
+        and settings.check_pins
+        and era is None
+        and not invocation.option("no-pin")
+        and pin_warning.has_pin(target)
+    ):
         work = _compared(work)
     telemetry = Telemetry(out, settings.otlp)
     journal = new_journal(
@@ -77,7 +83,7 @@ def run(
                 work,
                 while_waiting,
                 watcher,
-                asks=setup.asks_on_terminal(invocation),
+                asks=session_setup.asks_on_terminal(invocation),
                 doctor=doctor_of(invocation),
                 remembers=era is None,
             )
@@ -146,14 +152,14 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
         if out.quiet and not asks:
             await session.open()
             return await work(session, out)
-        from inspector.cli.watch import Watch
+        from inspector.cli.live_messages import Watch
 
         watcher = Watch
     watch = watcher(session, out)
     if watch.precedes_results:
         out.before_result = watch.settle
     if asks:
-        from inspector.cli.asking import Asker
+        from inspector.cli.server_questions import Asker
 
         watch.asker = Asker(session, out, watch.hold)
     try:
@@ -169,7 +175,7 @@ def _compared(work: Work) -> Work:
     """`work`, after comparing the server with its pin."""
 
     async def both(session: Session, out: Output) -> int:
-        await pins.check(session, out)
+        await pin_warning.check(session, out)
         return await work(session, out)
 
     return both

@@ -8,16 +8,16 @@ from click import HelpFormatter
 
 from inspector.cli import options as shared
 from inspector.cli import verbs
+from inspector.cli.help_topics import TOPICS
 from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
-from inspector.cli.program import program, renamed
-from inspector.cli.topics import TOPICS
+from inspector.cli.program_name import program, renamed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from inspector.cli.help_topics import HelpTopic
     from inspector.cli.options import Option
-    from inspector.cli.topics import HelpTopic
     from inspector.cli.verb import Verb
 
 WIDEST = 100

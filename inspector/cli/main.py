@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from inspector.cli.program import COMPLETES, program
+from inspector.cli.program_name import COMPLETES, program
 from inspector.errors import InspectorError
 
 if TYPE_CHECKING:

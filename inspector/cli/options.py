@@ -120,7 +120,7 @@ def new_file(word: str) -> Path:
 
 def recording(word: str) -> Path:
     """The path of a recording, given as a path or as a name from `inspector recordings`."""
-    from inspector.config.target_words import recording_path
+    from inspector.config.target_arguments import recording_path
 
     return recording_path(str(path(word)))
 
@@ -136,7 +136,7 @@ def text_or_file(word: str) -> str:
             return "" if sys.stdin is None else sys.stdin.read()
         except (OSError, ValueError) as error:
             raise UsageError(f"stdin cannot be read: {os_reason(error)}.") from None
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
 
     return read_text(path(word[1:]), limit=1 << 30)
 
@@ -160,14 +160,14 @@ def json_object(word: str) -> dict[str, Any]:
 
 def header(word: str) -> tuple[str, str]:
     """An HTTP header, `Name: value`."""
-    from inspector.config.checks import parse_header
+    from inspector.config.text_checks import parse_header
 
     return parse_header(word)
 
 
 def variable(word: str) -> tuple[str, str]:
     """An environment variable, `NAME=value`."""
-    from inspector.config.checks import parse_variable
+    from inspector.config.text_checks import parse_variable
 
     return parse_variable(word)
 
@@ -222,7 +222,7 @@ def revision(word: str) -> str:
 
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
-    from inspector.config.checks import root_uri
+    from inspector.config.text_checks import root_uri
 
     return root_uri(word)
 
@@ -233,7 +233,7 @@ def secret(word: str) -> str:
     import re
 
     if word.startswith("@"):
-        from inspector.config.files import read_text
+        from inspector.config.foreign_files import read_text
 
         value = read_text(path(word[1:]), limit=1 << 16).rstrip("\r\n")
         where = f"The file {word[1:][:200]}"

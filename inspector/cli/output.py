@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import IO, Any, Protocol
 
-from inspector.cli.program import renamed
+from inspector.cli.program_name import renamed
 from inspector.errors import InspectorError, ServerExited, UsageError
 
 NAME_CELLS = 48
@@ -140,7 +140,8 @@ class Output:
 
     def document(self, value: Any) -> None:
         """Print the result as one JSON document, from a value."""
-        from inspector.protocol import jsondepth, jsonrpc
+        from inspector.protocol import jsonrpc
+        from inspector.protocol.exact_json import depth
 
         try:
             text = jsonrpc.encode(value).decode()
@@ -148,9 +149,9 @@ class Output:
             raise InspectorError(
                 "The result is nested too deeply to print.", hint="Use the recording to see it."
             ) from None
-        if jsondepth.LEFT_OUT in text:
+        if depth.LEFT_OUT in text:
             self.warn(
-                f"note: The output omits values nested deeper than {jsondepth.DEEPEST} levels; the recording has them."
+                f"note: The output omits values nested deeper than {depth.DEEPEST} levels; the recording has them."
             )
         self.document_text(text)
 
@@ -165,7 +166,7 @@ class Output:
         printed: list[str] = []
         for text in texts:
             if "NaN" in text or "Infinity" in text:
-                from inspector.export.exact import strict
+                from inspector.export.json_edits import strict
 
                 text, changed = strict(text)
                 if changed:
@@ -178,7 +179,7 @@ class Output:
 
     def pretty(self, text: str) -> None:
         """Print JSON text for people: indented, safe, with every number unchanged."""
-        from inspector.protocol.jsontext import pretty
+        from inspector.protocol.exact_json.text import pretty
 
         self.lines(self.safe(line) for line in pretty(text))
 
@@ -285,7 +286,7 @@ class Output:
             error.message = renamed(error.message)
         hint = renamed(error.hint.command_line)
         if self.json:
-            from inspector.export.exact import strict
+            from inspector.export.json_edits import strict
             from inspector.protocol import jsonrpc
             from inspector.text import escape_json
 

@@ -166,7 +166,7 @@ class CommandLineParser:
 
     def _fill(self, slot: Slot, word: str) -> None:
         if slot.choices and word not in slot.choices:
-            from inspector.config.files import nearest
+            from inspector.config.foreign_files import nearest
 
             near = nearest(word, list(slot.choices))
             raise UsageError(
@@ -189,9 +189,8 @@ class CommandLineParser:
         for slot in verb.slots:
             words = self.filled.get(slot.name, [])
             if slot.kind == "one" and not (words or slot.optional or asks_for_help):
-                raise UsageError(
-                    f"`inspector {verb.name}` needs a {slot.metavar}.", hint=f"Usage: inspector {verb.usage}"
-                )
+                named = f"one of {', '.join(slot.choices)}" if slot.choices else f"the argument {slot.metavar}"
+                raise UsageError(f"`inspector {verb.name}` needs {named}.", hint=f"Usage: inspector {verb.usage}")
             arguments[slot.name] = words if slot.takes_many else words[0] if words else None
         if verb.target == "required" and not (self.target_words or asks_for_help):
             raise UsageError(
@@ -227,7 +226,7 @@ class CommandLineParser:
     def _unknown(self, flag: str) -> UsageError:
         if self.verb is not None and any(flag in option.flags for option in _BEFORE_THE_VERB):
             return self._not_for_this_verb(flag)
-        from inspector.config.files import nearest
+        from inspector.config.foreign_files import nearest
 
         near = nearest(flag, list(self._known))
         hint = (
@@ -275,7 +274,7 @@ def check_command(invocation: Invocation) -> None:
             hint=f"Usage: inspector {verb.name} {invocation.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
         )
     if not verb.name:
-        from inspector.config.files import nearest
+        from inspector.config.foreign_files import nearest
 
         near = nearest(word, list(verbs.SUMMARIES))
         if near:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.comparing import told
+from inspector.cli.comparison_options import told
 from inspector.junit import Case, document
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.paint import Colour, Paint
+from inspector.cli.colours import Colour, Paint
 from inspector.compare.surface import ONE, Change, counts
-from inspector.compare.texts import changed_lines
+from inspector.compare.text_diff import changed_lines
 from inspector.protocol.jsonrpc import excerpt
 from inspector.text import signs
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.client.state.server import Server
 from inspector.errors import NotOffered
 from inspector.journal.format import Dir
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import EXTENSION_OF, KNOWN, SHORT_NAMES, default_settings, full_id
 from inspector.protocol.jsonrpc import MISSING_CAPABILITY, Shape, excerpt
 from inspector.version import __version__

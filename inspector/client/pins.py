@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.engine.era_memory import key_of
-from inspector.config import files, paths
-from inspector.config.outputs import write_file
+from inspector.config import foreign_files, paths
+from inspector.config.output_files import write_file
 from inspector.config.targets import Target
 from inspector.errors import ConfigError
 from inspector.hints import Hint, Parameter
@@ -114,7 +114,7 @@ class Pins:
 
 def _read(path: Path) -> Pin:
     try:
-        body = jsonrpc.parse(files.read_bytes(path, limit=LARGEST))
+        body = jsonrpc.parse(foreign_files.read_bytes(path, limit=LARGEST))
     except jsonrpc.NotJson as error:
         raise _unusable(path, f"it is not JSON: {error}") from None
     if type(body) is not dict or body.get("format") != FORMAT:

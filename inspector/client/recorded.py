@@ -26,7 +26,7 @@ from inspector.client.state.recorded_tracks import (
 from inspector.config.targets import RecordingTarget
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 _SLICE = 8192

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from inspector.client.recording_info import RecordingInfo, is_growing, newest_first
-from inspector.config import files
+from inspector.config import foreign_files
 from inspector.errors import ConfigError, UsageError
 from inspector.journal import saved_index
 
@@ -27,7 +27,7 @@ _MOST_BYTES = 1 << 20
 def kept(folder: Path) -> frozenset[str]:
     """Return the names of the files in `folder` that the user keeps. A damaged list counts as empty."""
     with suppress(ConfigError, ValueError, RecursionError):
-        data = files.read_bytes(folder / KEPT_FILE, limit=_MOST_BYTES)
+        data = foreign_files.read_bytes(folder / KEPT_FILE, limit=_MOST_BYTES)
         names = json.loads(data)
         if type(names) is list:
             return frozenset(name for name in names if type(name) is str)

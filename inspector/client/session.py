@@ -173,7 +173,7 @@ class Session(SessionModel):
 
     def remember_outcome(self) -> None:
         """Store for the start screen whether the server was opened, or its error."""
-        from inspector.config.remember import ServerMemory
+        from inspector.config.server_memory import ServerMemory
 
         if self.phase == "ready" or (self.phase != "failed" and self.server.known):
             ServerMemory(self.target).remember_outcome(None)
@@ -649,6 +649,6 @@ async def _quiet(work: Coroutine[Any, Any, Any]) -> None:
 
 
 def _defaults(schema: dict[str, Any]) -> Any:
-    from inspector.protocol.form import Form
+    from inspector.protocol.forms.form import Form
 
     return Form.from_schema(schema).defaults()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from inspector.compare.conversation import SURFACE_METHODS, Conversation, compare_conversations
 from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
-from inspector.protocol import jsondepth, jsonrpc
+from inspector.protocol import jsonrpc
+from inspector.protocol.exact_json import depth
 
 if TYPE_CHECKING:
     from inspector.config.targets import Target
@@ -94,7 +95,7 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
     try:
         jsonrpc.encode(value)
     except RecursionError:
-        left_out = {key: jsondepth.LEFT_OUT for key in ("a", "b") if key in value}
+        left_out = {key: depth.LEFT_OUT for key in ("a", "b") if key in value}
         value = value | left_out
         if "differences" in value:
             value["differences"] = [_plain(one) for one in value["differences"]]

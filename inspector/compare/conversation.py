@@ -14,13 +14,13 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
-from inspector.compare.reading import read
+from inspector.compare.lossless_json import read
 from inspector.compare.rules import DEFAULT, ComparisonRules, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import NotJson, Shape
 
 MOST_INSIDE = 2_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from inspector.compare.reading import Repeated
+from inspector.compare.lossless_json import Repeated
 from inspector.compare.rules import EXACT, Machine, RuleState, compiled
 
 _SIZE = 16

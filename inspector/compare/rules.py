@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from inspector.compare.paths import GlobStep, PathStep, parse_glob
+from inspector.compare.json_places import GlobStep, PathStep, parse_glob
 from inspector.errors import UsageError
 from inspector.reasons import regex_reason
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from inspector.compare.digests import exact_digest
-from inspector.compare.reading import type_of
+from inspector.compare.lossless_json import type_of
 from inspector.compare.values import isfinite_number
 from inspector.protocol.jsonrpc import excerpt
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from inspector.compare.digests import exact_digest
-from inspector.compare.hidden import Hidden, hidden_in
+from inspector.compare.invisible_characters import Hidden, hidden_in
 from inspector.compare.rules import EXACT
 from inspector.compare.schemas import ChangeSeverity, SchemaChange, Side, compare_schemas
 from inspector.compare.values import compare

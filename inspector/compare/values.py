@@ -11,8 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
-from inspector.compare.paths import ROOT, ValuePath
-from inspector.compare.reading import Repeated, type_of
+from inspector.compare.json_places import ROOT, ValuePath
+from inspector.compare.lossless_json import Repeated, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
 MOST = 10_000

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
 from inspector.reasons import split_reason

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from inspector.config import files
+from inspector.config import foreign_files
 from inspector.errors import ConfigError
 
 
@@ -16,7 +16,7 @@ def text(raw: Mapping[str, Any], key: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ConfigError(f"“{key}” must be text, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be text, not {foreign_files.kind_of(value)}")
     return value
 
 
@@ -26,7 +26,7 @@ def texts(raw: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
-        raise ConfigError(f"“{key}” must be a list of strings, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be a list of strings, not {foreign_files.kind_of(value)}")
     return tuple(scalar(item, f"“{key}” item {number}") for number, item in enumerate(value, 1))
 
 
@@ -36,8 +36,10 @@ def text_map(raw: Mapping[str, Any], key: str) -> dict[str, str]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ConfigError(f"“{key}” must be an object of strings, not {files.kind_of(value)}")
-    return {name: scalar(item, f"“{key}.{files.shown(name)}”") for name, item in value.items() if item is not None}
+        raise ConfigError(f"“{key}” must be an object of strings, not {foreign_files.kind_of(value)}")
+    return {
+        name: scalar(item, f"“{key}.{foreign_files.shown(name)}”") for name, item in value.items() if item is not None
+    }
 
 
 def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | None]:
@@ -46,10 +48,12 @@ def object_map(raw: Mapping[str, Any], key: str) -> dict[str, dict[str, Any] | N
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise ConfigError(f"“{key}” must be an object of objects, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be an object of objects, not {foreign_files.kind_of(value)}")
     for name, item in value.items():
         if item is not None and not isinstance(item, dict):
-            raise ConfigError(f"“{key}.{files.shown(name)}” must be an object or null, not {files.kind_of(item)}")
+            raise ConfigError(
+                f"“{key}.{foreign_files.shown(name)}” must be an object or null, not {foreign_files.kind_of(item)}"
+            )
     return value
 
 
@@ -59,7 +63,7 @@ def flag(raw: Mapping[str, Any], key: str, default: bool) -> bool:
     if value is None:
         return default
     if not isinstance(value, bool):
-        raise ConfigError(f"“{key}” must be true or false, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be true or false, not {foreign_files.kind_of(value)}")
     return value
 
 
@@ -69,7 +73,7 @@ def seconds(raw: Mapping[str, Any], key: str, *, unit: float = 1.0) -> float | N
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ConfigError(f"“{key}” must be a number, not {files.kind_of(value)}")
+        raise ConfigError(f"“{key}” must be a number, not {foreign_files.kind_of(value)}")
     if not 0 < value < 1e9:
         raise ConfigError(f"“{key}” must be more than 0 and less than 1,000,000,000")
     return value * unit
@@ -81,4 +85,4 @@ def scalar(value: Any, where: str) -> str:
         return value
     if isinstance(value, (bool, int, float)):
         return json.dumps(value)
-    raise ConfigError(f"{where} must be text, not {files.kind_of(value)}")
+    raise ConfigError(f"{where} must be text, not {foreign_files.kind_of(value)}")

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import files, paths, secrecy
+from inspector.config import foreign_files, paths, secret_values
 from inspector.errors import ConfigError, ValueMissing
 
 VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
@@ -156,14 +156,16 @@ class Expander:
                 return self._input(name)
             case _:
                 raise ConfigError(
-                    f"{self._where()} refers to ${{{files.shown(expression)}}}, which only VS Code can look up",
+                    f"{self._where()} refers to ${{{foreign_files.shown(expression)}}}, which only VS Code can look up",
                     hint="Write the value, or ${env:NAME}, in its place.",
                 )
 
     def _taken(self, reference: Reference, read: Callable[[], str]) -> str:
         """Return the value of a reference that may be followed."""
         if self.allowed is not None and reference not in self.allowed:
-            raise ConfigError(f"{self._where()} refers to {files.shown(reference.name)}, which you did not allow")
+            raise ConfigError(
+                f"{self._where()} refers to {foreign_files.shown(reference.name)}, which you did not allow"
+            )
         return read()
 
     def _variable(self, name: str, default: str | None = None) -> str:
@@ -173,11 +175,11 @@ class Expander:
         return self._taken(Reference("variable", name), lambda: self._read_variable(name, value))
 
     def _read_variable(self, name: str, value: str) -> str:
-        self.secrets += secrecy.in_variable(name, value)
+        self.secrets += secret_values.in_variable(name, value)
         return value
 
     def _unset(self, name: str) -> str:
-        shown = files.shown(name)
+        shown = foreign_files.shown(name)
         raise ValueMissing(
             f"{self._where()} needs the environment variable {shown}, which is not set",
             variable=name,
@@ -195,10 +197,10 @@ class Expander:
 
     def env_file(self, path: Path) -> dict[str, str]:
         """Return the variables of the `.env` file at `path`. Raises ConfigError if it cannot be read."""
-        text = self._taken(_file_reference(path), lambda: files.read_text(path, never=paths.logins_file()))
+        text = self._taken(_file_reference(path), lambda: foreign_files.read_text(path, never=paths.logins_file()))
         found = env_file(text)
         for name, value in found.items():
-            self.secrets += secrecy.in_variable(name, value)
+            self.secrets += secret_values.in_variable(name, value)
         return found
 
     def _file(self, name: str) -> str:
@@ -207,7 +209,7 @@ class Expander:
 
     def _read_file(self, path: Path) -> str:
         try:
-            text = files.read_text(path, limit=_SECRET_FILE_BYTES, never=paths.logins_file())
+            text = foreign_files.read_text(path, limit=_SECRET_FILE_BYTES, never=paths.logins_file())
             value = text.rstrip("\r\n")
         except ConfigError as error:
             message = f"{self._where()} needs a value from a file, but {error.message}"
@@ -222,7 +224,7 @@ class Expander:
         service = service if slash else KEYRING_SERVICE
         if names_logins(service, user):
             raise ConfigError(
-                f"{self._where()} refers to {files.shown(name)} in the keyring, which is an Inspector login",
+                f"{self._where()} refers to {foreign_files.shown(name)} in the keyring, which is an Inspector login",
                 hint="A config file cannot use a stored login, which is only for the server that it was granted for.",
             )
         return self._taken(Reference("keyring", f"{service}/{user}"), lambda: self._read_keyring(name, service, user))
@@ -236,15 +238,15 @@ class Expander:
         except KeyringProblem as problem:
             raise ConfigError(
                 (
-                    f"{self._where()} needs {files.shown(name)} from the keyring, which cannot be read: "
+                    f"{self._where()} needs {foreign_files.shown(name)} from the keyring, which cannot be read: "
                     f"{problem or 'no keyring found'}"
                 ),
                 hint="Unlock the keyring, or use ${env:NAME} or ${file:PATH} instead.",
             ) from None
         if value is None:
             raise ConfigError(
-                f"{self._where()} needs {files.shown(name)} from the keyring, but the entry does not exist",
-                hint=f"Store it: keyring set {files.shown(service)} {files.shown(user)}",
+                f"{self._where()} needs {foreign_files.shown(name)} from the keyring, but the entry does not exist",
+                hint=f"Store it: keyring set {foreign_files.shown(service)} {foreign_files.shown(user)}",
             )
         self.secrets.append(value)
         return value
@@ -254,7 +256,7 @@ class Expander:
         if question is None:
             raise ConfigError(
                 (
-                    f"{self._where()} refers to the input {files.shown(name)}, but the file does not define "
+                    f"{self._where()} refers to the input {foreign_files.shown(name)}, but the file does not define "
                     "it as a text or a choice"
                 ),
                 hint="Add it to “inputs”, or use ${env:NAME} instead.",
@@ -273,15 +275,15 @@ class Expander:
             if answer is None:
                 answer = question.default
             self._answers[question.id] = answer
-            if answer and (question.secret or secrecy.looks_secret_setting(question.id)):
+            if answer and (question.secret or secret_values.looks_secret_setting(question.id)):
                 self.secrets.append(answer)
         return self._answers[question.id]
 
     def unanswered(self, question: InputQuestion) -> ValueMissing:
         """Return the error for a question without an answer."""
-        what = f"the input {files.shown(question.id)}"
+        what = f"the input {foreign_files.shown(question.id)}"
         if question.description:
-            what += f" ({files.shown(question.description)})"
+            what += f" ({foreign_files.shown(question.description)})"
         return ValueMissing(
             f"{self._where()} needs {what}, which has no value",
             variable=question.variable,
@@ -289,7 +291,7 @@ class Expander:
         )
 
     def _where(self) -> str:
-        return f"@{files.shown(self.server)} in {self.path}"
+        return f"@{foreign_files.shown(self.server)} in {self.path}"
 
 
 @dataclass(slots=True)

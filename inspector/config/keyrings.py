@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
-from inspector.config.checks import one_line
+from inspector.config.text_checks import one_line
 
 LONGEST = 200
 LOGIN_SERVICE = "inspector-login"

@@ -29,8 +29,8 @@ from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
-from inspector.config import files
-from inspector.config.checks import root_uri
+from inspector.config import foreign_files
+from inspector.config.text_checks import root_uri
 from inspector.errors import TargetError
 from inspector.reasons import split_reason
 
@@ -69,7 +69,7 @@ def _text(value: Any) -> str:
 def _file_uri(value: Any) -> str:
     text = _text(value)
     if not text.startswith("file://"):
-        raise _wrong(f"{files.shown(text)} is not a file:// URI")
+        raise _wrong(f"{foreign_files.shown(text)} is not a file:// URI")
     return text
 
 
@@ -107,9 +107,9 @@ class _Keys(BaseModel):
         known = [field.alias or name for name, field in cls.model_fields.items()]
         for key in value if isinstance(value, Mapping) else ():
             if key not in known:
-                near = files.nearest(key, known)
+                near = foreign_files.nearest(key, known)
                 hint = f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}."
-                raise _wrong(f"“{files.shown(key)}” is not a key that Inspector knows. {hint}")
+                raise _wrong(f"“{foreign_files.shown(key)}” is not a key that Inspector knows. {hint}")
         return value
 
 
@@ -356,7 +356,9 @@ _TRANSPORTS = (
 def _transport(value: Any) -> str:
     known = _text(value).strip().casefold()
     if known not in _TRANSPORTS:
-        raise _wrong(f"{files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse.")
+        raise _wrong(
+            f"{foreign_files.shown(value)} is not a transport that Inspector supports. Use stdio, http or sse."
+        )
     return known
 
 

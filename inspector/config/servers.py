@@ -10,8 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import checks, clients, expand, files, logins, paths, places, registry, trust
-from inspector.config.definition import Definition
+from inspector.config import (
+    client_config_paths,
+    client_configs,
+    expand,
+    foreign_files,
+    login_entry,
+    paths,
+    registry_entries,
+    text_checks,
+    trust,
+)
+from inspector.config.server_definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
 from inspector.hints import NO_HINT, Hint, Parameter
@@ -35,7 +45,7 @@ class ServerEntry:
     disabled: bool
     raw: Mapping[str, Any] = field(repr=False)
     definition: Definition = field(repr=False)
-    family: places.ConfigFamily
+    family: client_config_paths.ConfigFamily
     dialect: expand.VariableSyntax
     workspace: Path | None = None
     inputs: tuple[expand.InputQuestion, ...] = ()
@@ -91,7 +101,7 @@ class ServerList:
         raise self._unknown(word)
 
     def _unknown(self, word: str) -> TargetError:
-        shown = files.shown(word)
+        shown = foreign_files.shown(word)
         for name, _ in _readings(word):
             for problem in self.problems:
                 if problem.server and problem.server == name:
@@ -107,16 +117,16 @@ class ServerList:
 
     def _hint(self, word: str) -> Hint:
         names = list(dict.fromkeys(entry.name for entry in self.entries))
-        near = files.nearest(word, names)
+        near = foreign_files.nearest(word, names)
         if near:
-            hint = Hint(f"Did you mean @{files.shown(near)}?")
+            hint = Hint(f"Did you mean @{foreign_files.shown(near)}?")
         elif names:
             more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            hint = Hint(f"Use one of: {', '.join(f'@{files.shown(name, 40)}' for name in names[:8])}{more}.")
+            hint = Hint(f"Use one of: {', '.join(f'@{foreign_files.shown(name, 40)}' for name in names[:8])}{more}.")
         else:
             hint = Hint("Give a command or a URL, or ", Parameter.NAME_CONFIG, ".")
         if "/" in word:
-            hint = Hint(hint, f" To run the npm package: inspector npx -y @{files.shown(word)}")
+            hint = Hint(hint, f" To run the npm package: inspector npx -y @{foreign_files.shown(word)}")
         broken = [str(problem.path) for problem in self.problems if not problem.server]
         if broken:
             hint = Hint(hint, f" Could not be read: {', '.join(broken[:3])}.")
@@ -142,27 +152,29 @@ def find_servers(
     if config is not None:
         config = Path(os.path.abspath(folder / os.path.expanduser(config)))
         try:
-            looked_at = [places.explicit(config, home) or clients.recognise(config)]
+            looked_at = [client_config_paths.explicit(config, home) or client_configs.recognise(config)]
         except ConfigError as error:
             return ServerList((), (ConfigProblem(config, error.message, error.hint),), config)
     else:
-        looked_at = places.places(folder, home, environ, platform or sys.platform)
-    workspaces = places.workspaces(folder, home)
+        looked_at = client_config_paths.places(folder, home, environ, platform or sys.platform)
+    workspaces = client_config_paths.workspaces(folder, home)
     users = (
         {os.path.realpath(place.path) for place in looked_at if place.workspace is None} if config is None else set()
     )
     seen: set[str] = set()
     for place in looked_at:
         real = os.path.realpath(place.path)
-        if real in seen or (config is None and not files.present(place.path)):
+        if real in seen or (config is None and not foreign_files.present(place.path)):
             continue
-        owned = places.is_own(place, folder, home, environ, platform or sys.platform, named=config is not None)
+        owned = client_config_paths.is_own(
+            place, folder, home, environ, platform or sys.platform, named=config is not None
+        )
         if not owned and real in users:
             # A link to a file of the user: it is read as that client reads it.
             continue
         seen.add(real)
         try:
-            found = clients.read(place, workspaces)
+            found = client_configs.read(place, workspaces)
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue
@@ -197,11 +209,13 @@ def resolve(
         if found is not None:
             trust.require(found, consent)
         expander.allowed = frozenset(reference for _, reference in survey.uses)
-    made = registry.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
+    made = registry_entries.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
     try:
         return _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
     except TargetError as error:
-        raise ConfigError(f"@{files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint) from None
+        raise ConfigError(
+            f"@{foreign_files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint
+        ) from None
 
 
 def exposure_of(
@@ -222,7 +236,7 @@ def _surveyed(
 ) -> tuple[expand.ReferenceSurvey, Definition]:
     """Return the references that opening `entry` follows, and its definition with names instead of their values."""
     survey = expand.ReferenceSurvey(**_context(entry, environ, home), place="the entry", lenient=lenient)
-    made = registry.fill(entry.raw, survey) if entry.family == "registry" else entry.definition
+    made = registry_entries.fill(entry.raw, survey) if entry.family == "registry" else entry.definition
     for survey.place, text in made.texts():
         survey(text)
     if made.env_file:
@@ -251,7 +265,7 @@ def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path |
 
 
 def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
-    command = tuple(checks.checked_text(expander(word), "the command") for word in made.command)
+    command = tuple(text_checks.checked_text(expander(word), "the command") for word in made.command)
     if not command[0].strip():
         raise TargetError("the command is empty after its references are expanded")
     env: dict[str, str] = {}
@@ -259,27 +273,27 @@ def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> S
         try:
             env = expander.env_file(_path(expander(made.env_file), expander))
         except ConfigError as error:
-            message = f"@{files.shown(entry.name)} in {entry.path} needs its envFile, but {error.message}"
+            message = f"@{foreign_files.shown(entry.name)} in {entry.path} needs its envFile, but {error.message}"
             raise ConfigError(message, hint=error.hint) from None
     for name, value in made.env.items():
-        checks.checked_text(name, "a variable's name")
+        text_checks.checked_text(name, "a variable's name")
         if not name or "=" in name:
-            raise TargetError(f"{files.shown(name)!r} is not a valid name of an environment variable")
-        env[name] = checks.checked_text(expander(value), f"the value of {name}")
+            raise TargetError(f"{foreign_files.shown(name)!r} is not a valid name of an environment variable")
+        env[name] = text_checks.checked_text(expander(value), f"the value of {name}")
     cwd = str(entry.workspace) if entry.workspace is not None else None
     if made.cwd:
-        cwd = str(_path(checks.checked_text(expander(made.cwd), "the folder"), expander))
+        cwd = str(_path(text_checks.checked_text(expander(made.cwd), "the folder"), expander))
     return StdioTarget(command, env, cwd, entry.name, str(entry.path), tuple(expander.secrets), made.options)
 
 
 def _http(entry: ServerEntry, made: Definition, expander: expand.Expander) -> HttpTarget:
-    headers = checks.checked_headers((name, expander(value)) for name, value in made.headers)
-    auth = logins.expanded(made.auth, expander)
+    headers = text_checks.checked_headers((name, expander(value)) for name, value in made.headers)
+    auth = login_entry.expanded(made.auth, expander)
     if not entry.owned and auth.get("open_browser"):
         # Only the user decides whether a browser opens without a question.
         del auth["open_browser"]
     return HttpTarget(
-        url=checks.checked_url(expander(made.url)),
+        url=text_checks.checked_url(expander(made.url)),
         headers=headers,
         transport=made.transport,
         proxy=expander(made.proxy) if made.proxy else None,
@@ -300,7 +314,9 @@ def _path(text: str, expander: expand.Expander) -> Path:
     return expander.workspace / text
 
 
-def _entry(place: places.ConfigPlace, found: clients.FoundServer, made: Definition, owned: bool) -> ServerEntry:
+def _entry(
+    place: client_config_paths.ConfigPlace, found: client_configs.FoundServer, made: Definition, owned: bool
+) -> ServerEntry:
     return ServerEntry(
         name=found.name,
         source_label=place.label,
@@ -318,8 +334,8 @@ def _entry(place: places.ConfigPlace, found: clients.FoundServer, made: Definiti
     )
 
 
-def _problem(place: places.ConfigPlace, server: str, error: ConfigError) -> ConfigProblem:
-    where = f"the server {files.shown(server)} in {place.path}" if server else str(place.path)
+def _problem(place: client_config_paths.ConfigPlace, server: str, error: ConfigError) -> ConfigProblem:
+    where = f"the server {foreign_files.shown(server)} in {place.path}" if server else str(place.path)
     return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server)
 
 
@@ -347,7 +363,7 @@ def _one(word: str, entries: list[ServerEntry]) -> ServerEntry:
     if all(entry.same_as(first) for entry in enabled[1:]):
         return first
     raise TargetError(
-        f"{files.shown(word)} is in {len(enabled)} files with different definitions",
+        f"{foreign_files.shown(word)} is in {len(enabled)} files with different definitions",
         hint=f"Write {_listed(enabled)}.",
     )
 

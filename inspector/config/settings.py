@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.config import files, paths
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 
 McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
@@ -139,9 +139,9 @@ def load_settings(
 
 def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
     path = file or settings_file(environ)
-    if file is None and not files.present(path):
+    if file is None and not foreign_files.present(path):
         return {}
-    data = files.load_object(path)
+    data = foreign_files.load_object(path)
     if not isinstance(data.get("$schema"), str | None):
         raise ConfigError(f"“$schema” in {path} must be text, not {_shown_value(data['$schema'])}")
     return {name: _checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
@@ -157,10 +157,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
             raise ConfigError(f"{variable} cannot be set: commands are read from settings.json only")
         if name in _KINDS:
             found[name] = _checked(name, _from_text(name, text), f"the environment variable {variable}")
-        elif near := files.nearest(name, list(_KINDS)):
+        elif near := foreign_files.nearest(name, list(_KINDS)):
             # Another program may have variables with this prefix: only a name that resembles ours is an error.
             raise ConfigError(
-                f"The environment variable {files.shown(variable)} is not a setting",
+                f"The environment variable {foreign_files.shown(variable)} is not a setting",
                 hint=f"Did you mean {_PREFIX}{near.upper()}?",
             )
     return found
@@ -179,9 +179,9 @@ def _from_text(name: str, text: str) -> Any:
 def _checked(name: str, value: Any, where: str) -> Any:
     kind = _KINDS.get(name)
     if kind is None:
-        near = files.nearest(name, list(_KINDS))
+        near = foreign_files.nearest(name, list(_KINDS))
         raise ConfigError(
-            f"“{files.shown(name)}” in {where} is not a setting",
+            f"“{foreign_files.shown(name)}” in {where} is not a setting",
             hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(_KINDS)}.",
         )
     wanted, check = kind
@@ -193,8 +193,8 @@ def _checked(name: str, value: Any, where: str) -> Any:
 
 def _shown_value(value: Any) -> str:
     if isinstance(value, (dict, list, tuple)):
-        return files.kind_of(value)
-    return files.shown(json.dumps(value, ensure_ascii=False, default=str), 60)
+        return foreign_files.kind_of(value)
+    return foreign_files.shown(json.dumps(value, ensure_ascii=False, default=str), 60)
 
 
 def _text(value: Any) -> Any:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from inspector.config import secrecy
-from inspector.config.checks import format_command, one_line
+from inspector.config import secret_values
+from inspector.config.text_checks import format_command, one_line
 
 HttpVariant: TypeAlias = Literal["auto", "http", "sse"]
 
@@ -53,8 +53,12 @@ class StdioTarget:
     options: ServerOptions = NO_OPTIONS
 
     def __post_init__(self) -> None:
-        found = [*self.secrets, *secrecy.in_arguments(self.command), *secrecy.in_environment(self.env.items())]
-        object.__setattr__(self, "secrets", secrecy.unique(found))
+        found = [
+            *self.secrets,
+            *secret_values.in_arguments(self.command),
+            *secret_values.in_environment(self.env.items()),
+        ]
+        object.__setattr__(self, "secrets", secret_values.unique(found))
 
     def __repr__(self) -> str:
         return f"<StdioTarget {self.describe()}>"
@@ -64,7 +68,7 @@ class StdioTarget:
         """A short name: `@name`, else that of the package or program in the command."""
         if self.name:
             return f"@{self.name}"
-        from inspector.config.labels import program_label
+        from inspector.config.command_labels import program_label
 
         return program_label(self.command)
 
@@ -79,7 +83,7 @@ class StdioTarget:
         return header | _origin(self.name, self.source)
 
     def _masked(self) -> list[str]:
-        return [secrecy.mask(word, self.secrets) for word in self.command]
+        return [secret_values.mask(word, self.secrets) for word in self.command]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -111,14 +115,14 @@ class HttpTarget:
     """The name that replaces the URL in labels: that of an app in this process."""
 
     def __post_init__(self) -> None:
-        found = [*self.secrets, *secrecy.in_url(self.url), *secrecy.in_headers(self.headers)]
+        found = [*self.secrets, *secret_values.in_url(self.url), *secret_values.in_headers(self.headers)]
         if self.auth:
-            from inspector.config import logins
+            from inspector.config import login_entry
 
-            found += logins.secrets(self.auth)
+            found += login_entry.secrets(self.auth)
         if self.proxy:
-            found += secrecy.in_url(self.proxy)
-        object.__setattr__(self, "secrets", secrecy.unique(found))
+            found += secret_values.in_url(self.proxy)
+        object.__setattr__(self, "secrets", secret_values.unique(found))
 
     def __repr__(self) -> str:
         return f"<HttpTarget {self.describe()}>"
@@ -144,7 +148,7 @@ class HttpTarget:
 
     def describe(self) -> str:
         """The URL, with userinfo and secret-looking parameters masked."""
-        return secrecy.mask(secrecy.mask_url(self.url), self.secrets)
+        return secret_values.mask(secret_values.mask_url(self.url), self.secrets)
 
     def as_header(self) -> dict[str, Any]:
         """The `target` of a recording's header: the masked URL, the transport and the names of the headers only."""

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.config import files, jsonc, logins, paths, secrecy
-from inspector.config.definition import Definition
+from inspector.config import foreign_files, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
+from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError, TrustNeeded
 from inspector.hints import Hint, Parameter
 
@@ -36,7 +36,7 @@ MOST_SHOWN = 20
 _FILE_BYTES = 1024 * 1024
 _NAME = 200
 _DESTINATION = 300
-_AUTH_KEYS = {option: key for key, option in logins.KEYS.items()}
+_AUTH_KEYS = {option: key for key, option in login_entry.KEYS.items()}
 _KINDS = {"variable": "environment variable", "file": "file", "keyring": "keyring entry"}
 
 Standing: TypeAlias = Literal["free", "asks", "allowed"]
@@ -55,8 +55,8 @@ class Use:
 
     def describe(self) -> str:
         """Describe it in one line, without the value: `environment variable TOKEN in header X-Key`."""
-        kind, name = _KINDS[self.reference.kind], files.shown(self.reference.name, _NAME)
-        return f"{kind} {name} in {files.shown(self.place, _NAME)}"
+        kind, name = _KINDS[self.reference.kind], foreign_files.shown(self.reference.name, _NAME)
+        return f"{kind} {name} in {foreign_files.shown(self.place, _NAME)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Exposure:
     @property
     def title(self) -> str:
         """`@NAME in FILE`."""
-        return f"@{files.shown(self.server)} in {files.shown(str(self.path), _DESTINATION)}"
+        return f"@{foreign_files.shown(self.server)} in {foreign_files.shown(str(self.path), _DESTINATION)}"
 
     def facts(self) -> list[str]:
         """Return what goes where, one line each, the most important first, because a long list may be cut."""
@@ -118,7 +118,7 @@ def exposure(
     """
     stdio = made.kind == "stdio"
     found = tuple(Use(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference)))
-    proxy = secrecy.mask_url(made.proxy or "") if not stdio else ""
+    proxy = secret_values.mask_url(made.proxy or "") if not stdio else ""
     verify = stdio or made.verify
     if not found and not proxy and verify:
         return None
@@ -131,7 +131,7 @@ def exposure(
     try:
         text = json.dumps([1, str(path), server, meaning, references, made.proxy or "", verify], sort_keys=True)
     except (RecursionError, ValueError, TypeError):
-        raise ConfigError(f"@{files.shown(server)} in {path} is nested too deeply") from None
+        raise ConfigError(f"@{foreign_files.shown(server)} in {path} is nested too deeply") from None
     return Exposure(
         server=server,
         path=path,
@@ -139,7 +139,7 @@ def exposure(
         is_url=not stdio,
         uses=found,
         login_servers=tuple(servers),
-        proxy=files.shown(proxy, _DESTINATION),
+        proxy=foreign_files.shown(proxy, _DESTINATION),
         verify=verify,
         fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
     )
@@ -215,7 +215,7 @@ class Memory:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = jsonc.parse(files.read_text(self._path, limit=_FILE_BYTES))
+            found = jsonc.parse(foreign_files.read_text(self._path, limit=_FILE_BYTES))
         except (ConfigError, jsonc.JsoncError):
             return {}
         allowed = found.get("allowed") if isinstance(found, Mapping) else None
@@ -228,7 +228,7 @@ def _place(place: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return files.shown(secrecy.mask_url(text), _DESTINATION)
+    return foreign_files.shown(secret_values.mask_url(text), _DESTINATION)
 
 
 def _listed(lines: list[str]) -> str:

@@ -6,8 +6,8 @@ import sys
 
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import ERAS, MODERN, REVISIONS
+from inspector.demo.server_state import World
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.revisions import Features
+    from inspector.demo.server_state import World
     from inspector.demo.tasks import Question, Task
-    from inspector.demo.world import World
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from inspector.demo.call import Channel
     from inspector.demo.core import Handler
     from inspector.demo.revisions import Features
+    from inspector.demo.server_state import World
     from inspector.demo.serving import Serving
-    from inspector.demo.world import World
 
 EXTENSION = "io.modelcontextprotocol/events"
 NOT_FOUND, FORBIDDEN, UNSUPPORTED = -32023, -32024, -32026  # provisional codes of the draft

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any, NoReturn
 
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 VERSION = "MCP-Protocol-Version"
 # The parameter that Mcp-Name repeats, by method.

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, NoReturn
 
-    from inspector.demo.auth.gate import Gate
     from inspector.demo.auth.issuer import IssuerSettings
+    from inspector.demo.auth.token_check import Gate
+    from inspector.demo.server_state import World
     from inspector.demo.streams import Stream
-    from inspector.demo.world import World
 
 ENDPOINT = "/mcp"
 MOST_SESSIONS = 1000
@@ -169,7 +169,7 @@ class HttpHandler(ResponseConnection):
         gate = self.server.gate
         if gate is None:
             return False
-        from inspector.demo.auth.exchange import Request
+        from inspector.demo.auth.http_values import Request
         from inspector.demo.auth.listening import send
 
         answer = gate.answer(Request(self.command, self.path, self.headers, self._body))

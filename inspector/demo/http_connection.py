@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from http.server import BaseHTTPRequestHandler
 
-from inspector.demo.feed import is_gone
+from inspector.demo.event_stream import is_gone
 from inspector.demo.rpc import INVALID_REQUEST, RpcError, encode, error
 
 TYPE_CHECKING = False

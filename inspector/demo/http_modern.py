@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.feed import LOOK, MessageQueue
+from inspector.demo.event_stream import LOOK, MessageQueue
 from inspector.demo.modern import LISTEN, Modern, is_modern
 from inspector.demo.revisions import MODERN
 from inspector.demo.rpc import kind_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.http_connection import ResponseConnection
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 PATIENCE = 0.5  # seconds until the stream starts for a call without messages so far
 

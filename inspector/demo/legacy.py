@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.core import Handler
+    from inspector.demo.server_state import World
     from inspector.demo.tasks import Question
-    from inspector.demo.world import World
 
 LISTS = ("tools", "resources", "prompts")
 # capability: (feature it needs, revision that brought the feature, path in the client's capabilities)

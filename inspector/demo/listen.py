@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
+    from inspector.demo.server_state import World
     from inspector.demo.serving import Serving
-    from inspector.demo.world import World
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
 MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription

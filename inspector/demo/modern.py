@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import Channel, ClientRequest
     from inspector.demo.core import Handler
     from inspector.demo.events import EventsRequest
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 LISTEN = "subscriptions/listen"
 EVENTS = "io.modelcontextprotocol/events"

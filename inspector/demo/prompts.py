@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, audio, embedded, form, image, link, text
+from inspector.demo.definitions import Prompt
 from inspector.demo.media import icon
-from inspector.demo.offers import Prompt
 from inspector.demo.rpc import Refused
 
 TYPE_CHECKING = False

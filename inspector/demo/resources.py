@@ -7,7 +7,7 @@ from inspector.demo.media import icon
 from inspector.demo.rpc import NotFound, encode
 from inspector.demo.skill_files import SCHEME
 from inspector.demo.skill_files import read as read_skill_file
-from inspector.demo.uritemplate import UriTemplate
+from inspector.demo.uri_templates import UriTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

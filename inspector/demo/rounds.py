@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
+    from inspector.demo.server_state import World
     from inspector.demo.tasks import Question
-    from inspector.demo.world import World
 
 PREFIX = "io.modelcontextprotocol/"
 IDENTITY = {"name": "inspector-demo", "title": "Demo server", "version": "1.0.0"}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 
-from inspector.demo.feed import MessageQueue
+from inspector.demo.event_stream import MessageQueue
 from inspector.demo.legacy import LegacySession
 from inspector.demo.rpc import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.http_connection import ResponseConnection
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 STREAM = "/sse"
 MESSAGES = "/messages"

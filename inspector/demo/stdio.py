@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.world import World
+    from inspector.demo.server_state import World
 
 
 class _Stdout(Channel):

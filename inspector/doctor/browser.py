@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.addresses import is_loopback
 from inspector.doctor.diagnosis import Fix, StepCollector
-from inspector.doctor.web import ProbeClient
+from inspector.doctor.http_requests import ProbeClient
 from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import Url
 

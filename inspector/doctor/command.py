@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from inspector.config.targets import StdioTarget
-from inspector.doctor import programs, versions
+from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment
@@ -172,17 +172,17 @@ class CommandDoctor:
         """Check the versions of Node, Python, uv and others that start this server."""
         assert self.program is not None
         needed = programs.needs(self.program, self.environment)
-        asked = list(dict.fromkeys(each for each in needed if versions.is_asked(each)))[:3]
+        asked = list(dict.fromkeys(each for each in needed if program_versions.is_asked(each)))[:3]
         watch = Stopwatch()
         numbers = await asyncio.gather(
-            *(versions.version(each, self.environment, self.limits.version) for each in asked)
+            *(program_versions.version(each, self.environment, self.limits.version) for each in asked)
         )
         for program, number in zip(asked, numbers, strict=True):
             name = os.path.basename(program)
             if not number:
                 self.chart.add("version", "warn", f"{name} does not report its version", seconds=watch.seconds)
                 continue
-            least = versions.too_old(program, number)
+            least = program_versions.too_old(program, number)
             text = f"{name} {number}"
             if not least:
                 self.chart.add("version", "ok", text, seconds=watch.seconds)

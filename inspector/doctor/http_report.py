@@ -6,7 +6,7 @@ import re
 import shlex
 
 from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
-from inspector.doctor.web import ProbeResponse
+from inspector.doctor.http_requests import ProbeResponse
 from inspector.transports.http_url import Url, resolve
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))

@@ -7,15 +7,15 @@ import shlex
 
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.discovery import Discovery, discover
-from inspector.auth.metadata import AuthorizationServer
 from inspector.auth.person import NoPerson
 from inspector.auth.runner import FlowRunner
+from inspector.auth.server_metadata import AuthorizationServer
 from inspector.client.engine.wire import Wire
 from inspector.client.fetching import Fetching
 from inspector.client.state.login import AuthStep, authorization_steps
 from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, Weight
-from inspector.doctor.web import ProbeResponse
+from inspector.doctor.http_requests import ProbeResponse
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Frame, Journal

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from inspector.config import secrecy
+from inspector.config import secret_values
 
 _ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
 _BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
@@ -26,11 +26,11 @@ class Privacy:
 
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""
-        text = secrecy.mask(text[:_LONGEST], self._secrets)
-        for token in secrecy.in_headers([("text", text)]):
-            text = text.replace(token, secrecy.MASK)
-        text = _URL.sub(lambda found: secrecy.mask_url(found[0]), text)
-        text = _BEARER.sub(rf"\1 {secrecy.MASK}", text)
+        text = secret_values.mask(text[:_LONGEST], self._secrets)
+        for token in secret_values.in_headers([("text", text)]):
+            text = text.replace(token, secret_values.MASK)
+        text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)
+        text = _BEARER.sub(rf"\1 {secret_values.MASK}", text)
         text = _ASSIGNED.sub(_assigned, text)
         if len(self._home) > 1:
             text = re.sub(rf"{re.escape(self._home)}(?=[/\\\s:\"',)]|\.?$|\.\s)", "~", text)
@@ -38,6 +38,8 @@ class Privacy:
 
 
 def _assigned(found: re.Match[str]) -> str:
-    named = secrecy.looks_secret(found[1]) or (found[1].isupper() and secrecy.looks_secret_setting(found[1]))
-    plain = found[3].startswith(("$", "missing-")) or secrecy.MASK in found[3]
-    return f"{found[1]}{found[2]}{secrecy.MASK}" if named and not plain else found[0]
+    named = secret_values.looks_secret(found[1]) or (
+        found[1].isupper() and secret_values.looks_secret_setting(found[1])
+    )
+    plain = found[3].startswith(("$", "missing-")) or secret_values.MASK in found[3]
+    return f"{found[1]}{found[2]}{secret_values.MASK}" if named and not plain else found[0]

@@ -12,9 +12,9 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
-from inspector.doctor.noise import Noise, noise
-from inspector.doctor.opening import ConnectionRecord, OpenResult, open_session, read_connection
+from inspector.doctor.session_step import ConnectionRecord, OpenResult, open_session, read_connection
 from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
+from inspector.doctor.stdout_noise import Noise, noise
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc

@@ -7,8 +7,8 @@ from typing import Any
 from inspector.client.state.steps import ConnectionStep, connection_steps
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.diagnosis import Diagnosis, DoctorVerdict, Fix, StepCollector, Stopwatch
-from inspector.doctor.opening import read_connection
 from inspector.doctor.privacy import Privacy
+from inspector.doctor.session_step import read_connection
 from inspector.errors import RecordingError
 from inspector.journal.journal import Journal
 from inspector.text import count, duration, quantity, size

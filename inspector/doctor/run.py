@@ -8,6 +8,7 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure
+from inspector.doctor.config_entry import ExaminedEntry
 from inspector.doctor.diagnosis import (
     NO_FIX,
     Diagnosis,
@@ -19,9 +20,8 @@ from inspector.doctor.diagnosis import (
     TimeLimits,
     Weight,
 )
-from inspector.doctor.entry import ExaminedEntry
-from inspector.doctor.opening import OpenResult
 from inspector.doctor.privacy import Privacy
+from inspector.doctor.session_step import OpenResult
 from inspector.errors import AuthorizationNeeded, TrustNeeded
 from inspector.journal.journal import Journal
 

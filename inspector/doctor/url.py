@@ -10,14 +10,14 @@ from dataclasses import replace
 from inspector.addresses import is_loopback
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
-from inspector.config import secrecy
+from inspector.config import secret_values
 from inspector.config.targets import HttpTarget
-from inspector.doctor import browser, certificate, http_report, login, network, paths
+from inspector.doctor import browser, certificate, http_report, login, network, other_paths
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.http_requests import ProbeClient, ProbeResponse
 from inspector.doctor.network import Tried
-from inspector.doctor.opening import OpenResult, open_session
 from inspector.doctor.process import introduced
-from inspector.doctor.web import ProbeClient, ProbeResponse
+from inspector.doctor.session_step import OpenResult, open_session
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.journal import Journal
@@ -92,7 +92,7 @@ class UrlDoctor:
             remarks.append("http is not encrypted: others on the network can read everything")
         if url.host == "0.0.0.0":
             remarks.append("0.0.0.0 is a listening address: connect to 127.0.0.1")
-        shown = secrecy.mask_url(url.text)
+        shown = secret_values.mask_url(url.text)
         self.chart.add("url", "warn" if remarks else "ok", "; ".join((shown, *remarks)))
 
     def _proxy(self) -> Url | None:
@@ -317,7 +317,7 @@ class UrlDoctor:
                 )  # fmt: skip
                 return
         if not first.speaks:
-            await paths.look(self.chart, web, url, self.limits.paths)
+            await other_paths.look(self.chart, web, url, self.limits.paths)
 
 
 def _tried(tried: Tried) -> str:

@@ -20,7 +20,7 @@ from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.events.subscription import EventRow, PollPlan, Subscription
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir, Kind
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.events import (
     LIST_CHANGED,
     LONGEST_NAME,
@@ -313,6 +313,11 @@ class Feed:
         if found:
             self._tell()
         return last < len(journal)
+
+    def take_all(self) -> None:
+        """Read all notifications that have arrived."""
+        while self.take():
+            pass
 
     def _notification(self, n: int) -> None:
         journal = self.session.journal

@@ -13,17 +13,17 @@ from typing import IO, Any
 
 from inspector.calls.writing import flow_text, request_step, step_text
 from inspector.calls.yaml_text import LARGEST
-from inspector.compare.paths import ROOT, ValuePath
-from inspector.config.checks import format_command
+from inspector.compare.json_places import ROOT, ValuePath
+from inspector.config.text_checks import format_command
 from inspector.errors import ConfigError, UsageError
-from inspector.export.chosen import Chosen
-from inspector.export.facts import facts_of
 from inspector.export.quoting import REDACTED
-from inspector.export.steps import ExportStep, steps
+from inspector.export.recording_facts import facts_of
+from inspector.export.script_steps import ExportStep, steps
+from inspector.export.selection import Chosen
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import quantity, safe

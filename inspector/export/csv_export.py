@@ -9,8 +9,8 @@ import csv
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.facts import Moments
+from inspector.export.recording_facts import Moments
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.exchange import Exchange
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.index import State

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import IO
 
-from inspector.export.chosen import Chosen, left_out
 from inspector.export.http_exchanges import HttpExchanges, headers_of
 from inspector.export.quoting import (
     REDACTED,
@@ -26,6 +25,7 @@ from inspector.export.quoting import (
     remark,
     variable,
 )
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal

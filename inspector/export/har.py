@@ -15,10 +15,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen
-from inspector.export.exact import clean
-from inspector.export.facts import Moments
 from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
+from inspector.export.json_edits import clean
+from inspector.export.recording_facts import Moments
+from inspector.export.selection import Chosen
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State

@@ -17,8 +17,8 @@ from importlib.resources import files
 from typing import IO, Any
 
 from inspector.errors import UsageError
-from inspector.export.chosen import Chosen
-from inspector.export.facts import Moments, facts_of, findings_of, marks_of
+from inspector.export.recording_facts import Moments, facts_of, findings_of, marks_of
+from inspector.export.selection import Chosen
 from inspector.hints import Hint, Parameter
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps

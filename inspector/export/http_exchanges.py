@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 
 _BODY = frozenset((Kind.RPC, Kind.INVALID, Kind.SSE))
 _MESSAGE = frozenset((Kind.RPC, Kind.INVALID))

@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.exact import is_strict, strict
-from inspector.export.facts import Moments, facts_of, findings_of, marks_of
+from inspector.export.json_edits import is_strict, strict
+from inspector.export.recording_facts import Moments, facts_of, findings_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State

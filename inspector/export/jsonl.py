@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.exact import portable
+from inspector.export.json_edits import portable
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 

@@ -12,14 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.facts import RecordingFacts, facts_of, marks_of
+from inspector.export.recording_facts import RecordingFacts, facts_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.markup import fence, fenced, span
+from inspector.protocol.exact_json.text import lines, pretty
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.jsontext import lines, pretty
 from inspector.text import SIGNS, count, duration, safe, size
 from inspector.version import __version__
 

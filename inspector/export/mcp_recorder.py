@@ -13,10 +13,10 @@ import json
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen
-from inspector.export.exact import clean, portable
-from inspector.export.facts import Moments, facts_of
 from inspector.export.http_exchanges import HttpExchanges
+from inspector.export.json_edits import clean, portable
+from inspector.export.recording_facts import Moments, facts_of
+from inspector.export.selection import Chosen
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, encode

@@ -14,10 +14,10 @@ import re
 from collections.abc import Iterable
 from typing import IO
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.exact import portable
-from inspector.export.facts import Moments
+from inspector.export.json_edits import portable
 from inspector.export.mcp_cassette import not_kept
+from inspector.export.recording_facts import Moments
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 

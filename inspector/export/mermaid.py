@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import IO
 
-from inspector.export.chosen import Chosen
+from inspector.export.selection import Chosen
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State

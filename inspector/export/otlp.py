@@ -15,9 +15,9 @@ import re
 from collections.abc import Iterable
 from typing import IO, Any, Protocol
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.exact import clean
-from inspector.export.facts import RecordingFacts, facts_of
+from inspector.export.json_edits import clean
+from inspector.export.recording_facts import RecordingFacts, facts_of
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

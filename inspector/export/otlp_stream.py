@@ -17,13 +17,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from inspector.errors import UsageError
-from inspector.export.facts import facts_of
 from inspector.export.otlp import Spans, around_spans, dumps
+from inspector.export.recording_facts import facts_of
 from inspector.journal.exchange import around
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import NotJson, Shape, parse
 from inspector.text import quantity, safe
 from inspector.version import __version__

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, left_out
 from inspector.export.python_script import call, head, request, write_parts
 from inspector.export.quoting import NestedTooDeep, expression, python_value
-from inspector.export.steps import ExportStep, steps
+from inspector.export.script_steps import ExportStep, steps
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.journal import Journal
 
 LARGEST = 100_000

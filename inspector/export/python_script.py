@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.facts import facts_of
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
-from inspector.export.steps import ClientAnswers, ExportStep, answers, steps
+from inspector.export.recording_facts import facts_of
+from inspector.export.script_steps import ClientAnswers, ExportStep, answers, steps
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__

@@ -12,8 +12,8 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from inspector.config.checks import format_command
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
+from inspector.config.text_checks import format_command
 from inspector.journal.redaction import MARK
 from inspector.text import safe
 

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen
+from inspector.export.selection import Chosen
 from inspector.journal.format import Kind, dumps, to_base64
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

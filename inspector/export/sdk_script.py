@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.chosen import Chosen, left_out
-from inspector.export.facts import facts_of
 from inspector.export.python_script import write_parts
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
-from inspector.export.steps import ExportStep, answers
+from inspector.export.recording_facts import facts_of
+from inspector.export.script_steps import ExportStep, answers
+from inspector.export.selection import Chosen, left_out
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.calls.models import MATCHERS, Counted, Expect, ExpectedError, ExpectedToolError, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
-from inspector.compare.paths import ROOT, places
-from inspector.compare.paths import ValuePath as Place
-from inspector.compare.reading import type_of
+from inspector.compare.json_places import ROOT, places
+from inspector.compare.json_places import ValuePath as Place
+from inspector.compare.lossless_json import type_of
 from inspector.compare.rules import DEFAULT, EXACT
 from inspector.compare.values import compare
-from inspector.config.files import nearest
+from inspector.config.foreign_files import nearest
 from inspector.errors import UsageError
 from inspector.flows.results import ExpectationResult
 from inspector.text import quantity
@@ -804,7 +804,7 @@ def _validator(schema: str) -> Any:
 
 def _near_member(value: Any, path: str) -> str:
     """Name the member of an object that a path probably means."""
-    from inspector.compare.paths import parse_glob
+    from inspector.compare.json_places import parse_glob
 
     for step in parse_glob(path):
         if step.any_depth or step.key is None:

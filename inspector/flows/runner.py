@@ -19,19 +19,19 @@ from inspector.calls import models
 from inspector.calls.models import Answer, Expect, StepModel, given, verb_of
 from inspector.calls.variables import Variables, check
 from inspector.client.inbox import TOPICS, StandingAnswers
-from inspector.compare.paths import places
-from inspector.config.checks import checked_headers, root_uri
-from inspector.config.files import nearest
+from inspector.compare.json_places import places
+from inspector.config.foreign_files import nearest
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.text_checks import checked_headers, root_uri
 from inspector.errors import InspectorError, ServerError, TargetError, UsageError
-from inspector.flows.command import repeat
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
 from inspector.flows.results import ExpectationResult, FlowOutcome, FlowResult, RunResult, StepResult
+from inspector.flows.step_command import repeat
 from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe, sentences
 
@@ -93,7 +93,7 @@ class Silent:
 
 
 class EventJudge(Protocol):
-    """Attaches findings to the events of a journal: `inspector.check.judge.Judge`."""
+    """Attaches findings to the events of a journal: `inspector.check.judge.judge.Judge`."""
 
     journal: Journal
 
@@ -720,7 +720,7 @@ class FlowRun:
 
     async def _check(self, number: int, step: StepModel, row: int) -> StepResult:
         """`--dry-run`: whether the server has what the step names, and whether the arguments match its schema."""
-        from inspector.flows.dry import problem_of
+        from inspector.flows.dry_run import problem_of
 
         problem = await problem_of(self.session, step, self.variables)
         expectation = ExpectationResult(

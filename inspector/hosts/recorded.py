@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspector.hosts.evaluation import EvaluatedResult
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 MOST_RESULTS = 10_000

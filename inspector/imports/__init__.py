@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.config.outputs import cannot_write, check_free, name_beside, put_in_place
+from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.maker import RecordingMaker
+from inspector.imports.recording_builder import RecordingMaker
 from inspector.imports.source import Source
 
 

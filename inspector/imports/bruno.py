@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from inspector.imports.saved import (
+from inspector.imports.saved_requests import (
     DEEPEST,
     SavedCollection,
     SavedRequest,

@@ -24,11 +24,11 @@ from inspector.calls.writing import (
     step_text,
 )
 from inspector.calls.yaml_text import LARGEST
-from inspector.config import secrecy
-from inspector.config.outputs import already_exists
+from inspector.config import secret_values
+from inspector.config.output_files import already_exists
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.saved import SavedCollection, SavedRequest, SavedVariable
+from inspector.imports.saved_requests import SavedCollection, SavedRequest, SavedVariable
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.text import quantity, safe
 
@@ -139,7 +139,7 @@ class _Maker:
         for request in self._saved.requests:
             step = self._step(request)
             if step is not None:
-                server = self._without_secrets(request.server, secrecy.in_url, secrecy.in_arguments)
+                server = self._without_secrets(request.server, secret_values.in_url, secret_values.in_arguments)
                 groups.setdefault((request.folders, self._templates(server)), []).append(step)
         texts: dict[str, str] = {}
         for (folders, server), steps in groups.items():
@@ -263,7 +263,7 @@ class _Maker:
         for name, value in request.headers:
             if name.lower() in _OF_THE_CLIENT or not name:
                 continue
-            for secret in secrecy.in_headers([(name, value)]) if "{{" not in value else ():
+            for secret in secret_values.in_headers([(name, value)]) if "{{" not in value else ():
                 value = value.replace(secret, "{{" + self._secret(secret, name) + "}}")
             made[name] = self._templates(value)
         self._with_authorization += any(name.lower() == "authorization" for name in made)
@@ -288,7 +288,7 @@ class _Maker:
             found = in_url(text) if "://" in text else in_arguments(shlex.split(text))
         except ValueError:
             found = []
-        for secret in secrecy.unique(found):
+        for secret in secret_values.unique(found):
             if "{{" not in secret:
                 text = text.replace(secret, "{{" + self._secret(secret, "server_secret") + "}}")
         return text
@@ -357,9 +357,9 @@ class _Maker:
 
 def _secrets_in(name: str, value: str) -> tuple[str, ...]:
     """Return the secrets in a value, judged by its name and by known formats of tokens."""
-    if not value.strip() or secrecy.MASK in value:
+    if not value.strip() or secret_values.MASK in value:
         return ()
-    return (value,) if secrecy.looks_secret(name) else secrecy.unique(secrecy.in_arguments([value]))
+    return (value,) if secret_values.looks_secret(name) else secret_values.unique(secret_values.in_arguments([value]))
 
 
 def _names_in(value: Any) -> set[str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from inspector.imports.maker import RecordingMaker, moment
+from inspector.imports.embedded_messages import ImportedEntry, amount
+from inspector.imports.http_messages import WebExchange, record_exchanges
+from inspector.imports.recording_builder import RecordingMaker, moment
 from inspector.imports.source import Source, encoded, value_of
-from inspector.imports.texts import ImportedEntry, amount
-from inspector.imports.web import WebExchange, record_exchanges
 
 _PATH = ("log", "entries")
 _BEFORE_ANSWER = ("blocked", "dns", "connect", "send", "wait")

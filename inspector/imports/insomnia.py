@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from inspector.imports.saved import (
+from inspector.imports.saved_requests import (
     DEEPEST,
     SavedCollection,
     SavedRequest,

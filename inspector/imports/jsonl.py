@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.maker import RecordingMaker
-from inspector.imports.senders import Senders
+from inspector.imports.message_senders import Senders
+from inspector.imports.recording_builder import RecordingMaker
 from inspector.imports.source import Source
 from inspector.imports.targets import stdio_target
 from inspector.journal import channels

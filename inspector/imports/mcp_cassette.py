@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from inspector.imports.maker import RecordingMaker, moment
+from inspector.imports.embedded_messages import ImportedEntry
+from inspector.imports.recording_builder import RecordingMaker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import http_target, stdio_target
-from inspector.imports.texts import ImportedEntry
 from inspector.journal import channels
 from inspector.journal.format import Dir
 

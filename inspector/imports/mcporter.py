@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.json_places import members
-from inspector.imports.maker import RecordingMaker, moment
+from inspector.imports.json_positions import members
+from inspector.imports.recording_builder import RecordingMaker, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import stdio_target
 from inspector.journal import channels

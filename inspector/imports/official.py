@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.imports.json_places import JsonArrayDocument
-from inspector.imports.maker import RecordingMaker, moment
-from inspector.imports.senders import Senders
+from inspector.imports.embedded_messages import ImportedEntry
+from inspector.imports.http_messages import WebExchange, record_exchanges
+from inspector.imports.json_positions import JsonArrayDocument
+from inspector.imports.message_senders import Senders
+from inspector.imports.recording_builder import RecordingMaker, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import stdio_target
-from inspector.imports.texts import ImportedEntry
-from inspector.imports.web import WebExchange, record_exchanges
 from inspector.journal import channels
 from inspector.journal.format import Dir
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from inspector.config.files import open_regular
+from inspector.config.foreign_files import open_regular
 from inspector.errors import UsageError
-from inspector.imports.json_places import JsonArrayDocument
+from inspector.imports.json_positions import JsonArrayDocument
 from inspector.protocol.jsonrpc import NotJson, parse
 
 LARGEST_DOCUMENT = 512 << 20

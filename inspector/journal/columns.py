@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from inspector.config import paths
-from inspector.config.files import try_lock
+from inspector.config.foreign_files import try_lock
 from inspector.errors import ConfigError
 
 FORMATS: dict[str, Literal["Q", "q", "I", "H", "B"]] = {

@@ -13,8 +13,8 @@ from inspector.journal.channels import is_post
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
-from inspector.journal.login_parts import LoginParts
-from inspector.journal.select import Query
+from inspector.journal.login_phases import LoginParts
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 PERSON_METHODS = ("elicitation/create", "sampling/createMessage")

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import STATE_NAMES, Index, State, code_of
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 PROGRESS = "notifications/progress"

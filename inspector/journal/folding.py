@@ -20,7 +20,7 @@ from inspector.journal.filters import FilterChange, FilteredView
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import MAX_NAMES
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 SLICE = 1 << 13

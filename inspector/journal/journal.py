@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from inspector.config import secrecy
+from inspector.config import secret_values
 from inspector.errors import RecordingError
 from inspector.hints import Hint, Parameter
 from inspector.journal import saved_index
@@ -448,7 +448,7 @@ class Journal:
         texts: dict[bytes, bytes] = {}
         for secret in (each for each in secrets if len(each) >= SHORTEST_SECRET):
             star = b"9" if secret.isdigit() else b"*"
-            for form in secrecy.forms(secret):
+            for form in secret_values.forms(secret):
                 # A message is a JSON text in the line of its event.
                 for text in (form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]):
                     raw = text.encode("utf-8", "surrogatepass")

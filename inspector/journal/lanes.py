@@ -25,7 +25,7 @@ from inspector.journal.exchange import failures, is_giving_up
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State, code_of
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query, picked
+from inspector.journal.query import Query, picked
 from inspector.protocol.jsonrpc import Shape
 
 OPEN = 1 << 62

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from inspector.config.files import try_lock
+from inspector.config.foreign_files import try_lock
 from inspector.errors import RecordingError
 
 MOST_CHARACTERS = 10_000

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from inspector.config import secrecy
-from inspector.protocol.jsontokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
+from inspector.config import secret_values
+from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
@@ -95,7 +95,7 @@ class Redactor:
             return
         from inspector.config import logfile
 
-        new = secrecy.forms(secret)
+        new = secret_values.forms(secret)
         self._forms |= new
         self._secrets.add(secret)
         logfile.conceal(new)
@@ -306,7 +306,7 @@ class Redactor:
         error.hint = error.hint.mapped(self._without_held)
         error.args = (error.message,)
         if hasattr(error, "__notes__"):
-            error.__notes__ = [secrecy.without(self.text(note)[0], self._secrets) for note in error.__notes__]
+            error.__notes__ = [secret_values.without(self.text(note)[0], self._secrets) for note in error.__notes__]
         if self.active:
             for name in _OF_SERVER:
                 said = getattr(error, name, None)
@@ -314,7 +314,7 @@ class Redactor:
                     setattr(error, name, self._without(said))
 
     def _without_held(self, said: str) -> str:
-        return secrecy.without(self.url(said)[0], self._secrets)
+        return secret_values.without(self.url(said)[0], self._secrets)
 
     def _without(self, value: Any) -> Any:
         """Return a value of a server without secrets. It is small, or there are no secrets: an error contains no
@@ -322,7 +322,7 @@ class Redactor:
         if isinstance(value, tuple):
             return tuple(self._without(item) for item in value)
         if isinstance(value, str):
-            return secrecy.without(self.text(value)[0], self._secrets)
+            return secret_values.without(self.text(value)[0], self._secrets)
         try:
             return json.loads(self.json(json.dumps(value))[0])
         except (TypeError, ValueError, RecursionError):
@@ -332,7 +332,7 @@ class Redactor:
         """Return a text of ours, which may contain cut texts of a server, without URLs' secrets and known ones."""
         shown, _ = self.url(text)
         cut = "…" in shown or len(shown) >= LONGEST_WHOLE
-        return secrecy.without(shown, self._secrets) if cut else shown
+        return secret_values.without(shown, self._secrets) if cut else shown
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
         """Return a command line without known secrets."""

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from inspector.config import files, paths
+from inspector.config import foreign_files, paths
 from inspector.errors import ConfigError
 from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, is_private, remove_folder
 from inspector.journal.index import Index
@@ -109,7 +109,7 @@ def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Reda
 
 def _read(folder: Path) -> dict[str, Any]:
     """Return what is beside the columns. Raises ConfigError, and ValueError if the file is damaged."""
-    line, _, content = files.read_bytes(folder / _FILE, limit=_LARGEST_STATE).partition(b"\n")
+    line, _, content = foreign_files.read_bytes(folder / _FILE, limit=_LARGEST_STATE).partition(b"\n")
     if line + b"\n" != _sum_line(content):
         raise ValueError("the index is damaged")
     saved: dict[str, Any] = json.loads(content)

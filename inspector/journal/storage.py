@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from inspector.config.files import try_lock
+from inspector.config.foreign_files import try_lock
 from inspector.errors import RecordingError, RecordingExists
 from inspector.hints import Hint, Parameter
 

@@ -18,7 +18,7 @@ from inspector.library.opening import open as open_session
 from inspector.library.serving import LiveServer, MockServer, ReplayedSession
 from inspector.library.session import Session, need_asyncio, parts, running
 from inspector.library.sync import SyncSession
-from inspector.replay.mock import MockOptions
+from inspector.replay.mock.server import MockOptions
 from inspector.text import safe
 from inspector.transports.request_matching import HANDSHAKE
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.client.bare_connection import BareConnection, ConnectionListener
     from inspector.compare.rules import ComparisonRules
     from inspector.journal.journal import Journal
-    from inspector.replay.mock_tally import Missed, MockReport
+    from inspector.replay.mock.statistics import Missed, MockReport
 
 Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
 """`once`: record if no recording exists, else replay. `new-episodes`: replay what is recorded, request the rest from
@@ -326,7 +326,7 @@ def _missed(report: MockReport) -> list[Missed]:
 def _missing(session: ReplayedSession) -> list[str]:
     """Return the requests that are not in the recording, each with the nearest recorded request."""
     from inspector.library.differences import differences
-    from inspector.replay.mock_tally import shown
+    from inspector.replay.mock.statistics import shown
 
     missed = {(each.method, each.params): each.nearest for each in _missed(session.report)}
     lines: list[str] = []

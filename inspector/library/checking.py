@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.check.catalog import CheckLevel
-from inspector.check.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
+from inspector.check.check_table import CheckLevel
 from inspector.check.registry import unknown
-from inspector.check.report import Report, report_of
+from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
+from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result, Verdict
 from inspector.check.run import Runner, Wanted, of_recording
-from inspector.check.visit import Allowed, RunLimits
+from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget

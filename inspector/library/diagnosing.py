@@ -12,8 +12,8 @@ from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.config.trust import always
+from inspector.doctor.config_entry import ExaminedEntry, look_up
 from inspector.doctor.diagnosis import Diagnosis
-from inspector.doctor.entry import ExaminedEntry, look_up
 from inspector.doctor.recording import diagnose_recording
 from inspector.doctor.run import diagnose, of_entry
 from inspector.doctor.session_options import without_person

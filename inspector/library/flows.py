@@ -45,8 +45,8 @@ async def run_flow(
     """
     from inspector.calls.collection import Collection
     from inspector.calls.variables import Secrets
-    from inspector.check.judge import Judge
-    from inspector.flows.opening import SessionOpener
+    from inspector.check.judge.judge import Judge
+    from inspector.flows.run_sessions import SessionOpener
     from inspector.flows.runner import CollectionRun, RunOptions
 
     if Path(path).is_dir():

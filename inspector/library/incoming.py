@@ -13,7 +13,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import Progress
 from inspector.journal.exchange import PROGRESS
 from inspector.journal.format import Dir
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.library.results import Notification
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape

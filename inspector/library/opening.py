@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
-from inspector.config.checks import root_uri
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
+from inspector.config.text_checks import root_uri
 from inspector.config.trust import always
 from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback

@@ -16,7 +16,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
 
 if TYPE_CHECKING:
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
     from inspector.client.recorded import RecordedSession
     from inspector.client.state.server import Server
     from inspector.journal.findings import Finding
@@ -168,7 +168,7 @@ class Recording:
     def findings(self) -> list[Finding]:
         """Return the violations of the protocol's rules in its messages."""
         if self._judge is None:
-            from inspector.check.judge import Judge
+            from inspector.check.judge.judge import Judge
 
             self._judge = Judge(self.journal)
         self._judge.run_all()

@@ -252,6 +252,6 @@ class Elicitation(ProtocolObject):
 
     def defaults(self) -> Any:
         """Return the content made of the schema's defaults."""
-        from inspector.protocol.form import Form
+        from inspector.protocol.forms.form import Form
 
         return Form.from_schema(dict(self.schema)).defaults()

@@ -17,9 +17,9 @@ from inspector.errors import ConnectionProblem, UsageError
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.library.session import Session, need_asyncio, running
-from inspector.replay.mock import Mock, MockOptions
-from inspector.replay.mock_passthrough import Upstream
-from inspector.replay.mock_tally import MockReport
+from inspector.replay.mock.passthrough import Upstream
+from inspector.replay.mock.server import Mock, MockOptions
+from inspector.replay.mock.statistics import MockReport
 from inspector.serving.base import Arrived, BodyForm, Fields, Handler
 from inspector.serving.http import HttpEnd
 from inspector.transports.base import Sink

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from inspector.errors import UsageError
 from inspector.load.histogram import PERCENTILES, Histogram
+from inspector.load.plan import rate_text
 from inspector.text import duration
 
 
@@ -96,4 +97,6 @@ class FailCondition:
             return "no answers"
         if self.metric in _TIMES:
             return duration(value * 1e6)
-        return f"{100 * value:.1f} %" if self.is_share else f"{value:.4g}"
+        if self.metric == "throughput":
+            return rate_text(value, 4)
+        return f"{100 * value:.1f} %" if self.is_share else f"{value:,.0f}"

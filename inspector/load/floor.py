@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.load import echo
+from inspector.load import echo_server
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.report import Floor
 from inspector.load.runner import LoadRun
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 SECONDS = 1.0
 """Length of the measurement."""
+_LEAST_RATE = 20.0
+"""Calls per second at least: at a lower rate, too few would come in this time."""
 _START = 10.0
 """Seconds within which the echo server must start."""
 
@@ -39,8 +41,9 @@ async def measure_floor(
         return None
     era, revision = session.server.era, session.server.revision
     own = replace(options, era=era, protocol=revision, verdicts=None, authorize=None, log_level="", timeout=5.0)
-    calls = tuple(PlannedCall(echo.TOOL, call.arguments, call.weight) for call in plan.calls)
-    short = replace(plan, calls=calls, seconds=SECONDS, warm_up=0.2, connections=1)
+    calls = tuple(PlannedCall(echo_server.TOOL, call.arguments, call.weight) for call in plan.calls)
+    rate = max(plan.rate, _LEAST_RATE)
+    short = replace(plan, calls=calls, rate=rate, seconds=SECONDS, warm_up=0.2, connections=1)
     with suppress(InspectorError, OSError):
         async with _echo_target(target) as echoing:
             journal = Journal.unnamed(echoing.as_header())
@@ -58,7 +61,7 @@ async def measure_floor(
 
 @asynccontextmanager
 async def _echo_target(target: StdioTarget | HttpTarget) -> AsyncIterator[StdioTarget | HttpTarget]:
-    program = (sys.executable, "-I", str(Path(echo.__file__)))
+    program = (sys.executable, "-I", str(Path(echo_server.__file__)))
     if isinstance(target, StdioTarget):
         yield StdioTarget((*program, "stdio"))
         return

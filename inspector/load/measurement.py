@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.load.histogram import Histogram
@@ -12,11 +12,15 @@ from inspector.load.plan import LoadPlan
 
 MOST_ERRORS = 50
 """Different errors that are told apart; further ones are counted as one."""
-MOST_SAMPLES = 120
-"""Points of the series over the planned time; at most twice as many with the wait for the last answers."""
+MOST_SAMPLES = 240
+"""Points of the series; when there are more, each two of them are joined."""
 _LEAST_WIDTH = 0.25
-"""Seconds of a point, at least: in shorter ones, counts of a few calls jump."""
+"""Seconds of a point, at first: in shorter ones, counts of a few calls jump."""
 OTHER = "other"
+_FEW = 0.25
+"""The share of slots in use up to which the server is hardly loaded."""
+_PART = 0.25
+"""The part of the run whose calls are the first ones, or the last ones."""
 _DIGITS = re.compile(r"\d+")
 
 
@@ -61,6 +65,52 @@ class Sample:
     """CPU seconds of the server per second."""
     rss: int | None = None
     """Bytes of memory of the server at its end."""
+    times: Histogram = field(default_factory=Histogram)
+    """The times from which `p99` is."""
+
+    def complete(self, waiting: int, cpu: float | None, rss: int | None) -> None:
+        """End the interval."""
+        self.waiting, self.cpu, self.rss = waiting, cpu, rss
+        self.p99 = self.times.percentile(99) if self.times.count else None
+
+    def join(self, later: Sample) -> None:
+        """Make one interval of this one and the following one."""
+        self.sent += later.sent
+        self.done += later.done
+        self.failed += later.failed
+        self.times.merge(later.times)
+        shares = [share for share in (self.cpu, later.cpu) if share is not None]
+        self.complete(later.waiting, sum(shares) / len(shares) if shares else None, later.rss)
+
+
+@dataclass(slots=True)
+class ToolFigures:
+    """The calls of one tool, after the warm-up."""
+
+    tool: str
+    done: int = 0
+    failed: int = 0
+    latency: Histogram = field(default_factory=Histogram)
+    service: Histogram = field(default_factory=Histogram)
+
+
+class _Mean:
+    """The mean latency of the calls that were due in a part of the run."""
+
+    def __init__(self, since: float, until: float) -> None:
+        self._since, self._until = since, until
+        self._count = 0
+        self._total = 0.0
+
+    def add(self, intended: float, seconds: float) -> None:
+        if self._since <= intended < self._until:
+            self._count += 1
+            self._total += seconds
+
+    @property
+    def value(self) -> float:
+        """Seconds; 0 without a call."""
+        return self._total / self._count if self._count else 0.0
 
 
 class Measurement:
@@ -76,23 +126,26 @@ class Measurement:
         """From the time at which a call could be sent to the time it was: our own part of the latency."""
         self.service_few = Histogram()
         self.service_many = Histogram()
-        """Service times of calls that were sent with up to half of the slots in use, and with all of them."""
+        """Service times of calls that were sent with up to a quarter of the slots in use, and with all of them."""
         self.sent = self.done = self.failed = self.not_sent = 0
         """Calls after the warm-up; `done` have a result, `failed` an error."""
         self.warm_up_sent = 0
         self.answers = 0
         """Results that came after the warm-up, also to calls that were due before."""
+        self.tools = {name: ToolFigures(name) for name in plan.tools} if len(plan.tools) > 1 else {}
+        """By name, if there are several tools."""
         self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
         self.series: list[Sample] = []
         self.longest_gap = 0.0
         """The longest time without an answer while calls waited for one."""
-        self.first_answer: float | None = None
         self.last_answer = 0.0
+        """When the last answer came, also of calls in the warm-up."""
+        self.first_latency = _Mean(plan.warm_up, plan.warm_up + (plan.seconds - plan.warm_up) * _PART)
+        self.last_latency = _Mean(plan.seconds - (plan.seconds - plan.warm_up) * _PART, plan.seconds)
+        """The mean latency of the calls that were due first, and of those that were due last."""
         self._gap_from = 0.0
-        self._width = max(plan.seconds / MOST_SAMPLES, _LEAST_WIDTH)
+        self._width = _LEAST_WIDTH
         self._sample = Sample(0.0)
-        self._times = Histogram()
-        self._most = 2 * MOST_SAMPLES
 
     @property
     def width(self) -> float:
@@ -126,15 +179,17 @@ class Measurement:
 
     def count_ended(
         self, intended: float, sent: float, now: float, *, busy: float, error: tuple[str, int | None, str] | None,
-        has_time: bool,
+        has_time: bool, is_answer: bool = True, tool: str = "",
     ) -> None:  # fmt: skip
         """Count a call that ended now.
 
         `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.
         """
         self._sample.done += 1
+        if is_answer:
+            self.last_answer = now
         if has_time:
-            self._times.add(now - intended)
+            self._sample.times.add(now - intended)
             if intended >= self.warm_up:
                 self.longest_gap = max(self.longest_gap, now - max(self._gap_from, self.warm_up))
             self._gap_from = now
@@ -142,21 +197,27 @@ class Measurement:
             self._sample.failed += 1
         elif now >= self.warm_up:
             self.answers += 1
-        if has_time and busy <= 0.5:
+        if has_time and busy <= _FEW:
             self.service_few.add(now - sent)  # A queue may build up in the warm-up already.
         if intended < self.warm_up:
             return
+        figures = self.tools.get(tool)
+        if figures is not None:
+            figures.done += error is None
+            figures.failed += error is not None
         if error is None:
             self.done += 1
         else:
             self.failed += 1
             self._count_error(error, now)
         if has_time:
-            if self.first_answer is None:
-                self.first_answer = now
-            self.last_answer = now
             self.latency.add(now - intended)
+            self.first_latency.add(intended, now - intended)
+            self.last_latency.add(intended, now - intended)
             self.service.add(now - sent)
+            if figures is not None:
+                figures.latency.add(now - intended)
+                figures.service.add(now - sent)
             if busy >= 1:
                 self.service_many.add(now - sent)
 
@@ -178,14 +239,13 @@ class Measurement:
         """
         if now < self._sample.t + self._width:
             return False
-        if len(self.series) >= self._most:
+        self._sample.complete(waiting, cpu, rss)
+        self.series.append(self._sample)
+        if len(self.series) >= MOST_SAMPLES:
             self._halve()
-        sample = self._sample
-        sample.waiting, sample.cpu, sample.rss = waiting, cpu, rss
-        sample.p99 = self._times.percentile(99) if self._times.count else None
-        self.series.append(sample)
-        self._times = Histogram()
-        self._sample = Sample(math.floor(now / self._width) * self._width)
+        start = math.floor(now / self._width) * self._width
+        # The last point goes on if it was the first one of two.
+        self._sample = self.series.pop() if self.series[-1].t >= start else Sample(start)
         return True
 
     def finish(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> None:
@@ -195,24 +255,14 @@ class Measurement:
             self.advance(self._sample.t + self._width, waiting, cpu, rss)
 
     def _halve(self) -> None:
-        """Join each two points: the run takes longer than planned."""
+        """Join each two points: the run is long."""
         self._width *= 2
-        joined = []
-        for at in range(0, len(self.series), 2):
-            pair = self.series[at : at + 2]
-            last = pair[-1]
-            times = [sample.p99 for sample in pair if sample.p99 is not None]
-            shares = [sample.cpu for sample in pair if sample.cpu is not None]
-            joined.append(
-                Sample(
-                    pair[0].t,
-                    sum(sample.sent for sample in pair),
-                    sum(sample.done for sample in pair),
-                    sum(sample.failed for sample in pair),
-                    last.waiting,
-                    max(times, default=None),
-                    sum(shares) / len(shares) if shares else None,
-                    last.rss,
-                )
-            )
+        joined: list[Sample] = []
+        for sample in self.series:
+            start = math.floor(sample.t / self._width) * self._width
+            if joined and joined[-1].t == start:
+                joined[-1].join(sample)
+            else:
+                sample.t = start
+                joined.append(sample)
         self.series = joined

@@ -60,7 +60,7 @@ class LoadPlan:
         """Raises `UsageError` for a plan that cannot be run."""
         _within("rate", self.rate, 0.01, MOST_RATE)
         _within("number of users", self.users, 0, MOST_USERS)
-        _within("length", self.seconds, 0.1, MOST_SECONDS)
+        _within("length in seconds", self.seconds, 0.1, MOST_SECONDS)
         _within("number of waiting calls", self.max_waiting, 1, MOST_WAITING)
         _within("number of connections", self.connections, 1, MOST_CONNECTIONS)
         _within("number of calls in flight", self.in_flight, 1, MOST_WAITING)
@@ -93,7 +93,7 @@ class LoadPlan:
         """The plan in one line, without the tools."""
         if self.users:
             return f"{quantity(self.users, 'user')}, {self.seconds:g} s"
-        return f"{self.rate:g} calls/s, {self.seconds:g} s"
+        return f"{number_text(self.rate)} calls/s, {self.seconds:g} s"
 
     def as_json(self) -> dict[str, Any]:
         """The plan for `--json`."""
@@ -110,9 +110,19 @@ class LoadPlan:
         }
 
 
+def number_text(value: float, digits: int = 10) -> str:
+    """A number with so many significant digits: `0.5`, `47.5`, `12,400`."""
+    return f"{float(f'{value:.{digits}g}'):,.10g}"
+
+
+def rate_text(value: float, digits: int = 10) -> str:
+    """A rate with so many significant digits: `47.5/s`."""
+    return f"{number_text(value, digits)}/s"
+
+
 def _within(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
-        raise UsageError(f"The {name}, {value:g}, is not between {least:g} and {most:,.0f}.")
+        raise UsageError(f"The {name}, {number_text(value)}, is not between {least:g} and {most:,.0f}.")
 
 
 class Turns:

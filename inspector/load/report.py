@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from inspector.load.conditions import FailCondition
 from inspector.load.histogram import PERCENTILES, Histogram
-from inspector.load.measurement import ErrorCount, Sample
-from inspector.load.plan import LoadPlan
+from inspector.load.measurement import ErrorCount, Sample, ToolFigures
+from inspector.load.plan import LoadPlan, rate_text
 from inspector.text import duration, quantity
 
 _KEEPS_UP = 0.97
 """The share of the planned rate that a server must answer to keep up."""
+_MANY_TIMEOUTS = 0.05
+"""The share of calls without an answer from which on they are the reason of a queue."""
 _OWN_CPU = 0.9
 """The share of one core from which on we are the limit."""
 _NEAR_FLOOR = 0.7
@@ -22,6 +24,12 @@ _SLOWER = 1.5
 """How much longer calls take in a full server than in a half empty one, at least."""
 _STALL, _STALL_SECONDS = 10, 0.1
 """A stall is a p99 of so many times p50, and of so many seconds."""
+_SILENCE = 1.5
+"""Seconds without an answer, at least, after which a server no longer answers."""
+_GROWS = 2
+"""How much longer the last calls take than the first ones if a queue builds up, at least."""
+_OWN_SHARE, _OWN_SECONDS = 0.5, 0.02
+"""The share of p99, and the seconds, from which on our own delay is told with the result."""
 
 
 class Floor(NamedTuple):
@@ -52,7 +60,7 @@ class LoadReport:
     seconds: float = 0.0
     """Length of the run with its warm-up and the wait for the last answers."""
     throughput: float = 0.0
-    """Answers per second, of calls without an error."""
+    """Results per second, of calls without an error."""
     latency: Histogram = field(default_factory=Histogram)
     service: Histogram = field(default_factory=Histogram)
     own_delay: Histogram = field(default_factory=Histogram)
@@ -83,6 +91,15 @@ class LoadReport:
     """The steps of `--find-limit`."""
     limit: float | None = None
     """The highest rate that kept the bounds, found by `--find-limit`."""
+    warm_up_sent: int = 0
+    """Calls that were sent in the warm-up."""
+    last_answer: float = 0.0
+    """Seconds from the start to the last answer, also of the warm-up; 0 without one."""
+    tools: Sequence[ToolFigures] = ()
+    """The figures of each tool, if there are several."""
+    first_latency: float = 0.0
+    last_latency: float = 0.0
+    """Mean latency of the first and of the last quarter of the calls."""
 
     def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
         """Return the report with the conditions that hold."""
@@ -98,48 +115,61 @@ class LoadReport:
         """The server's CPU seconds per second; None if unknown."""
         return self.cpu / self.seconds if self.cpu is not None and self.seconds else None
 
+    @property
+    def result_rates(self) -> list[float]:
+        """Results per second in each point of the series."""
+        return [(sample.done - sample.failed) / self.width for sample in self.series]
+
     # In one sentence
 
     @property
     def verdict(self) -> str:
-        """The result in one sentence; a second one if calls failed."""
+        """The result in one sentence, and where the figures are not the server's, in a second one why."""
         if self.steps:
             return self._limit_found()
         text = self._verdict()
-        if self.failed and self.done:
-            share = 100 * self.failed / max(self.sent, 1)
-            text += f" {share:.2g} % of the calls failed."
+        if self.failed and self.done and (self.reconnects or not self.keeps_up):
+            text += f" {_percent(self.failure_share)} of the calls failed."
+        if self.is_delayed_by_us and not self.is_limited_by_us:
+            text += (
+                f" This machine is busy: Inspector sent calls up to {duration(self.own_delay.percentile(99) * 1e6)}"
+                " late (p99), which is part of these times."
+            )
         return text
 
     def _limit_found(self) -> str:
         broken = min((step for step in self.steps if step.broken), key=lambda step: step.rate, default=None)
         if self.limit is None:
-            return "No rate was tried." if broken is None else f"No rate holds: at {broken.rate:g}/s, {broken.broken}."
-        end = f"at {broken.rate:g}/s, {broken.broken}" if broken is not None else "no higher rate was tried"
+            if broken is None:
+                return "No rate was tried."
+            return f"No rate holds: at {rate_text(broken.rate)}, {broken.broken}."
+        end = f"at {rate_text(broken.rate)}, {broken.broken}" if broken is not None else "no higher rate was tried"
         if self.incomplete:
-            return f"The limit is at least {self.limit:g}/s: {end}. The search was not finished."
-        return f"The limit is about {self.limit:g}/s: {end}."
+            return f"The limit is at least {rate_text(self.limit)}: {end}. The search was not finished."
+        return f"The limit is about {rate_text(self.limit)}: {end}."
 
     def _verdict(self) -> str:
         if not self.done:
             if not self.sent:
-                return "No call was sent after the warm-up."
+                return self._nothing_sent()
             why = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
             return f"No call succeeded{why}".replace("..", ".")
         p99 = duration(self.latency.percentile(99) * 1e6)
-        rate = f"{self.throughput:.3g}/s"
+        rate = rate_text(self.throughput, 3)
         if self.is_limited_by_us:
-            echo = f" An echo server gets {self.floor.throughput:.3g}/s." if self.floor is not None else ""
+            echo = f" An echo server gets {rate_text(self.floor.throughput, 3)}." if self.floor is not None else ""
             return (
                 f"Inspector is the limit with {rate} and {100 * self.own_cpu:.0f} % of one core: the server may be "
                 f"faster.{echo}"
             )
+        if self.is_silent_at_end:
+            return f"From {self.last_answer:.0f} s on, the server answers no call."
         if self.is_closed:
             return (
                 f"{self.plan.describe().partition(',')[0]} get {rate}, p99 {p99}. Calls that a stall delayed are not "
                 "counted; the open model counts them."
             ).replace("1 user get", "1 user gets")
-        planned = f"{self.plan.rate:g}/s"
+        planned = rate_text(self.plan.rate)
         if self.reconnects:
             why = next((error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), "")
             return f"The connection broke {quantity(self.reconnects, 'time')}: {why or 'the server closed it.'}"
@@ -147,15 +177,24 @@ class LoadReport:
             since = self.queue_since
             is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
             start = f"From {since:.0f} s on, the server" if is_late else "The server"
+            if self._timed_out >= _MANY_TIMEOUTS * self.sent:
+                share = _percent(self._timed_out / self.sent)
+                return (
+                    f"The server does not answer {share} of the calls. Until they time out they occupy places among "
+                    f"the {self.plan.at_once} calls at once, so a queue builds up."
+                )
             if self.is_limited_by_slots:
                 return (
                     f"{self.plan.at_once} calls at once are the limit of this plan, not the server: it answers "
-                    f"{self._late_rate(since):.3g}/s of {planned}. Allow more in flight."
+                    f"{rate_text(self._late_rate(since), 3)} of {planned}. Allow more in flight."
                 )
             late = self._late_rate(since)
-            if late < 0.01 * self.plan.rate:
-                return f"{start} answers no call."
-            return f"{start} answers {late:.3g}/s, slower than the planned {planned}. A queue builds up."
+            return f"{start} answers {rate_text(late, 3)}, slower than the planned {planned}. A queue builds up."
+        if self.failed:
+            message = self.errors[0].message if self.errors else ""
+            why = f": {message.rstrip('.')}" if message else ""
+            share = _percent(self.failure_share)
+            return f"The server keeps up with {planned} (p99 {p99}), but {share} of the calls fail{why}."
         if self.stalls:
             p50 = self.latency.percentile(50)
             return (
@@ -163,6 +202,41 @@ class LoadReport:
                 f"and {duration(self.longest_gap * 1e6)} without an answer."
             )
         return f"The server keeps up with {planned}: p99 {p99}."
+
+    def _nothing_sent(self) -> str:
+        if not self.warm_up_sent:
+            return "No call was sent."
+        text = f"No call was sent after the warm-up of {self.plan.warm_up:g} s"
+        sent = f"{quantity(self.warm_up_sent, 'call')} {'was' if self.warm_up_sent == 1 else 'were'} sent in it"
+        if not self.last_answer:
+            return f"{text}: {sent}, and the server answered none."
+        return f"{text}: {sent}. Choose a longer run or a shorter warm-up."
+
+    @property
+    def failure_share(self) -> float:
+        """The share of the calls that failed."""
+        return self.failed / max(self.sent, 1)
+
+    @property
+    def _arrived(self) -> float:
+        """Seconds in which calls arrived."""
+        return min(self.seconds, self.plan.seconds)
+
+    @property
+    def _timed_out(self) -> int:
+        return sum(error.count for error in self.errors if error.kind == "timeout")
+
+    @property
+    def is_silent_at_end(self) -> bool:
+        """Whether the server stopped to answer in the middle of the run, although calls waited."""
+        patience = max(_SILENCE, 0.1 * self._arrived, 0.0 if self.is_closed else 3 / self.plan.rate)
+        return bool(self._timed_out or self.waiting) and self.last_answer < self._arrived - patience
+
+    @property
+    def is_delayed_by_us(self) -> bool:
+        """Whether a large part of the longest times passed before Inspector sent the calls."""
+        late = self.own_delay.percentile(99)
+        return late > max(_OWN_SHARE * self.latency.percentile(99), _OWN_SECONDS)
 
     @property
     def is_limited_by_us(self) -> bool:
@@ -194,15 +268,17 @@ class LoadReport:
         """Whether the server answered what was planned, without a queue that stays."""
         if self.is_closed:
             return True
-        if self.not_sent:
+        if self.not_sent or self.is_silent_at_end:
             return False
-        answered = self.done + self.failed
-        late = self.seconds - self.plan.seconds
-        return answered >= _KEEPS_UP * self.sent and late < max(1.0, 0.05 * self.plan.seconds, 3 * self._usual)
-
-    @property
-    def _usual(self) -> float:
-        return self.service.percentile(50)
+        if self.waiting - self.plan.at_once > self.plan.rate * max(1.0, 0.03 * self._arrived):
+            return False
+        if self.done + self.failed < _KEEPS_UP * self.sent:
+            return False
+        late = self.last_answer - self.plan.seconds
+        if late < max(1.0, 0.05 * self.plan.seconds):
+            return True
+        # A server that takes long for each call answers late, but not later and later.
+        return late < 3 * self.service.percentile(50) and self.last_latency < _GROWS * self.first_latency
 
     @property
     def is_limited_by_slots(self) -> bool:
@@ -276,6 +352,17 @@ class LoadReport:
             ],
             "recording": self.recording or None,
         }
+        if self.tools:
+            found["tools"] = [
+                {
+                    "tool": each.tool,
+                    "done": each.done,
+                    "failed": each.failed,
+                    "latency": _percentiles(each.latency),
+                    "service": _percentiles(each.service),
+                }
+                for each in self.tools
+            ]
         if self.conditions:
             found["fail"] = [
                 {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
@@ -287,10 +374,12 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """0, 5 where a condition of `--fail` holds, or 4 if no call was answered."""
+        """5 where a condition of `--fail` holds, 4 without any answer, 1 without any result, else 0."""
         if self.failing:
             return 5
-        return 4 if self.sent and not self.latency.count else 0
+        if not (self.sent + self.warm_up_sent):
+            return 0
+        return 4 if not self.last_answer else 0 if self.done or not self.failed else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,14 +405,22 @@ class RateStep:
         }
 
 
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+
+
 def _ms(seconds: float) -> float:
     return round(seconds * 1e3, 3)
+
+
+def _percentiles(times: Histogram) -> dict[str, float]:
+    return {name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")}
 
 
 def _times(times: Histogram) -> dict[str, Any]:
     return {
         "unit": "ms",
         "count": times.count,
-        **{name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")},
+        **_percentiles(times),
         "histogram": [[_ms(upper), count] for upper, count in times.buckets()],
     }

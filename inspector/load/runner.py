@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.engine.connect import transport_for
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import NotOffered, ServerError, UsageError
+from inspector.errors import HttpError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
@@ -106,6 +106,11 @@ class LoadRun:
         """Return the seconds since the start of the run."""
         return time.monotonic() - self._zero if self._zero else 0.0
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a call was sent, in the warm-up too."""
+        return bool(self.measurement.sent or self.measurement.warm_up_sent)
+
     def stop(self) -> None:
         """End the run now; `go` returns the report so far."""
         self.stopped = True
@@ -170,7 +175,9 @@ class LoadRun:
             m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
             list(m.series), m.width, self.process.cpu, self.process.most_rss, self.own_cpu, self.floor,
             sum(connection.reconnects for connection in self.connections),
-            "stopped by the user" if self.stopped else self.ended_early,
+            "stopped by the user" if self.stopped else self.ended_early, warm_up_sent=m.warm_up_sent,
+            last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
+            tools=list(m.tools.values()),
             target=self.target.describe(), server=session.server.name if session is not None else "",
             transport=session.transport.name if session is not None and session.phase != "new" else "",
             recording=str(self.journal.path or "") if self.kept else "",
@@ -198,7 +205,7 @@ class LoadRun:
         for name in self.plan.tools:
             tool = listed.get(name)
             if tool is None:
-                from inspector.config.files import nearest
+                from inspector.config.foreign_files import nearest
 
                 names = [item["name"] for item in listed.items if type(item.get("name")) is str]
                 near = nearest(name, names)
@@ -312,8 +319,11 @@ class LoadRun:
         if self.phase == "over" or call.fate == "cancelled":
             return
         error = self._error_of(connection, tool, call)
-        has_time = call.fate != "lost"
-        self.measurement.count_ended(intended, sent, now, busy=busy, error=error, has_time=has_time)
+        is_answer = call.fate in ("done", "error") or _status_of(call) is not None
+        self.measurement.count_ended(
+            intended, sent, now, busy=busy, error=error, is_answer=is_answer,
+            has_time=is_answer or call.fate == "timeout", tool=tool,
+        )  # fmt: skip
         failed = error is not None
         if self._sample.wants(now - intended, failed=failed) and call.outgoing is not None:
             number, raw = connection.response
@@ -341,7 +351,8 @@ class LoadRun:
             return "server", code, self._shown(connection, error.rpc_message)
         if call.fate == "timeout":
             return "timeout", None, f"No answer within {call.timeout:g} s"
-        return (error.code if error is not None else call.fate), None, self._shown(connection, str(error or ""))
+        kind = error.code if error is not None else call.fate
+        return kind, _status_of(call), self._shown(connection, str(error or ""))
 
     def _shown(self, connection: LoadConnection, text: str) -> str:
         return connection.journal.redactor.sentence(text[:_ERROR_TEXT]).partition("\n")[0]
@@ -358,6 +369,7 @@ class LoadRun:
     async def _reconnected(self, connection: LoadConnection) -> None:
         if await connection.reconnect():
             self._reconnecting.discard(connection)
+            self._free_since = self.now()
         else:
             self._gone += 1
         self._wake.set()
@@ -426,3 +438,8 @@ class LoadRun:
             connection.journal.close()
             connection.journal.release()
         self._told(self)
+
+
+def _status_of(call: Call) -> int | None:
+    """The HTTP status with which the server refused a call; None otherwise."""
+    return call.error.status if isinstance(call.error, HttpError) else None

@@ -7,10 +7,10 @@ import re
 from typing import Any, NamedTuple
 
 from inspector.errors import UsageError
-from inspector.protocol.form import Form
-from inspector.protocol.formschema import FieldShape
-from inspector.protocol.formvalues import UNSET
-from inspector.protocol.jsontokens import escape_step
+from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.forms.form import Form
+from inspector.protocol.forms.schema import FieldShape
+from inspector.protocol.forms.values import UNSET
 from inspector.reasons import json_fault
 from inspector.text import safe
 

@@ -116,7 +116,7 @@ def _lenient(raw: bytes) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError:
         text = raw.decode("utf-8", "replace")
-    from inspector.protocol.jsondepth import is_too_deep
+    from inspector.protocol.exact_json.depth import is_too_deep
 
     if is_too_deep(text):
         return _too_deep(text)
@@ -134,7 +134,7 @@ def _lenient(raw: bytes) -> Any:
 
 
 def _too_deep(text: str) -> Any:
-    from inspector.protocol.jsondepth import shallow
+    from inspector.protocol.exact_json.depth import shallow
 
     try:
         return _decode(shallow(text.removeprefix("\ufeff"), _decode))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol import views
-from inspector.protocol.formschema import FieldShape, Shaper
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 
 MOST_PARAMETERS = 20

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from inspector.protocol.jsontokens import escape_step, unquote
+from inspector.protocol.exact_json.tokens import escape_step, unquote
 
 MOST_COLUMNS = 2_000
 """Most columns of a table; further keys of its objects are only in their JSON."""

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.errors import SchemaError
-from inspector.protocol import schemabounds as bounds
-from inspector.protocol.jsontokens import escape_step
-from inspector.protocol.violations import Violation, describe, listed, shown
+from inspector.protocol import schema_limits as bounds
+from inspector.protocol.exact_json.tokens import escape_step
+from inspector.protocol.schema_violations import Violation, describe, listed, shown
 from inspector.text import safe
 
 __all__ = ["DIALECTS", "ERROR_LIMIT", "Validator", "Violation", "dialect_of"]

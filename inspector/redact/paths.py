@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.compare.paths import PathStep, parse_glob
+from inspector.compare.json_places import PathStep, parse_glob
 from inspector.errors import UsageError
 
 START = frozenset((0,))

@@ -12,9 +12,9 @@ from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
-from inspector.redact.edits import Edit, FoundSecret, applied
 from inspector.redact.rules import RedactionRules
 from inspector.redact.scan import RUN, SecretScanner
+from inspector.redact.text_edits import Edit, FoundSecret, applied
 from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as File
 from typing import Any
 
-from inspector.config.files import read_text
+from inspector.config.foreign_files import read_text
 from inspector.errors import UsageError
 from inspector.reasons import os_reason, regex_reason, yaml_reason
 from inspector.redact.paths import RulePath

@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import unquote
 
-from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens
-from inspector.redact import entropy, named
-from inspector.redact.edits import Edit, FoundSecret, applied, decoded, merged, outward
+from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
+from inspector.redact import entropy, named_secrets
 from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
+from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
 
 DEEPEST = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
@@ -77,7 +77,7 @@ class SecretScanner:
         self.inside_key = False
         """A private key has started on stderr, and has not ended."""
         hints = {hint for shape in self._shapes for hint in shape.hints if hint != "token"}
-        self._hints = sorted(hints.union(named.HINTS) if self._named else hints)
+        self._hints = sorted(hints.union(named_secrets.HINTS) if self._named else hints)
         self._present = self._hints
         """The hints that may occur in the texts of the current line."""
 
@@ -161,7 +161,7 @@ class SecretScanner:
                 if end > start:
                     yield self._edit(start, end, rule, text[start:end], where)
         if self._named and not binary and ("=" in text or ":" in text):
-            for start, end, secret in named.in_text(text):
+            for start, end, secret in named_secrets.in_text(text):
                 yield self._edit(start, end, "named", secret, where)
         if self._random and not binary and len(text) >= 20 and name.lower() not in entropy.OPAQUE:
             yield from self._runs(text, where)
@@ -261,7 +261,7 @@ class SecretScanner:
                 yield from self._string(text[start:end], start, frames, where, level)
             elif around is not None and self._named and text[start] in "-0123456789" and end - start >= 4:
                 name = around.key if around.is_object else ""
-                if named.hides_numbers(name):
+                if named_secrets.hides_numbers(name):
                     yield self._whole(text, start, end, "named", _place(where, frames, level))
 
     def _whole(self, text: str, start: int, end: int, rule: str, where: str) -> Edit:
@@ -276,10 +276,14 @@ class SecretScanner:
         name, setting = _name_of(frames, value)
         if level == 0 and len(frames) == 1 and name in ("raw", "b64"):
             return outward(literal, value, self._payload(value, name, frames), at)
-        if self._named and name and (named.is_secret_setting(name) if setting else named.is_secret(name)):
+        if (
+            self._named
+            and name
+            and (named_secrets.is_secret_setting(name) if setting else named_secrets.is_secret(name))
+        ):
             scheme = _SCHEME.match(value) if name.lower().endswith("authorization") else None
             start = scheme.end() if scheme else 0
-            if named.plausible(name, value[start:]):
+            if named_secrets.plausible(name, value[start:]):
                 place = _place(where, frames, level)
                 return outward(literal, value, [self._edit(start, len(value), "named", value[start:], place)], at)
         if (len(value) < SHORTEST and not self.rules.patterns) or not self._suspicious(value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol import jsonrpc
-from inspector.transports.correlate import id_span
+from inspector.transports.response_matching import id_span
 
 
 def body_of(message: Any, id: Any = None) -> dict[str, Any]:

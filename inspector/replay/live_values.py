@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from inspector.protocol.jsontokens import JsonSyntaxError, JsonToken, tokens, unquote
+from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens, unquote
 
 _MADE_UP = frozenset(("nextCursor", "taskId", "requestState", "elicitationId"))
 _HANDED_BACK = frozenset(("cursor", "taskId", "requestState", "elicitationId"))

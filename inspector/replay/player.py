@@ -15,11 +15,11 @@ from inspector.journal.exchange import SENT_REQUESTS
 from inspector.journal.filters import Filter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay import speeds
-from inspector.replay.places import TypedPosition
-from inspector.replay.profile import ActivityProfile
+from inspector.replay.positions import TypedPosition
+from inspector.replay.time_profile import ActivityProfile
 
 FOLD = 2.0
 """Maximum seconds of a gap between two events, at speed 1."""

@@ -15,7 +15,7 @@ from inspector.errors import RecordingError
 from inspector.journal.exchange import PROGRESS, RECEIVED_REQUESTS
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.request_matching import canonical
 

@@ -28,7 +28,7 @@ from inspector.serving.http_connection import (
     ServedRequest,
     ServedResponse,
 )
-from inspector.serving.http_guard import RequestGuard
+from inspector.serving.http_origins import RequestGuard
 from inspector.serving.http_session import JSON, ClientSession
 
 SESSION = "Mcp-Session-Id"

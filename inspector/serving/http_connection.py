@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, RequestHead
-from inspector.serving.http_guard import own_address
+from inspector.serving.http_origins import own_address
 
 if TYPE_CHECKING:
     import h11

@@ -12,8 +12,8 @@ from typing import Literal
 
 from inspector.journal import channels
 from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, BodyForm, Fields, Handler, Opens
-from inspector.serving.descriptors import RESUME_BELOW, Claimed, DescriptorReader, DescriptorWriter
-from inspector.serving.lines import LineBuffer
+from inspector.serving.line_splitter import LineBuffer
+from inspector.serving.standard_streams import RESUME_BELOW, Claimed, DescriptorReader, DescriptorWriter
 
 PAUSE_ABOVE = 1 << 24
 """Unsent bytes above which reading pauses: a client that reads no answers may send no more requests."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from inspector.addresses import is_loopback
-from inspector.config import files
+from inspector.config import foreign_files
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
 from inspector.protocol.webhook import HEADERS, Delivery, Verified, checked_url, key_of, verify
@@ -117,7 +117,7 @@ class WebhookReceiver:
         address = self.address
         tls = None
         if address.certificate is not None:
-            files.open_regular(address.certificate).close()  # The library would wait for the writer of a pipe.
+            foreign_files.open_regular(address.certificate).close()  # The library would wait for the writer of a pipe.
             tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
             try:
                 tls.load_cert_chain(address.certificate, password="")

@@ -12,8 +12,8 @@ from typing import Any
 
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.journal.redaction import MARK
-from inspector.journal.select import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.skills import uris
 from inspector.skills.entries import Skill, SkillFile, read_entry

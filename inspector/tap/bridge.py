@@ -22,7 +22,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, id_key
 from inspector.serving.base import Arrived, Handler, Reply, ServedClient
-from inspector.tap.renaming import Renamed, with_answer_for, with_names
+from inspector.tap.id_renaming import Renamed, with_answer_for, with_names
 from inspector.transports.base import Outgoing
 
 _FINISH = 1.0

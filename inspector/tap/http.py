@@ -18,8 +18,8 @@ from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.serving.base import RequestHead
-from inspector.serving.http_guard import RequestGuard, own_address
-from inspector.tap.http_watch import HEAD, Channels, RequestWatch, ResponseWatch
+from inspector.serving.http_origins import RequestGuard, own_address
+from inspector.tap.http_recorder import HEAD, Channels, RequestWatch, ResponseWatch
 from inspector.text import safe
 from inspector.transports.http_problems import explain
 from inspector.transports.http_url import Url, parse_url

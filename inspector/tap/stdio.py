@@ -18,8 +18,8 @@ from contextlib import suppress
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
-from inspector.serving.descriptors import Claimed, DescriptorReader, DescriptorWriter, can_wait
-from inspector.tap.recorder import LineRecorder
+from inspector.serving.standard_streams import Claimed, DescriptorReader, DescriptorWriter, can_wait
+from inspector.tap.line_recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
     ChildGuard,

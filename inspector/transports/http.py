@@ -13,9 +13,9 @@ import asyncio
 from inspector.errors import ConnectionProblem, HttpError
 from inspector.journal import channels
 from inspector.transports.base import HttpOptions, Outgoing, Sink
+from inspector.transports.http_body import ReadGate
 from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
 from inspector.transports.http_listen import StandingStream
-from inspector.transports.http_pump import ReadGate
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 from inspector.transports.http_tasks import TransportTasks, a_fault, cancelled
 

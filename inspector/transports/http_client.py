@@ -22,8 +22,8 @@ from inspector.errors import HttpError, LimitReached, UsageError
 from inspector.text import safe, size
 from inspector.transports.base import HttpOptions
 from inspector.transports.http1_connection import SystemNetwork
+from inspector.transports.http_body import Pump, ReadGate
 from inspector.transports.http_problems import explain
-from inspector.transports.http_pump import Pump, ReadGate
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
 from inspector.transports.network import NetworkError, NetworkRequest, NetworkResponse, OnOpened
 
@@ -376,7 +376,7 @@ def _system_network(url: Url, proxy: Url | None, options: HttpOptions) -> Networ
     tls = tls_context(options.verify) if encrypted else None
     if proxy is None:
         return SystemNetwork(url, tls, options.connect_timeout)
-    from inspector.transports.proxied import ProxyNetwork
+    from inspector.transports.proxy_connections import ProxyNetwork
 
     return ProxyNetwork(url, proxy, tls, options.connect_timeout)
 

@@ -9,9 +9,8 @@ from typing import Protocol
 from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, LimitReached, SessionLost
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.transports.base import Outgoing
-from inspector.transports.correlate import answers, parsed
+from inspector.transports.http_body import ReadGate
 from inspector.transports.http_client import HttpAnswer
-from inspector.transports.http_pump import ReadGate
 from inspector.transports.http_requests import (
     JSON_TYPE,
     RESUME_FIELD,
@@ -22,6 +21,7 @@ from inspector.transports.http_requests import (
 )
 from inspector.transports.http_status import no_answer, status_problem
 from inspector.transports.http_stream import BEGINNING, EventStream, too_large
+from inspector.transports.response_matching import answers, parsed
 
 RESUME_ATTEMPTS = 5
 """Reconnects in a row without new events after which the exchange fails."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from inspector.errors import HttpError, LimitReached
 from inspector.text import safe
-from inspector.transports.http_pump import ReadGate
+from inspector.transports.http_body import ReadGate
 from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_stream import EventStream
 

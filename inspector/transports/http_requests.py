@@ -9,7 +9,7 @@ import asyncio
 import base64
 from collections.abc import Iterable, Sequence
 
-from inspector.config.checks import checked_headers
+from inspector.config.text_checks import checked_headers
 from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
 from inspector.text import safe

@@ -11,8 +11,8 @@ from inspector.hints import LOG_IN, Hint, Parameter
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.transports.base import Outgoing
-from inspector.transports.correlate import parsed, rpc_error
 from inspector.transports.http_client import HttpAnswer
+from inspector.transports.response_matching import parsed, rpc_error
 
 _EXCERPT = 200
 _LOOKED_AT = 1 << 14

@@ -16,7 +16,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
-from inspector.transports.recorded_play import OpenQuestion, Play, UnansweredQuestions
+from inspector.transports.recorded_exchange import OpenQuestion, Play, UnansweredQuestions
 from inspector.transports.request_matching import RecordedRequests, UsedRequests
 
 

@@ -19,13 +19,13 @@ from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal import channels
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Outgoing, Sink
-from inspector.transports.correlate import answers, parsed, rpc_error
 from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
 from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
 from inspector.transports.http_status import excerpt, status_problem
 from inspector.transports.http_stream import BEGINNING, ENDPOINT, EventStream
 from inspector.transports.http_tasks import TransportTasks, a_fault
+from inspector.transports.response_matching import answers, parsed, rpc_error
 from inspector.transports.sse_endpoint import endpoint_url, session_ids
 from inspector.transports.sse_stream import SseEvent
 

@@ -17,11 +17,11 @@ from inspector.client.engine.pending_requests import Call
 from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 _FOLDER = 32

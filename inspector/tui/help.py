@@ -15,9 +15,9 @@ from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import VERBS, KeymapVerb
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 _KEYS = 12
 _TITLE = max(len(verb.title) for verb in VERBS) + 2

@@ -14,13 +14,13 @@ from textual.screen import Screen
 
 from inspector.client.options import Options
 from inspector.client.session_state import Commands, SessionState
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.journal.journal import Journal
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.events import First
+from inspector.tui.pane_messages import First
 from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from inspector.tui.diff.side import AnswerSide
     from inspector.tui.login.person import DialogPerson
     from inspector.tui.main.screen import MainScreen
-    from inspector.tui.pair.screen import PairScreen
     from inspector.tui.replay.playback import Playing
     from inspector.tui.replay.serve import LoopbackMock
+    from inspector.tui.side_by_side.screen import PairScreen
     from inspector.tui.start.screen import StartScreen
 
 # Screens are imported when they are opened: the first one appears sooner, and most are never needed.
@@ -177,7 +177,7 @@ class ScreenNavigator:
         return sorted(found, key=lambda opened: not (pair is not None and pair.is_of(opened)))
 
     async def show_pair(self, session: SessionState, other: OpenSession, tool: str, arguments: Any) -> None:
-        from inspector.tui.pair.screen import PairScreen
+        from inspector.tui.side_by_side.screen import PairScreen
 
         mine = next((opened for opened in self._sessions.opened if opened.session is session), None)
         if mine is None or mine is other:
@@ -222,7 +222,7 @@ class ScreenNavigator:
     def show_session(self, opened: OpenSession) -> None:
         """Go back to an open session."""
         if opened in self._sessions.opened:
-            self._sessions.front = opened
+            self._sessions.bring(opened)
             self._show(opened.screen)
             self._app.call_later(self._show_dialogs, opened)
 
@@ -319,7 +319,7 @@ class ScreenNavigator:
         self.compare_answers(message_side(journal, one), message_side(journal, other), index.method(one), name)
 
     def show_model(self, session: SessionState, name: str, then: Callable[[str | None], None]) -> None:
-        from inspector.tui.model.screen import ModelScreen
+        from inspector.tui.model_view.screen import ModelScreen
 
         self._app.push_screen(ModelScreen(session, name), then)
 

@@ -20,7 +20,7 @@ from textual._context import (
 )  # Private: the app is also needed outside a widget, where `.app` does not exist.
 from textual.theme import Theme
 
-from inspector.config.files import open_regular
+from inspector.config.foreign_files import open_regular
 from inspector.errors import ConfigError
 from inspector.text import Signs, safe, signs
 

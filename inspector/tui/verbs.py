@@ -50,6 +50,7 @@ CONTEXTS: Mapping[str, str] = {
     "result": "app",
     "call": "app",
     "ask": "form",
+    "asked": "list",
     "detail": "app",
     "compose": "app",
     "server": "app",
@@ -77,6 +78,7 @@ _APP = (
     ("search", "search", "ctrl+f", "Search items, arguments, messages, saved calls and earlier recordings."),
     ("help", "help", "question_mark,f1", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
+    ("question", "to question", "ctrl+g", "Go to the next open question of the server."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field."),
     ("previous-pane", "previous pane", "shift+tab", "Go to the previous pane or field."),
@@ -356,6 +358,12 @@ _ASK = (
     ("next", "next question", "ctrl+g", "Go to the next open question."),
     ("its-messages", "its messages", "m", "Show only the messages of the call that caused the question."),
 )
+_ASKED = (
+    ("answer", "answer", "ctrl+r", "Send the answer of the question beside the list."),
+    ("always", "always answer this", "ctrl+s", "Send it, and give it to every question of this kind from now on."),
+    ("decline", "decline", "ctrl+d", "Decline the question."),
+    ("later", "later", "escape", "Leave the question open; it waits in the inbox."),
+)
 _DETAIL = (
     ("copy", "copy", "c", "Copy the message as JSON."),
     ("copy-curl", "as curl", "C", "Copy the request as a curl command."),
@@ -543,6 +551,7 @@ def _table() -> Iterator[KeymapVerb]:
         ("result", "Result", _RESULT),
         ("call", "A call in flight", _CALL),
         ("ask", "A question", _ASK),
+        ("asked", "A question beside the list", _ASKED),
         ("detail", "A message", _DETAIL),
         ("compose", "Writing a message", _COMPOSE),
         ("server", "Server", _SERVER),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.auth.authorize import Authorization
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import (
+from tests.auth.scripted_servers import (
     AS_PLACE,
     ISSUER,
     PRM_PLACE,

@@ -9,9 +9,9 @@ import pytest
 
 from inspector.auth.actions import Denied, FetchFailed, HoldRenewalLock, OpenListener, StoreGrant, TimedOut, VisitPage
 from inspector.auth.authorize import Authorization
-from inspector.auth.values import OAuthClient
+from inspector.auth.models import OAuthClient
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import (
+from tests.auth.scripted_servers import (
     AS_PLACE,
     BEARER,
     ISSUER,
@@ -685,7 +685,7 @@ def test_logging_out_without_a_token_is_nothing() -> None:
 def test_a_stored_grant_survives_its_way_through_json() -> None:
     import json
 
-    from inspector.auth.values import Grant
+    from inspector.auth.models import Grant
 
     kept = grant(scope=("a",), refresh_token="r", key="{}")
     assert Grant.from_json(json.loads(json.dumps(kept.as_json()))) == kept

@@ -17,7 +17,7 @@ from inspector.auth.options import AuthOptions
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.transports.base import Refusal
-from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
+from tests.auth.fakes import FakePerson, FakeRecorder, FakeWeb
 from tests.auth.test_store import GRANT
 
 TARGET = HttpTarget(GRANT.server)

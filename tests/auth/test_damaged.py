@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.auth import assertions
+from inspector.auth.models import Grant, OAuthClient
 from inspector.auth.store import Store
-from inspector.auth.values import Grant, OAuthClient
-from inspector.cli.logins import as_json
+from inspector.cli.login_options import as_json
 from inspector.errors import AuthorizationNeeded
+from tests.auth.scripted_servers import ISSUER, NOW, SERVER, Refused, World, authorization, grant
 from tests.auth.test_store import FILE, Memory, Missing
-from tests.auth.world import ISSUER, NOW, SERVER, Refused, World, authorization, grant
 
 KEY = assertions.new_key()
 GRANT = grant(token_type="DPoP", key=KEY, refresh_token="refresh", scope=("a",), asked=("a", "b"))

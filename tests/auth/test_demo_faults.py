@@ -17,7 +17,7 @@ from inspector.auth.authorize import Authorization
 from inspector.auth.options import AuthOptions
 from inspector.demo.auth.faults import ELSEWHERE, FAULTS
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import Refused, World
+from tests.auth.scripted_servers import Refused, World
 from tests.demo.auth_site import CALLBACK, ISSUER, MCP, Reply, Site
 
 OF_THE_RUNNER = {

@@ -10,7 +10,7 @@ from inspector.auth.actions import ChooseServer, Fetch, FetchFailed
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.discovery import Discovery, discover
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import AS_PLACE, ISSUER, PRM_PLACE, ROOT_PRM_PLACE, SERVER, World, metadata, prm
+from tests.auth.scripted_servers import AS_PLACE, ISSUER, PRM_PLACE, ROOT_PRM_PLACE, SERVER, World, metadata, prm
 
 WELL_KNOWN = f"{ISSUER}/.well-known"
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
-from inspector.auth.documents import LARGEST
 from inspector.auth.fetching import Fetcher
+from inspector.auth.json_documents import LARGEST
 from inspector.errors import HttpError
-from tests.auth.hands import FakeRecorder, FakeWeb
+from tests.auth.fakes import FakeRecorder, FakeWeb
 
 REMOTE = "https://mcp.example/mcp"
 LOCAL = "http://127.0.0.1:8000/mcp"

@@ -14,7 +14,7 @@ from joserfc.jwk import ECKey, OctKey, RSAKey
 from inspector.auth import assertions
 from inspector.auth.actions import Denied, Fetch, Show, TimedOut, Wait
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import (
+from tests.auth.scripted_servers import (
     AS_PLACE,
     ISSUER,
     NOW,

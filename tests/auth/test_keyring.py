@@ -21,8 +21,8 @@ import pytest
 from inspector.auth.actions import LoadGrant
 from inspector.auth.store import SERVICE, Store
 from inspector.config.keyrings import KeyringProblem, library
-from tests.auth.hands import FakePerson
-from tests.auth.site import browser, environment, protected_server
+from tests.auth.demo_login import browser, environment, protected_server
+from tests.auth.fakes import FakePerson
 from tests.auth.test_runner import only, runner
 from tests.auth.test_store import CLIENT, FILE, GRANT, SECRETS, Memory
 

@@ -24,7 +24,7 @@ from joserfc.jwk import ECKey, RSAKey
 from inspector.cli import main
 from inspector.client.state.login import authorization_steps
 from inspector.export import FORMATS
-from tests.auth.careless import DEVICE, WRONG, Careless, serving
+from tests.auth.permissive_server import DEVICE, WRONG, Careless, serving
 from tests.tui.live_app import on_recording, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import screen_text

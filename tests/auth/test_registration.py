@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from inspector.auth.actions import AskClient, TimedOut
-from inspector.auth.values import OAuthClient
+from inspector.auth.models import OAuthClient
 from inspector.errors import AuthorizationNeeded
-from tests.auth.world import AS_PLACE, ISSUER, NOW, REDIRECT, Refused, World, authorization, metadata
+from tests.auth.scripted_servers import AS_PLACE, ISSUER, NOW, REDIRECT, Refused, World, authorization, metadata
 
 REGISTER = f"{ISSUER}/register"
 DOCUMENT = "https://me.example/client.json"

@@ -9,11 +9,22 @@ import pytest
 from inspector.auth import rerun_step
 from inspector.auth.actions import Fetch
 from inspector.auth.authorize import Authorization
+from inspector.auth.models import Grant
 from inspector.auth.options import AuthOptions
 from inspector.auth.rerun_step import EarlierSteps, StepRecorder
-from inspector.auth.values import Grant
-from tests.auth.hands import FakeRecorder
-from tests.auth.world import AS_PLACE, ISSUER, NOW, PRM_PLACE, REDIRECT, SERVER, World, grant, metadata, token
+from tests.auth.fakes import FakeRecorder
+from tests.auth.scripted_servers import (
+    AS_PLACE,
+    ISSUER,
+    NOW,
+    PRM_PLACE,
+    REDIRECT,
+    SERVER,
+    World,
+    grant,
+    metadata,
+    token,
+)
 
 KNOWN = EarlierSteps((f'Bearer resource_metadata="{PRM_PLACE}"',), ISSUER, REDIRECT, "C-AUTH-09", True)
 

@@ -30,13 +30,13 @@ from inspector.auth.actions import (
     Wait,
     record_step,
 )
+from inspector.auth.models import OAuthClient
 from inspector.auth.person import NoPerson
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, FlowRunner
 from inspector.auth.store import Store
-from inspector.auth.values import OAuthClient
 from inspector.errors import AuthorizationNeeded
-from tests.auth.hands import FakePerson, FakeRecorder, FakeWeb
+from tests.auth.fakes import FakePerson, FakeRecorder, FakeWeb
 from tests.auth.test_browser import ask
 from tests.auth.test_store import CLIENT, FILE, GRANT, Memory, Missing
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from inspector.auth import assertions
+from inspector.auth.models import Grant, OAuthClient
 from inspector.auth.store import SecretStoreError, Store
-from inspector.auth.values import Grant, OAuthClient
 from inspector.errors import InspectorError
 
 FILE = "logins.json"

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from cases import CASES, STREAMS
 
-from inspector.check.judge import Judge
-from inspector.cli.recorded import whole_journal
+from inspector.check.judge.judge import Judge
+from inspector.cli.open_recording import whole_journal
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from tests.bad_input.conftest import PATIENCE, Run, Serve
 from tests.processes import INSPECTOR, environment
 

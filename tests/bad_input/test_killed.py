@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from tests.bad_input.conftest import OnTerminal, Run, Running, Serve

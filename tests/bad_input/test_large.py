@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cases import CASES
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from tests.bad_input.conftest import SERVERS, Run, Serve
 
 BIG_LIST = ("--", sys.executable, "-S", "-E", str(SERVERS / "big_list.py"))

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.errors import RequestCancelled
 from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Serve, is_one_sentence

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from cases import CANARY, CASES, LISTS
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from inspector.errors import SchemaError
 from inspector.protocol.validation import Validator
 from tests.bad_input.conftest import PATIENCE, SERVERS, Run, Serve
@@ -25,11 +25,11 @@ EVERYTHING = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 resource.setrlimit(resource.RLIMIT_AS, (BYTES, BYTES))
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.assignments import parse_assignments
-from inspector.protocol.form import FIELD_LIMIT, UNSET, Form
+from inspector.protocol.forms.form import FIELD_LIMIT, UNSET, Form
 from inspector.protocol.validation import Validator
 from inspector.protocol import jsonrpc
 answer = sys.stdin.buffer.read()

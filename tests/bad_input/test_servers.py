@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from cases import CASES
 
-from inspector.check.judge import Judge
-from inspector.cli.recorded import whole_journal
+from inspector.check.judge.judge import Judge
+from inspector.cli.open_recording import whole_journal
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State

@@ -21,7 +21,7 @@ from inspector.calls.writing import (
     step_text,
 )
 from inspector.calls.yaml_text import CallsError, read_yaml
-from inspector.config.outputs import OutputExists
+from inspector.config.output_files import OutputExists
 from inspector.errors import ConfigError
 
 ODD = [

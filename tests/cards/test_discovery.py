@@ -8,7 +8,7 @@ from inspector.cards.consistency import LiveFacts, compare_card
 from inspector.cards.discovery import CATALOG, LARGEST, CardResponse, discover, problems_of, refusal
 from inspector.cards.documents import CARD_TYPE, SCHEMA, card_problems, disclosures, listed_parts, read_catalog
 from inspector.cards.fetching import CardFetcher
-from tests.transports.web import Web
+from tests.transports.scripted_http import Web
 
 HOME = "https://harbour.example"
 CARD = {

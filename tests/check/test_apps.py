@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R4, R5, Both, gives, told
-from tests.check.planted import Adds, Answers, Case, Item, is_found, is_not_blamed
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R4, R5, Both, gives, told
+from tests.check.faulty_servers import Adds, Answers, Case, Item, is_found, is_not_blamed
 
 URI = "ui://demo/board"
 HTML = "<!doctype html><html><head><title>Board</title></head><body><p>Tide</p></body></html>"

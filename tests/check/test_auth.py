@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
-from tests.check.planted import LIMITS
-from tests.check.site import FOREIGN, TOKEN, LoggedIn, Site
+from tests.check.faulty_servers import LIMITS
+from tests.check.login_server import FOREIGN, TOKEN, LoggedIn, Site
 
 R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
 
@@ -196,11 +196,11 @@ async def test_a_site_in_order_is_not_blamed(case):
 
 async def test_a_private_address_is_not_asked_for_a_server_that_is_none(monkeypatch):
     """C-SEC-02: what a server names is fetched only where the server itself could be."""
-    from inspector.check import web
+    from inspector.check.visit import http
 
-    monkeypatch.setattr(web, "is_private", lambda host: host == "localhost")
+    monkeypatch.setattr(http, "is_private", lambda host: host == "localhost")
     async with Site() as site:
-        sent = web.Web(site.target, Journal.unnamed({}), 1.0, "AS-01")
+        sent = http.Web(site.target, Journal.unnamed({}), 1.0, "AS-01")
         answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
         await sent.close()
     assert (answer.status, site.web.requests) == (0, [])

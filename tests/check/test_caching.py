@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R5, in_result
-from tests.check.planted import Answers, Case, WebFault, is_found, is_not_blamed
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R5, in_result
+from tests.check.faulty_servers import Answers, Case, WebFault, is_found, is_not_blamed
 
 ASKS = Allowed(calls=("ask-user",))
 LOGIN = Allowed(auth=True)

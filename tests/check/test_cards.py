@@ -5,9 +5,9 @@ import json
 import pytest
 
 from inspector.cards.documents import CARD_TYPE, CATALOG_TYPE, SCHEMA
-from tests.check.changes import R4
-from tests.check.planted import WebCase as Case
-from tests.check.planted import WebFault, is_found, is_not_blamed
+from tests.check.faults import R4
+from tests.check.faulty_servers import WebCase as Case
+from tests.check.faulty_servers import WebFault, is_found, is_not_blamed
 
 HEADERS = (
     ("Access-Control-Allow-Origin", "*"), ("Access-Control-Allow-Methods", "GET"),

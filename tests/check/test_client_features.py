@@ -2,12 +2,12 @@
 
 import pytest
 
-from inspector.check import forms
-from inspector.check.visit import Allowed
+from inspector.check.checks import client_request_rules
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import features
-from tests.check.changes import R3, R4, R5, Notices, in_params, method
-from tests.check.planted import Answers, Case, Takes, is_found, is_not_blamed, result
+from tests.check.faults import R3, R4, R5, Notices, in_params, method
+from tests.check.faulty_servers import Answers, Case, Takes, is_found, is_not_blamed, result
 
 USER = Allowed(calls=("ask-user",))
 LINK = Allowed(calls=("ask-link",))
@@ -132,25 +132,25 @@ async def test_unavailable_roots_in_the_modern_era_do_no_harm():
 ])  # fmt: skip
 def test_a_field_that_no_form_can_show_is_found(field):
     asks_ = {"message": "Please.", "requestedSchema": form(name=field)}
-    assert [level for level, _ in forms.form_problems(asks_, features(R4))] == ["bad"]
+    assert [level for level, _ in client_request_rules.form_problems(asks_, features(R4))] == ["bad"]
 
 
 def test_several_choices_came_later_than_forms():
     several = {"message": "Please.", "requestedSchema": form(days={"type": "array", "items": {"enum": ["sat"]}})}
-    assert list(forms.form_problems(several, features(R3)))
-    assert not list(forms.form_problems(several, features(R4)))
+    assert list(client_request_rules.form_problems(several, features(R3)))
+    assert not list(client_request_rules.form_problems(several, features(R4)))
 
 
 @pytest.mark.parametrize("name", ["password", "PIN", "Credit card number", "api_key", "GitHub access token", "CVV"])
 def test_a_field_for_a_secret_is_found(name):
-    assert list(forms.secrets_asked({"requestedSchema": form(**{name: {"type": "string"}})}))
+    assert list(client_request_rules.secrets_asked({"requestedSchema": form(**{name: {"type": "string"}})}))
 
 
 @pytest.mark.parametrize(
     "name", ["name", "opinion", "spinach", "max_tokens", "business card", "compass", "secretary name"]
 )
 def test_a_field_for_something_else_is_not_blamed(name):
-    assert not list(forms.secrets_asked({"requestedSchema": form(**{name: {"type": "string"}})}))
+    assert not list(client_request_rules.secrets_asked({"requestedSchema": form(**{name: {"type": "string"}})}))
 
 
 @pytest.mark.parametrize(
@@ -158,14 +158,16 @@ def test_a_field_for_something_else_is_not_blamed(name):
 )
 def test_a_link_that_gives_something_away_is_doubtful(url):
     link = {"message": "Open it.", "url": url}
-    assert [level for level, _ in forms.link_problems(link, features(R5))] == ["doubtful"]
+    assert [level for level, _ in client_request_rules.link_problems(link, features(R5))] == ["doubtful"]
 
 
 @pytest.mark.parametrize(
     "url", ["", "example.com", "javascript:alert(1)", "https://", "https://[", 7, None, ["https://example.com"]]
 )
 def test_what_is_not_a_link_is_found(url):
-    assert [level for level, _ in forms.link_problems({"message": "Open it.", "url": url}, features(R5))] == ["bad"]
+    assert [
+        level for level, _ in client_request_rules.link_problems({"message": "Open it.", "url": url}, features(R5))
+    ] == ["bad"]
 
 
 @pytest.mark.parametrize("hostile", [
@@ -174,9 +176,9 @@ def test_what_is_not_a_link_is_found(url):
 ])  # fmt: skip
 def test_values_of_any_type_are_looked_at(hostile):
     for row in (features(R3), features(R5)):
-        list(forms.secrets_asked(hostile))
-        list(forms.form_problems(hostile, row))
-        list(forms.link_problems(hostile, row))
-        list(forms.links_in_form(hostile))
-        list(forms.sampling_problems(hostile, row))
-        assert isinstance(forms.unbalanced(hostile), str)
+        list(client_request_rules.secrets_asked(hostile))
+        list(client_request_rules.form_problems(hostile, row))
+        list(client_request_rules.link_problems(hostile, row))
+        list(client_request_rules.links_in_form(hostile))
+        list(client_request_rules.sampling_problems(hostile, row))
+        assert isinstance(client_request_rules.unbalanced(hostile), str)

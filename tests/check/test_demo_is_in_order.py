@@ -10,7 +10,7 @@ from typing import Literal
 
 import pytest
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session

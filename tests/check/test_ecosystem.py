@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.check.checks import ecosystem
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.config.targets import HttpTarget
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     LIMITS,
     Bodies,
     Heads,
@@ -23,8 +23,8 @@ from tests.check.planted import (
     is_not_blamed,
     refusal,
 )
-from tests.check.planted import WebCase as Case
-from tests.transports.web import Web
+from tests.check.faulty_servers import WebCase as Case
+from tests.transports.scripted_http import Web
 
 R4, R5 = "2025-11-25", "2026-07-28"
 CERTIFICATES = Path(__file__).parent.parent / "transports" / "certificates"

@@ -8,15 +8,26 @@ import pytest
 from inspector.check.registry import checks
 from inspector.check.result import _OF_A_FAULT
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
 from inspector.protocol.extensions import EVENTS
 from inspector.serving.webhook_receiver import WebhookAddress
-from tests.check.changes import R4, R5, Both, capability, gives, in_result, params, refuses, told
-from tests.check.planted import Adds, Answers, Case, Fault, Planted, Takes, is_found, is_not_blamed, refusal, result
-from tests.hooks import Hooks
-from tests.interop.starting import free_port
+from tests.check.faults import R4, R5, Both, capability, gives, in_result, params, refuses, told
+from tests.check.faulty_servers import (
+    Adds,
+    Answers,
+    Case,
+    Fault,
+    Planted,
+    Takes,
+    is_found,
+    is_not_blamed,
+    refusal,
+    result,
+)
+from tests.interop.listening_servers import free_port
+from tests.webhook_server import Hooks
 
 READ = Allowed(calls="read-only")
 X = Allowed(intrusive=True)

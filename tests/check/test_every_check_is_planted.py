@@ -4,7 +4,7 @@ from importlib import import_module
 from pathlib import Path
 
 from inspector.check.registry import checks
-from tests.check.planted import Case
+from tests.check.faulty_servers import Case
 from tests.check.test_auth import Case as Cases
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R3, R4, R5, Both, capability, method, params, told
-from tests.check.planted import Adds, Answers, Case, Fault, Says, Takes, is_found, is_not_blamed, refusal
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R3, R4, R5, Both, capability, method, params, told
+from tests.check.faulty_servers import Adds, Answers, Case, Fault, Says, Takes, is_found, is_not_blamed, refusal
 
 OURS = "com.example/search"
 RIGHT = capability("extensions", {OURS: {"depth": [None, False, 0]}})

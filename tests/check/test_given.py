@@ -4,8 +4,8 @@ import pytest
 
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, good
-from tests.check.changes import R5
-from tests.check.planted import of_the_demo
+from tests.check.faults import R5
+from tests.check.faulty_servers import of_the_demo
 
 
 @pytest.mark.parametrize(

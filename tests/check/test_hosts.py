@@ -6,13 +6,13 @@ import sys
 import pytest
 
 from inspector.check.hosts import host_checks
-from inspector.check.policy import DEFAULT
 from inspector.check.registry import checks, unknown
-from inspector.check.report import report_of
+from inspector.check.reports.policy import DEFAULT
+from inspector.check.reports.summary import report_of
 from inspector.check.run import Wanted, of_recording, planned
 from inspector.hosts import host_facts
-from tests.check.changes import R4
-from tests.check.planted import LIMITS, Answers, Planted, run_on
+from tests.check.faults import R4
+from tests.check.faulty_servers import LIMITS, Answers, Planted, run_on
 
 NAME = ("create_or_update_the_purchase_order_of_a_customer_" * 2)[:90]
 TOOLS = [

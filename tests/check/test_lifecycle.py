@@ -2,10 +2,10 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
-from tests.check.planted import Adds, Answers, Case, Takes, checked, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import Adds, Answers, Case, Takes, checked, is_found, is_not_blamed, refusal, result
 
 R1, R4, R5 = "2024-11-05", "2025-11-25", "2026-07-28"
 ALONE = {"era": "modern"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 

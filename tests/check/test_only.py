@@ -4,9 +4,9 @@ import pytest
 
 from inspector.check.registry import checks
 from inspector.check.run import DRAFTS, Wanted
-from inspector.check.visit import Allowed
-from tests.check.changes import R2, R4, R5, method
-from tests.check.planted import CALLS, PATIENT, Planted, PlantedWeb, Takes, of_the_demo, run_on
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R2, R4, R5, method
+from tests.check.faulty_servers import CALLS, PATIENT, Planted, PlantedWeb, Takes, of_the_demo, run_on
 
 ALLOWED = Allowed(calls=CALLS, auth=True)
 SEEN_BY_OTHERS = {("HTTP-37", R4), ("HTTP-03", R5)}

@@ -3,7 +3,7 @@
 import re
 
 from inspector.check.registry import checks
-from tests.check.page import PAGE, written
+from tests.check.reference_page import PAGE, written
 
 _ID = r"\b(BASE|LIFE|STDIO|HTTP|SSE|AUTH|AS|TOOL|RES|PROM|UTIL|CACHE|MRTR|SUB|CLI|TASK|ECO|CASE|DEF)-(\d\d)\b"
 

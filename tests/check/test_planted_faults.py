@@ -15,15 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from inspector.check.policy import Policy
-from inspector.check.report import report_of
+from inspector.check.reports.policy import Policy
+from inspector.check.reports.summary import report_of
 from inspector.check.run import Runner, Wanted
-from inspector.check.visit import Allowed, RunLimits
+from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
-from tests.check.planted import LIMITS
+from tests.check.faulty_servers import LIMITS
 from tests.check.raw_server import FAULTS
 
 SERVER = (sys.executable, str(Path(__file__).with_name("raw_server.py")))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir, Kind
-from tests.check.changes import R4, R5, Both, capability, elsewhere, gives, refuses, told
-from tests.check.planted import Adds, Answers, Case, Item, checked, is_found, is_not_blamed
+from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, told
+from tests.check.faulty_servers import Adds, Answers, Case, Item, checked, is_found, is_not_blamed
 
 CALLS = Allowed(calls=("echo",))
 CHANGED = told("notifications/prompts/list_changed")

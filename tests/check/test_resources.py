@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R4, R5, Both, capability, elsewhere, gives, refuses, says_first, told
-from tests.check.planted import Answers, Case, Fault, Item, is_found, is_not_blamed, result
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R4, R5, Both, capability, elsewhere, gives, refuses, says_first, told
+from tests.check.faulty_servers import Answers, Case, Fault, Item, is_found, is_not_blamed, result
 
 CALLS = Allowed(calls=("echo",))
 HARSH = Allowed(intrusive=True)

@@ -5,18 +5,18 @@ import sys
 
 import pytest
 
-from inspector.check.policy import Policy, baseline_of
-from inspector.check.report import report_of
+from inspector.check.reports.policy import Policy, baseline_of
+from inspector.check.reports.summary import report_of
 from inspector.check.run import Runner, Wanted, of_recording
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
 from tests.check import raw_server
-from tests.check.changes import R1, R4, R5, method
-from tests.check.planted import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
-from tests.check.site import Site
+from tests.check.faults import R1, R4, R5, method
+from tests.check.faulty_servers import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
+from tests.check.login_server import Site
 
 
 async def run_of(server, **wanted):

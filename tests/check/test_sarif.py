@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from inspector.check.outcome import Visited, bad
-from inspector.check.policy import Identity
 from inspector.check.registry import checks
-from inspector.check.report import Report, report_of
 from inspector.check.reports import document
+from inspector.check.reports.policy import Identity
+from inspector.check.reports.source_files import SourceLine, Sources
+from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result
 from inspector.check.run import Run
-from inspector.check.sources import SourceLine, Sources
 from inspector.journal.journal import Journal
 
 VISITED = Visited("2025-11-25", "stdio", 1, 20)

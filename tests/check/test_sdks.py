@@ -8,12 +8,12 @@ import re
 import pytest
 
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, good
-from inspector.check.policy import Policy
 from inspector.check.registry import checks
-from inspector.check.report import Report, report_of
+from inspector.check.reports.policy import Policy
+from inspector.check.reports.sdks import SDKS, Recognised, recognised
+from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result
 from inspector.check.run import Run
-from inspector.check.sdks import SDKS, Recognised, recognised
 from inspector.journal.journal import Journal
 
 # As the SDKs wrote it: messages of minimal servers, shortened to what is looked at.

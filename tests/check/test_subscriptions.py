@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R5, Notices, capability, in_params, method, params, refuses, told
-from tests.check.planted import Case, Fault, Process, Takes, is_found, is_not_blamed, refusal
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R5, Notices, capability, in_params, method, params, refuses, told
+from tests.check.faulty_servers import Case, Fault, Process, Takes, is_found, is_not_blamed, refusal
 
 CHANGES = Allowed(calls=("change-list",))
 LOGS = Allowed(calls=("count",))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import R4, R5, Both, Notices, defaults, gives, in_result, method, params, refuses
-from tests.check.planted import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R4, R5, Both, Notices, defaults, gives, in_result, method, params, refuses
+from tests.check.faulty_servers import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
 
 SLOW = Allowed(calls=("task-slow",))
 FAILS = Allowed(calls=("task-fail",))

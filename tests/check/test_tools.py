@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
-from tests.check.changes import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, method, told
-from tests.check.planted import (
+from tests.check.faults import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, method, told
+from tests.check.faulty_servers import (
     Adds,
     Answers,
     Bodies,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from inspector.check.checks import transport_http
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.config.targets import HttpTarget
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     LIMITS,
     Heads,
     PlantedWeb,
@@ -22,10 +22,10 @@ from tests.check.planted import (
     is_not_blamed,
     put,
 )
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     WebCase as Case,
 )
-from tests.transports.web import Web, answer_to
+from tests.transports.scripted_http import Web, answer_to
 
 R4, R5 = "2025-11-25", "2026-07-28"
 INTRUSIVE = Allowed(intrusive=True)

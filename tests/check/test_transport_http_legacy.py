@@ -6,14 +6,24 @@ import re
 
 import pytest
 
-from inspector.check.judge import Judge
-from inspector.check.visit import Allowed
+from inspector.check.judge.judge import Judge
+from inspector.check.visit.visit import Allowed
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.planted import Bodies, Heads, PlantedWeb, RewritesRequest, Says, WebFault, is_found, is_not_blamed, put
-from tests.check.planted import WebCase as Case
-from tests.transports.web import answer_to
+from tests.check.faulty_servers import (
+    Bodies,
+    Heads,
+    PlantedWeb,
+    RewritesRequest,
+    Says,
+    WebFault,
+    is_found,
+    is_not_blamed,
+    put,
+)
+from tests.check.faulty_servers import WebCase as Case
+from tests.transports.scripted_http import answer_to
 
 R4 = "2025-11-25"
 SESSION = "Mcp-Session-Id"

@@ -4,9 +4,19 @@ import asyncio
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.planted import Heads, RewritesRequest, Says, WebFault, checked, is_found, is_not_blamed, put, refusal
-from tests.check.planted import WebCase as Case
+from inspector.check.visit.visit import Allowed
+from tests.check.faulty_servers import (
+    Heads,
+    RewritesRequest,
+    Says,
+    WebFault,
+    checked,
+    is_found,
+    is_not_blamed,
+    put,
+    refusal,
+)
+from tests.check.faulty_servers import WebCase as Case
 
 R4, R5 = "2025-11-25", "2026-07-28"
 ALONE = {"era": "modern"}

@@ -8,8 +8,8 @@ from inspector.check.registry import checks
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from tests.check.planted import Bodies, PlantedWeb, RewritesRequest, Says, checked, is_found, is_not_blamed, put
-from tests.check.planted import WebCase as Case
+from tests.check.faulty_servers import Bodies, PlantedWeb, RewritesRequest, Says, checked, is_found, is_not_blamed, put
+from tests.check.faulty_servers import WebCase as Case
 
 R1 = "2024-11-05"
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.check import process
 from inspector.check.checks import transport_stdio
-from inspector.check.slowdown import slowdown
-from inspector.check.visit import Allowed
+from inspector.check.visit import process
+from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
-from tests.check.planted import (
+from tests.check.faulty_servers import (
     LIMITS,
     Adds,
     Answers,

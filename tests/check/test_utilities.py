@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from inspector.check.visit import Allowed
-from tests.check.changes import (
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import (
     R3,
     R4,
     R5,
@@ -22,7 +22,7 @@ from tests.check.changes import (
     says_first,
     told,
 )
-from tests.check.planted import Adds, Answers, Case, Takes, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import Adds, Answers, Case, Takes, is_found, is_not_blamed, refusal, result
 
 LOGS = Allowed(calls=("count",))
 WORKS = Allowed(calls=("slow",))

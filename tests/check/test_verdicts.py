@@ -11,11 +11,11 @@ from typing import Any, get_args
 
 import pytest
 
-from inspector.check.catalog import Check, CheckLevel
+from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
-from inspector.check.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
-from inspector.check.report import Report
 from inspector.check.reports import document
+from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
+from inspector.check.reports.summary import Report
 from inspector.check.result import Result, SdkOrigin
 from inspector.check.run import Run, Wanted
 from inspector.cli import main

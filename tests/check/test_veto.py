@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 import inspector.check
-from inspector.check import across, sdks
-from inspector.check.judge import Judge
+from inspector.check import cross_server
+from inspector.check.judge.judge import Judge
 from inspector.check.passive import COUNTS_AS
 from inspector.check.registry import checks
+from inspector.check.reports import sdks
 from inspector.check.run import Wanted, of_recording
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
-from tests.check.changes import R1, R4, method, params
-from tests.check.planted import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
+from tests.check.faults import R1, R4, method, params
+from tests.check.faulty_servers import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
 from tests.check.stability import busy
 from tests.check.test_run import run_of
 from tests.check.test_transport_http import without_origin
@@ -220,7 +221,7 @@ def test_every_rule_that_the_judge_names_counts_to_a_check():
     """A finding whose rule has no check would count nowhere."""
     named = set()
     # `across` compares several servers after their runs: its findings are of no run.
-    apart = {Path(sdks.__file__), Path(across.__file__)}
+    apart = {Path(sdks.__file__), Path(cross_server.__file__)}
     for file in {*Path(inspector.check.__file__).parent.glob("*.py")} - apart:
         named |= set(re.findall(r'"((?:C-)?[A-Z]{2,}(?:-[A-Z0-9]+)*-\d+)"', file.read_text(encoding="utf-8")))
     named |= {"C-PAG-03"}  # Found by the client, when it reads a list.

@@ -78,7 +78,7 @@ def test_diff_shows_what_one_host_gets_and_another_does_not(run: Run, picky: str
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["diff", "x"], "needs a B"), (["diff", "--as", "vscod", "x"], "Did you mean vscode"),
+        (["diff", "x"], "needs the argument B"), (["diff", "--as", "vscod", "x"], "Did you mean vscode"),
         (["info", "--as", "bedrock", "--", "x"], "is not known"),
         (["diff", "--as", "zed", "--as", "zed", "--as", "zed", "x"], "two sides"),
         (["info", "--extension", "skill", "--", "x"], "not the id of an extension"),

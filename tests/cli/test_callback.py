@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.auth.careless import Careless, serving
+from tests.auth.permissive_server import Careless, serving
 from tests.cli.conftest import Run
 
 BROWSER = """#!{python}

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from inspector.check.across import Definitions, compare, entry_names
-from inspector.check.catalog import Check
+from inspector.check.check_table import Check
+from inspector.check.cross_server import Definitions, compare, entry_names
 from inspector.check.outcome import Outcome, Visited, bad, good
 from inspector.check.poison.rules import names_in
-from inspector.check.policy import Policy
-from inspector.check.report import Report
+from inspector.check.reports.policy import Policy
+from inspector.check.reports.summary import Report
 from inspector.check.result import Result
 from inspector.check.run import Run
 from inspector.cli import check_many, main

@@ -119,7 +119,7 @@ def test_a_tool_is_not_combined_with_options_for_all_tools(run: Run, server: lis
 
 def test_the_names_of_hosts_are_completed_and_listed_in_the_help(run: Run) -> None:
     from inspector.cli.completion import candidates
-    from inspector.cli.topics import HOSTS
+    from inspector.cli.help_topics import HOSTS
     from inspector.hosts import host_facts
 
     assert dict(HOSTS) == host_facts().labels

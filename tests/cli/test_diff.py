@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.paint import Paint
+from inspector.cli.colours import Paint
 from tests.cli.conftest import Run, Script
 
 ADD = {

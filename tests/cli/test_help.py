@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import help, verbs
+from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpTable
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
-from inspector.cli.topics import EXIT_CODES, TOPICS, HelpTable
 from inspector.cli.verb import load
 from inspector.compare.rules import DEFAULT, compiled
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.journal.filters.completion import TERMS
 from inspector.journal.filters.syntax import compiled as compiled_filter
 from inspector.redact.paths import RulePath

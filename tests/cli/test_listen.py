@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.notices import written
+from inspector.cli.notification_lines import written
 from inspector.cli.output import MOST_HELD, Output
-from inspector.protocol.jsondepth import LEFT_OUT
+from inspector.protocol.exact_json.depth import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
 from tests.processes import environment

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import inspector
-from inspector.load import echo
+from inspector.load import echo_server
 from tests.cli.conftest import Run
 from tests.processes import INSPECTOR, environment
 
-SERVER = ("--", sys.executable, "-I", echo.__file__, "stdio")
+SERVER = ("--", sys.executable, "-I", echo_server.__file__, "stdio")
 SHORT = ("--for", "0.4s", "--warmup", "0.1s", "--rate", "50")
 
 

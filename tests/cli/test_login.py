@@ -15,11 +15,11 @@ from pathlib import Path
 import pytest
 
 from inspector.auth.options import AuthOptions
-from inspector.cli.logins import OF_FLAGS, said_of
+from inspector.cli.login_options import OF_FLAGS, said_of
 from inspector.cli.options import LOGIN
 from inspector.cli.parser import scan
-from inspector.config.logins import KEYS
-from tests.auth.site import ROOT, browser, environment, protected_server
+from inspector.config.login_entry import KEYS
+from tests.auth.demo_login import ROOT, browser, environment, protected_server
 from tests.processes import has_output
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from inspector.cli.options import pace
 from inspector.cli.parser import scan
-from inspector.cli.serving import address, is_address
+from inspector.cli.serve_options import address, is_address
 from inspector.errors import UsageError
 from tests.cli.conftest import Run
 from tests.processes import DEMO, INSPECTOR, ROOT, environment

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli import setup
+from inspector.cli import session_setup
 from inspector.cli.parser import scan
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
@@ -17,8 +17,8 @@ from inspector.config.expand import InputQuestion
 
 def options(*words: str, asking: bool = False) -> Options:
     said = scan(["tools", *words])
-    target = setup.target_of(said)
-    return setup.options_of(said, target, setup.settings_of(said), asking=asking)
+    target = session_setup.target_of(said)
+    return session_setup.options_of(said, target, session_setup.settings_of(said), asking=asking)
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_value_that_a_config_file_asks_for_is_read_from_the_terminal(
 ) -> None:
     question = InputQuestion("id", "srv", "Your \x1b[1mregion", default="eu", choices=("eu", "us"))
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
-    assert setup.ask(question) is None
+    assert session_setup.ask(question) is None
 
     class Typed:
         def __init__(self, text: str) -> None:
@@ -84,7 +84,7 @@ def test_a_value_that_a_config_file_asks_for_is_read_from_the_terminal(
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(sys, "stdin", Typed("us\n"))
-    assert setup.ask(question) == "us"
+    assert session_setup.ask(question) == "us"
     assert capsys.readouterr().err == "Your ␛[1mregion (eu, us) [eu], for srv: "
     monkeypatch.setattr(sys, "stdin", Typed(""))
-    assert setup.ask(question) == "eu"
+    assert session_setup.ask(question) == "eu"

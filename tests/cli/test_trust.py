@@ -16,13 +16,13 @@ import keyring
 import pytest
 
 import inspector
+from inspector.auth.models import Grant, OAuthClient
 from inspector.auth.store import Store
-from inspector.auth.values import Grant, OAuthClient
 from inspector.config.keyrings import LOGIN_SERVICE
 from inspector.errors import TrustNeeded
 from tests.auth.test_keyring import Working
 from tests.cli.conftest import Ran, Run
-from tests.noting import Noting, at, noting
+from tests.recording_server import Noting, at, noting
 
 TOKEN = "kept-t0ken-of-the-user"
 SECRET = "s3cr3t-of-the-user"

@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import Shape
 from tests.client.conftest import until
 from tests.client.modern import VERSION, complete
 from tests.client.test_modern_http import TOOLS, Modern, mirrored, requests_of
-from tests.transports.web import Web
+from tests.transports.scripted_http import Web
 
 DEMO = StdioTarget((sys.executable, "-m", "inspector.demo"))
 

@@ -20,7 +20,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from tests.client.conftest import until
 from tests.client.modern import DISCOVERED, VERSION, complete, form, wanting
-from tests.transports.web import Web, answer_to
+from tests.transports.scripted_http import Web, answer_to
 
 GOOD = {"type": "string", "x-mcp-header": "Region"}
 TOOLS = [
@@ -384,7 +384,7 @@ def listen(request, reply):
 
 async def test_a_listening_stream_that_broke_is_opened_again_and_one_that_ended_is_not(visit, monkeypatch):
     """C-SUB-03, C-SUB-02, C-CANC-03."""
-    monkeypatch.setattr("inspector.client.engine.listening.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("inspector.client.engine.subscription_stream.FIRST_PAUSE", 0.0)
     listen.streams = streams = []
     web, session = await visit(Modern(subscriptions__listen=listen, x=complete()))
     await session.listen()

@@ -247,7 +247,7 @@ async def test_a_stream_that_ends_with_its_acknowledgement_is_known_to_have_ende
 
 async def test_a_stream_that_cannot_be_opened_again_is_a_connection_that_is_lost(connect, monkeypatch):
     """C-SUB-03."""
-    monkeypatch.setattr("inspector.client.engine.listening.FIRST_PAUSE", 0.001)
+    monkeypatch.setattr("inspector.client.engine.subscription_stream.FIRST_PAUSE", 0.001)
     streams = Streams()
     server = listening(streams)
     async with connect(server, era="modern") as session:

@@ -15,8 +15,8 @@ from inspector.client.state.recorded_calls import BLOCK, InFlight
 from inspector.client.state.recorded_tracks import Budget, Checkpoints
 from inspector.client.state.steps import connection_steps
 from inspector.journal.journal import Journal
-from tests.replay.tape import Tape
-from tests.tui.talks import Talk
+from tests.replay.written_recordings import Tape
+from tests.tui.recorded_conversation import Talk
 
 FORM = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
 

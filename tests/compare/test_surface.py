@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.hidden import hidden_in
+from inspector.compare.invisible_characters import hidden_in
 from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
 
 ANYTHING = st.recursive(

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.config import trust
 from inspector.config.servers import ServerEntry, ServerList, find_servers
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.config.targets import Target
 
 

@@ -17,9 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from inspector.config import clients, files, jsonc, logins, models
-from inspector.config.checks import root_uri
-from inspector.config.definition import Definition
+from inspector.config import client_configs, foreign_files, jsonc, login_entry, models
 from inspector.config.expand import InputQuestion
 from inspector.config.models import (
     AuthModel,
@@ -30,9 +28,11 @@ from inspector.config.models import (
     SettingsModel,
     ValueModel,
 )
+from inspector.config.server_definition import Definition
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import ServerOptions
+from inspector.config.text_checks import root_uri
 from inspector.errors import ConfigError
 from tests.config.test_settings import JSON, WRONG
 
@@ -105,13 +105,13 @@ def problems(model: type[BaseModel], value: Any) -> list[Any]:
 def test_the_models_have_the_keys_and_defaults_of_the_readers() -> None:
     assert keys(SettingsModel) == ["$schema", *Settings.__dataclass_fields__]
     assert SettingsModel().model_dump(exclude={"schema_"}) == asdict(Settings())
-    assert keys(ServersModel) == clients._OWN_TOP
-    assert keys(EntryModel) == clients.OWN_KEYS
-    assert keys(AuthModel) == list(logins.KEYS)
-    secrets = {logins.KEYS[key] for key, field in zip(keys(AuthModel), AuthModel.model_fields.values(), strict=True)
+    assert keys(ServersModel) == client_configs._OWN_TOP
+    assert keys(EntryModel) == client_configs.OWN_KEYS
+    assert keys(AuthModel) == list(login_entry.KEYS)
+    secrets = {login_entry.KEYS[key] for key, field in zip(keys(AuthModel), AuthModel.model_fields.values(), strict=True)
                if models.Secret in get_args(field.annotation)}  # fmt: skip
-    assert secrets == logins.SECRETS
-    assert all(problems(AuthModel, {"grant": grant}) == [] for grant in logins.GRANTS)
+    assert secrets == login_entry.SECRETS
+    assert all(problems(AuthModel, {"grant": grant}) == [] for grant in login_entry.GRANTS)
 
 
 @pytest.mark.parametrize(
@@ -157,10 +157,10 @@ def same_settings(path: Path, content: Any) -> bool:
         read: Settings | None = load_settings(path, {})
     except ConfigError:
         read = None
-    wrong = problems(SettingsModel, files.load_object(path))
+    wrong = problems(SettingsModel, foreign_files.load_object(path))
     assert (read is None) == bool(wrong), (content, wrong)
     if read is not None:
-        modelled = SettingsModel.model_validate(files.load_object(path))
+        modelled = SettingsModel.model_validate(foreign_files.load_object(path))
         assert read == Settings(**modelled.model_dump(exclude={"schema_"})), content
     return read is not None
 
@@ -169,10 +169,10 @@ def same_servers(path: Path, content: Any) -> bool:
     """Holds the reader and the model of `inspector.json` against each other; whether they accept `content`."""
     path.write_text(as_json(content), encoding="utf-8")
     found = find_servers(path.parent, path.parent, {}, config=path)
-    wrong = problems(ServersModel, files.load_object(path))
+    wrong = problems(ServersModel, foreign_files.load_object(path))
     assert bool(found.problems) == bool(wrong), (content, found.problems, wrong)
     if not wrong:
-        modelled = ServersModel.model_validate(files.load_object(path))
+        modelled = ServersModel.model_validate(foreign_files.load_object(path))
         servers = (modelled.servers or {}) | (modelled.mcp_servers or {})
         assert {entry.name for entry in found.entries} == set(servers)
         for entry in found.entries:
@@ -234,9 +234,9 @@ def reference(text: str) -> str:
 def login(auth: AuthModel | None) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in auth.model_dump(by_alias=True, exclude_none=True).items() if auth else ():
-        option = logins.KEYS[key]
+        option = login_entry.KEYS[key]
         where = isinstance(value, str) and len(value.partition(":")[2]) > 0 and reference(value) != value
-        plain = "://" in str(value) and option not in logins.SECRETS
+        plain = "://" in str(value) and option not in login_entry.SECRETS
         found[option] = reference(value) if where and not plain else value
     return found
 
@@ -462,7 +462,7 @@ ENTRIES = st.builds(
     lambda keys, base, names: {name: keys[name] for name in names if name in keys} | base,
     of_schema(DEFINITIONS["EntryModel"], DEFINITIONS),
     BASES,
-    st.sets(st.sampled_from(clients.OWN_KEYS), max_size=5),
+    st.sets(st.sampled_from(client_configs.OWN_KEYS), max_size=5),
 )
 SERVERS = st.fixed_dictionaries(
     {"servers": st.dictionaries(st.text(max_size=5), ENTRIES, max_size=2)},

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config.checks import format_command, parse_header, parse_variable
-from inspector.config.labels import program_label
-from inspector.config.target_words import parse_target
+from inspector.config.command_labels import program_label
+from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
+from inspector.config.text_checks import format_command, parse_header, parse_variable
 from inspector.errors import ConfigError, TargetError
 from tests.config.conftest import World
 

@@ -11,7 +11,7 @@ from typing import Any
 import keyring
 import pytest
 
-from inspector.config import clients, expand, logins, servers, trust
+from inspector.config import client_configs, expand, login_entry, servers, trust
 from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure, Memory, TrustAnswer
@@ -507,5 +507,5 @@ def test_where_a_kept_login_is_withheld(world: World, place: str, more: dict[str
 def test_the_page_lists_every_key_of_an_entry() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "servers.md").read_text(encoding="utf-8")
     rows = "".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
-    assert [key for key in clients.OWN_KEYS if f"`{key}`" not in rows] == []
-    assert [key for key in logins.KEYS if f"`{key}`" not in page] == []
+    assert [key for key in client_configs.OWN_KEYS if f"`{key}`" not in rows] == []
+    assert [key for key in login_entry.KEYS if f"`{key}`" not in page] == []

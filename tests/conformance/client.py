@@ -87,7 +87,7 @@ def arguments_of(session: Session, tool: dict[str, Any]) -> dict[str, Any]:
     if not schema.get("properties"):
         return {}
     from inspector.errors import SchemaError
-    from inspector.protocol.sample import sample
+    from inspector.protocol.sample_values import sample
     from inspector.protocol.validation import Validator
 
     made: dict[str, Any] = sample(schema)

@@ -7,10 +7,10 @@ from email.message import Message
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
-from inspector.demo.auth.exchange import FORM, Request
-from inspector.demo.auth.gate import Gate
+from inspector.demo.auth.grants import challenge_of
+from inspector.demo.auth.http_values import FORM, Request
 from inspector.demo.auth.issuer import IssuerSettings
-from inspector.demo.auth.vault import challenge_of
+from inspector.demo.auth.token_check import Gate
 
 SERVER = "http://127.0.0.1:1001"
 ISSUER = "http://127.0.0.1:1002"

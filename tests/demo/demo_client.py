@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from inspector.demo.call import Channel
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
+from inspector.demo.server_state import World
 from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
 
 PATIENCE = 60.0  # seconds until a test gives up waiting; nothing is measured with it
 EVERYTHING = {

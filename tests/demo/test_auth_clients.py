@@ -12,7 +12,7 @@ from joserfc.jwk import ECKey, RSAKey
 
 from inspector.demo.auth.clients import LONGEST_URI
 from inspector.demo.auth.documents import EXAMPLE, Documents
-from inspector.demo.auth.exchange import OAuthError
+from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
 from tests.demo.auth_site import CALLBACK, ISSUER, MCP, Site
 

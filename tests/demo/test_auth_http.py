@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from inspector.demo.auth.vault import challenge_of
+from inspector.demo.auth.grants import challenge_of
 from tests.demo.auth_site import CALLBACK, VERIFIER, Reply
 from tests.demo.demo_client import PATIENCE, HttpServer, about_client
 

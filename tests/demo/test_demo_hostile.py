@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from inspector.demo.core import HANDLERS
 from inspector.demo.tools import all_tools
-from inspector.demo.uritemplate import UriTemplate
+from inspector.demo.uri_templates import UriTemplate
 from tests.demo.demo_client import EVERYTHING, PREFIX, MemoryPeer, about_client
 
 SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]

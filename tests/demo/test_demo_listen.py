@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.demo.feed import MOST_UNSENT, MessageQueue
+from inspector.demo.event_stream import MOST_UNSENT, MessageQueue
 from tests.demo.demo_client import MODERN, PREFIX, HttpServer, MemoryPeer, ModernHttpPeer, Peer, StdioPeer, about_client
 from tests.demo.schemas import check
 

@@ -11,8 +11,8 @@ import pytest
 
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
+from inspector.demo.server_state import World
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
 from tests.demo.demo_client import PATIENCE, HttpPeer, HttpServer, SsePeer, text_of
 from tests.demo.schemas import check
 

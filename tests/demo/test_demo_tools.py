@@ -12,8 +12,8 @@ import pytest
 from inspector.demo.call import Channel
 from inspector.demo.legacy import LegacySession
 from inspector.demo.prompts import all_prompts
+from inspector.demo.server_state import World
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
 from tests.demo.demo_client import MemoryPeer, StdioPeer, text_of
 
 Connect = Callable[..., MemoryPeer]

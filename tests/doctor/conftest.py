@@ -20,7 +20,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import Diagnosis, DoctorStep, TimeLimits
 from inspector.doctor.run import diagnose
 from inspector.journal.journal import Journal
-from tests.transports.web import Web
+from tests.transports.scripted_http import Web
 
 SHORT = TimeLimits(open=15.0, answer=0.5, framing=10.0, port=3.0)
 """A silent server is waited for as long as it takes to see that it is silent, and no longer."""

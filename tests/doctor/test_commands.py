@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from inspector.config.targets import StdioTarget
+from inspector.doctor.config_entry import look_up
 from inspector.doctor.diagnosis import TimeLimits
-from inspector.doctor.entry import look_up
 from inspector.doctor.run import of_entry
 from tests.doctor.conftest import SHORT, Examine, executable, left_running, python, step
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
-from inspector.doctor.noise import noise
 from inspector.doctor.privacy import Privacy
 from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
+from inspector.doctor.stdout_noise import noise
 from tests.doctor.conftest import executable
 
 SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})

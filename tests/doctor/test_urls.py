@@ -13,7 +13,7 @@ import pytest
 
 from inspector.config.targets import HttpTarget
 from tests.doctor.conftest import SHORT, Examine, step
-from tests.transports.web import Reply, Request
+from tests.transports.scripted_http import Reply, Request
 
 CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"
 LOGIN = '<!doctype html><html><form><input type="password"></form></html>'

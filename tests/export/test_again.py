@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.export.exact import portable
+from inspector.export.json_edits import portable
 from inspector.journal.filters import parse
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, call, exported, live, opened

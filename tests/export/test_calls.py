@@ -159,7 +159,7 @@ def test_answers_of_the_client_in_both_eras() -> None:
 
 
 def test_a_step_that_cannot_pass_as_it_was_recorded_is_skipped_with_the_reason() -> None:
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     with closing(opened(RECORDINGS / "demo-tour.mcp.jsonl")) as journal:
         Judge(journal).run_all()
@@ -172,7 +172,7 @@ def test_a_step_that_cannot_pass_as_it_was_recorded_is_skipped_with_the_reason()
 
 
 def test_a_step_that_broke_another_rule_allows_findings() -> None:
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     journal = live()
     call(journal, 1, "tools/call", {"name": "a"}, result(1, {"content": [{"type": "text"}]}))

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from inspector.errors import UsageError
 from inspector.export import FORMATS, export
-from inspector.export.exact import is_strict, member, strict
+from inspector.export.json_edits import is_strict, member, strict
 from inspector.export.markdown import INLINE
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal, whole_journal
 from inspector.markup import fence
-from inspector.protocol.jsontext import pretty
+from inspector.protocol.exact_json.text import pretty
 from tests import golden
 from tests.export.journals import GOLDEN, SESSION, exported, live, opened
 

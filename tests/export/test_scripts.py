@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.export.chosen import Chosen
 from inspector.export.quoting import DEEPEST, NestedTooDeep, posix_word, python_value
-from inspector.export.steps import answers, steps
+from inspector.export.script_steps import answers, steps
+from inspector.export.selection import Chosen
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from tests.export.journals import NASTY, RECORDINGS, call, exported, hostile, live, opened, result

@@ -1,6 +1,6 @@
 """docs/reference/hosts.md has every fact."""
 
-from tests.hosts.page import PAGE, written
+from tests.hosts.reference_page import PAGE, written
 
 
 def test_the_table_of_the_facts_is_current() -> None:

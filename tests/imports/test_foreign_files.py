@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, Imported, import_file
 from inspector.imports import source as sources

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from inspector.export.exact import portable
+from inspector.export.json_edits import portable
 from inspector.imports import import_file
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal

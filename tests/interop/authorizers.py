@@ -13,8 +13,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.interop.listening_servers import PATIENCE, free_port, listening
 from tests.interop.peers import CACHE, HERE, NODE
-from tests.interop.starting import PATIENCE, free_port, listening
 
 SERVERS = HERE / "servers"
 OIDC_PROVIDER = (NODE, str(CACHE / "npm/auth_oidc_provider.mjs"), "{port}", "{issuer_port}")

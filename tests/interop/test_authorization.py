@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.recorded import whole_journal
+from inspector.cli.open_recording import whole_journal
 from inspector.journal.format import Kind
 from tests.interop.authorizers import SITES, Running, Site, running
 from tests.interop.peers import CACHE, NODE

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from inspector.check.judge import Judge
-from inspector.cli.recorded import whole_journal
-from tests.interop.looking import faults_of_ours
+from inspector.check.judge.judge import Judge
+from inspector.cli.open_recording import whole_journal
 from tests.interop.peers import Peer, Tool
+from tests.interop.session_checks import faults_of_ours
 from tests.processes import Ran, left_of, run, spawned
 
 

@@ -20,9 +20,9 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ServerError
 from inspector.journal.journal import Journal
 from tests.interop.corpus import ENTRIES, OVER, Entry
-from tests.interop.looking import look_at
+from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE, NODE
-from tests.interop.starting import free_port, listening
+from tests.interop.session_checks import look_at
 from tests.processes import run, spawned
 
 PATIENCE = 30

@@ -18,8 +18,8 @@ import pytest
 import inspector
 from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, call, exported, hostile, opened, result
+from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE, HERE, NODE
-from tests.interop.starting import free_port, listening
 from tests.processes import environment
 
 pytestmark = pytest.mark.interop

@@ -15,7 +15,7 @@ import pytest
 
 from tests.cli.test_login import Terminal
 from tests.interop.authorizers import BOUND, PLAIN, Running, running
-from tests.interop.starting import free_port
+from tests.interop.listening_servers import free_port
 from tests.interop.test_authorization import FOLLOWER, Person
 
 pytestmark = pytest.mark.xdist_group("oidc-provider")

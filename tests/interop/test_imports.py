@@ -16,8 +16,8 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from tests.export.journals import RECORDINGS, exported, opened
+from tests.interop.listening_servers import free_port, listening
 from tests.interop.peers import CACHE
-from tests.interop.starting import free_port, listening
 from tests.interop.test_exports import CONSUMERS, DEMO, PYTHON, SCRIPTS, said
 
 pytestmark = pytest.mark.interop

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.load import echo
+from inspector.load import echo_server
 from tests.interop.peers import CACHE
 from tests.processes import INSPECTOR, environment
 
@@ -21,7 +21,7 @@ RATE, SECONDS = 40, 10
 pytestmark = pytest.mark.xdist_group("locust")
 
 
-class CountingConnection(echo.EchoConnection):
+class CountingConnection(echo_server.EchoConnection):
     """The connection of an echo server that counts the calls."""
 
     calls = 0

@@ -19,7 +19,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.errors import InspectorError, RequestCancelled
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from tests.interop.peers import CACHE, NODE, STDIO, Peer
 from tests.interop.test_session import PATIENCE, ROOT, text_of, until
 from tests.processes import INSPECTOR, environment

@@ -23,9 +23,9 @@ from inspector.errors import InputRefused, RequestCancelled, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.protocol.form import Form
-from tests.interop.looking import look_at
+from inspector.protocol.forms.form import Form
 from tests.interop.peers import Peer, Tool
+from tests.interop.session_checks import look_at
 
 PATIENCE = 20
 ROOT = "file:///srv/project"

@@ -7,7 +7,7 @@ import pytest
 from inspector.journal.durations import CallParts, Took, divided, overlap, took
 from inspector.journal.format import Dir
 from inspector.journal.index import State
-from tests.tui.talks import Talk
+from tests.tui.recorded_conversation import Talk
 
 
 def ask(talk: Talk, ms: float, id: int, method: str = "elicitation/create") -> None:

@@ -9,7 +9,7 @@ from inspector.journal.filters.completion import TERMS, Completions, complete
 from inspector.journal.filters.syntax import _TERMS
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 
 
 def offered(text: str, names: tuple[str, ...] = ()) -> Completions:

@@ -12,7 +12,7 @@ from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from tests.processes import ROOT
-from tests.tui.talks import Talk
+from tests.tui.recorded_conversation import Talk
 
 KINDS = ROOT / "recordings" / "kinds"
 

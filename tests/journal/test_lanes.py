@@ -7,7 +7,7 @@ import random
 import pytest
 
 from inspector.journal.lanes import OPEN, LaneRows, Lanes, RequestLane, number_at
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 
 
 def lanes_of(talk: Talk) -> Lanes:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from inspector import export
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.journal import storage as storage_module
 from inspector.journal.format import Kind
 from inspector.journal.index import State

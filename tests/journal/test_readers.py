@@ -12,7 +12,7 @@ from tests.processes import ROOT
 JOURNAL = ROOT / "inspector" / "journal"
 COLUMNS = "codes|pairs|times|states|parents|sizes|channels|methods|ids|offsets|method_names|channel_names"
 RULES = {
-    "packed kind, direction and shape: use `Query` (inspector/journal/select.py), or `index.kind(n)`, `dir(n)`, "
+    "packed kind, direction and shape: use `Query` (inspector/journal/query.py), or `index.kind(n)`, `dir(n)`, "
     "`shape(n)`": re.compile(r"(<<|>>) ?[46]\b|& ?(15|63|0x0?[fF]|0x3[fF])\b|\* 16 \+|code_of\("),
     "a column of the index: use `index.pair(n)`, `time(n)` and so on, or a `Query` for many events": re.compile(
         rf"\bindex\w*\._?({COLUMNS})\b|(?<!\bself)\._({COLUMNS})\b"

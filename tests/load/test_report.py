@@ -11,7 +11,7 @@ import pytest
 
 from inspector.load.conditions import FailCondition
 from inspector.load.measurement import ErrorCount, Measurement
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
@@ -24,7 +24,8 @@ def report(m: Measurement, plan: LoadPlan, **more: Any) -> LoadReport:
     return LoadReport(
         plan, m.sent, m.done, m.failed, m.not_sent, seconds=ends, throughput=m.answers / (ends - plan.warm_up),
         latency=m.latency, service=m.service, service_few=m.service_few, service_many=m.service_many,
-        longest_gap=m.longest_gap, errors=list(m.errors.values()), series=m.series, width=m.width,
+        last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
+        own_delay=m.own_delay, longest_gap=m.longest_gap, errors=list(m.errors.values()), series=m.series, width=m.width,
         **({"target": "python server.py", "transport": "stdio", "floor": Floor(0.0005, 0.001, 5000, 5000)} | more),
     )  # fmt: skip
 
@@ -75,6 +76,40 @@ def test_a_busy_server_is_the_limit_even_if_we_are_busy_too() -> None:
     assert "slower than" in run(0.025, more={"own_cpu": 0.91, "cpu": 24.9}).verdict
 
 
+def timeouts(number: int) -> dict[str, Any]:
+    return {"failed": number, "errors": [ErrorCount("timeout", None, "No answer within 2 s", 1.0, number)]}
+
+
+def test_calls_without_an_answer() -> None:
+    usual = run(0.005)
+    few = replace(usual, **timeouts(90), seconds=22.0, last_answer=20.0)
+    assert (
+        few.verdict == "The server keeps up with 50/s (p99 5.0 ms), but 10 % of the calls fail: No answer within 2 s."
+    )
+    blocking = replace(few, not_sent=30)
+    assert blocking.verdict.startswith("The server does not answer 10 % of the calls. Until they time out they occupy")
+    hanging = replace(few, last_answer=7.0, seconds=22.0)
+    assert hanging.verdict == "From 7 s on, the server answers no call. 10 % of the calls failed."
+    assert not hanging.keeps_up
+    stopped = replace(usual, sent=0, done=0, warm_up_sent=16, waiting=16, last_answer=0.0)
+    assert stopped.verdict.endswith("the warm-up of 2 s: 16 calls were sent in it, and the server answered none.")
+
+
+def test_a_queue_that_ends_before_the_slots_are_full_is_one() -> None:
+    """All calls of the plan fit into the slots, and the server needs ten times as long as it has."""
+    found = run(2.0, rate=5, seconds=3, warm_up=0.5)
+    assert not found.keeps_up
+    far = run(0.001, lambda now: now, rate=5, seconds=3, warm_up=0.5)
+    assert replace(far, last_answer=13.0, service=found.service, first_latency=10.0, last_latency=10.0).keeps_up
+
+
+def test_our_own_delay_is_told() -> None:
+    found = run(0.005)
+    for _ in range(100):
+        found.own_delay.add(0.1)
+    assert found.verdict.endswith("Inspector sent calls up to 100 ms late (p99), which is part of these times.")
+
+
 def test_the_closed_model_says_so() -> None:
     found = run(0.02, users=3)
     assert found.verdict == (
@@ -90,7 +125,9 @@ def test_the_closed_model_says_so() -> None:
 
 def test_errors_and_lost_connections() -> None:
     failing = replace(run(0.005), failed=90)
-    assert failing.verdict.endswith("10 % of the calls failed.")
+    assert failing.verdict == "The server keeps up with 50/s (p99 5.0 ms), but 10 % of the calls fail."
+    refused = replace(failing, errors=[ErrorCount("http", 429, "It answered 429 Too Many Requests.", 1.0, 90)])
+    assert refused.verdict.endswith("but 10 % of the calls fail: It answered 429 Too Many Requests.")
     lost = replace(failing, reconnects=2, errors=[ErrorCount("exited", None, "The server ended.", 1.0, 90)])
     assert lost.verdict == "The connection broke 2 times: The server ended. 10 % of the calls failed."
     none = replace(lost, done=0, reconnects=0)
@@ -120,12 +157,30 @@ def test_the_document_has_the_members_of_the_contract() -> None:
     assert found["series"][0].keys() >= {"t", "sent", "done", "waiting", "p99"}
 
 
+def test_several_tools_have_their_own_figures() -> None:
+    plan = LoadPlan((PlannedCall("get"), PlannedCall("search")), warm_up=0)
+    m = Measurement(plan)
+    for number in range(20):
+        m.count_ended(number, number, number + 0.1, busy=0.1, error=None, has_time=True, tool="get")
+    m.count_ended(20, 21, 23, busy=0.1, error=("tool", None, "no"), has_time=True, tool="search")
+    found = report(m, plan, tools=list(m.tools.values()))
+    assert [(each["tool"], each["done"], each["failed"]) for each in found.as_json()["tools"]] == [
+        ("get", 20, 0), ("search", 0, 1),
+    ]  # fmt: skip
+    row = next(line for line in LoadText(found).lines() if line.startswith("search  "))
+    assert row.split() == ["search", "0", "1", "3.0", "s", "3.0", "s", "2.0", "s"]
+    assert '<td class="text">search</td>' in as_html(found)
+    assert "tools" not in run(0.005).as_json()
+
+
 def test_exit_codes() -> None:
     found = run(0.005)
     assert found.exit_code == 0
     assert found.judged([FailCondition.parse("p99>1ms")]).exit_code == 5
     assert found.judged([FailCondition.parse("p99>1s")]).exit_code == 0
     assert LoadReport(found.plan, sent=3, failed=3).exit_code == 4
+    assert LoadReport(found.plan, sent=3, failed=3, last_answer=1.0).exit_code == 1
+    assert LoadReport(found.plan, warm_up_sent=3).exit_code == 4
 
 
 @pytest.mark.parametrize("ascii", [False, True])

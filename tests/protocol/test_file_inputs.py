@@ -8,7 +8,7 @@ import pytest
 
 from inspector.errors import UsageError
 from inspector.protocol.file_inputs import LARGEST, FileInput, file_input, file_inputs, file_values, pick_file
-from inspector.protocol.form import Form
+from inspector.protocol.forms.form import Form
 
 CHART = {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png", ".pdf"], "maxSize": 4}}
 ANY = FileInput("", (), None, "")

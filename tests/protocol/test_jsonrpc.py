@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.protocol.jsondepth import DEEPEST, LEFT_OUT
+from inspector.protocol.exact_json.depth import DEEPEST, LEFT_OUT
 from inspector.protocol.jsonrpc import NotJson, Shape
 
 json_values = st.recursive(

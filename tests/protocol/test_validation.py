@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.errors import SchemaError
-from inspector.protocol import schemabounds
-from inspector.protocol.schemabounds import pattern_weight
+from inspector.protocol import schema_limits
+from inspector.protocol.schema_limits import pattern_weight
 from inspector.protocol.validation import DIALECTS, Validator
 
 JSON = st.recursive(
@@ -348,7 +348,7 @@ def test_trusted_schemas_are_checked_alike() -> None:
 
 
 def test_reckoning_ends_where_a_value_has_too_many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schemabounds, "PAIR_LIMIT", 1000)
+    monkeypatch.setattr(schema_limits, "PAIR_LIMIT", 1000)
     schema = {"items": {"$ref": "#/$defs/x"}, "$defs": {"x": {"anyOf": [{}, {}]}}}
-    assert schemabounds.reckon(schema, [1.5 * n for n in range(10)], root=schema, limit=1000) == 41
-    assert schemabounds.reckon(schema, [[n] for n in range(2000)], root=schema, limit=10**9) is None
+    assert schema_limits.reckon(schema, [1.5 * n for n in range(10)], root=schema, limit=1000) == 41
+    assert schema_limits.reckon(schema, [[n] for n in range(2000)], root=schema, limit=10**9) is None

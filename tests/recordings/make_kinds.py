@@ -16,7 +16,7 @@ from pathlib import Path
 
 from inspector.journal.format import SUFFIX
 from inspector.journal.journal import whole_journal
-from tests.auth.site import browser
+from tests.auth.demo_login import browser
 from tests.processes import INSPECTOR, environment
 from tests.recordings.kinds import FOLDER, facts
 from tests.recordings.make_recordings import neutral, serving

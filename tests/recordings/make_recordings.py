@@ -23,12 +23,12 @@ from typing import Any
 from inspector.client.inbox import StandingAnswers, root_object
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import InspectorError
 from inspector.journal.format import SUFFIX, Dir
 from inspector.journal.journal import Journal
-from inspector.protocol.form import Form
+from inspector.protocol.forms.form import Form
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "recordings"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.check.judge import Judge
+from inspector.check.judge.judge import Judge
 from inspector.client.recorded import RecordedSession
 from inspector.config.paths import data_folder
 from inspector.export import export

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.redact.edits import applied
 from inspector.redact.rules import read_rules
 from inspector.redact.scan import SecretScanner
+from inspector.redact.text_edits import applied
 
 MARK = "‹redacted›"
 GITHUB = "ghp_" + "a1B2" * 9

@@ -11,9 +11,9 @@ from inspector.journal.filters import parse
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 from inspector.replay import player as player_module
-from inspector.replay.places import TypedPosition
 from inspector.replay.player import Player
-from tests.replay.tape import Tape, read
+from inspector.replay.positions import TypedPosition
+from tests.replay.written_recordings import Tape, read
 
 
 class Clock:

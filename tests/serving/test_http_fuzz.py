@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from inspector.protocol import jsonrpc
 from inspector.serving.http import HttpEnd
 from inspector.serving.http_connection import ServedConnection
-from tests.serving.ends import Scripted, request
+from tests.serving.scripted_handler import Scripted, request
 
 ASK = request(body=jsonrpc.request(1, "json", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}))
 REFUSED = request("PUT", b"x" * 20)

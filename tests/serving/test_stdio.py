@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.lines import LineBuffer
+from inspector.serving.line_splitter import LineBuffer
 from tests.processes import ROOT
-from tests.serving.ends import PATIENCE, Stdio, until
+from tests.serving.scripted_handler import PATIENCE, Stdio, until
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def test_a_large_answer_waits_for_a_client_that_reads_slowly(stdio):
 
 
 async def test_draining_waits_until_the_client_has_read(stdio, monkeypatch):
-    monkeypatch.setattr("inspector.serving.descriptors.TAKEN_WITHIN", PATIENCE)
+    monkeypatch.setattr("inspector.serving.standard_streams.TAKEN_WITHIN", PATIENCE)
     end = stdio()
     end.end.push(b"{}")
     draining = asyncio.ensure_future(end.end.drain())

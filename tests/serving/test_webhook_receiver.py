@@ -14,10 +14,10 @@ import pytest
 from inspector.errors import ConfigError, UsageError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.webhook import new_secret
 from inspector.serving.webhook_receiver import REDIRECTED, Arrival, WebhookAddress, WebhookReceiver
-from tests.hooks import EVENT, deliver
+from tests.webhook_server import EVENT, deliver
 
 URL = "https://hooks.example/in?for=me"
 SECRET = new_secret()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config.outputs import OutputExists
+from inspector.config.output_files import OutputExists
 from inspector.errors import UsageError
 from inspector.skills.entries import SkillFile, read_entry
 from inspector.skills.saving import folder_of, is_read_by_agents, save_skill
@@ -43,6 +43,16 @@ def test_only_files_that_match_are_written(tmp_path: Path) -> None:
     saved = save_skill(skill, "s", checks(entry(), SKILL_MD, b"changed"), tmp_path)
     assert [path.name for path in saved.written] == ["SKILL.md"]
     assert saved.left_out == [("references/RULES.md", "size differs")]
+
+
+def test_a_file_in_place_of_a_directory_is_left_out(tmp_path: Path) -> None:
+    files = [FileCheck(SkillFile(URI, path, "", 1), "matches", data=b"x") for path in ("a", "a/b", "c/d/e", "c/d", "f")]
+    saved = save_skill(read_entry(entry()), "s", files, tmp_path)
+    assert [str(path.relative_to(saved.folder)) for path in saved.written] == ["a", "c/d/e", "f"]
+    assert saved.left_out == [
+        ("a/b", "its directory is also a file of the skill"),
+        ("c/d", "it is also a directory of the skill"),
+    ]
 
 
 @pytest.mark.parametrize(

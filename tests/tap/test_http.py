@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
 from inspector.tap.http import HttpTap, _Heads
-from inspector.tap.http_watch import RequestWatch
+from inspector.tap.http_recorder import RequestWatch
 from tests.tap.https import until
 
 CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"

@@ -14,7 +14,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import RequestCancelled
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from tests.processes import DEMO, INSPECTOR, environment
 from tests.tap.https import until
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.processes import INSPECTOR, environment, left_of, run
 from tests.servers.cases import CASES
-from tests.tap.taps import IMPATIENT, Recorded, Tapped, python
+from tests.tap.running_tap import IMPATIENT, Recorded, Tapped, python
 
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}\n'
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'

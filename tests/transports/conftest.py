@@ -6,8 +6,8 @@ import pytest
 
 from inspector.transports.base import HttpOptions
 from inspector.transports.http import HttpTransport
+from tests.transports.scripted_http import Web
 from tests.transports.sinks import Peer
-from tests.transports.web import Web
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
-from tests.transports.web import JSON, SSE, answer_to
+from tests.transports.scripted_http import JSON, SSE, answer_to
 
 SESSION = "session-0123456789"
 

@@ -15,7 +15,7 @@ from inspector.transports import http_exchange
 from inspector.transports.base import HttpOptions
 from inspector.transports.http import HttpTransport
 from inspector.transports.http_client import Endpoint
-from tests.transports.web import JSON, SSE, answer_to
+from tests.transports.scripted_http import JSON, SSE, answer_to
 
 CERTIFICATES = Path(__file__).parent / "certificates"
 

@@ -9,7 +9,7 @@ from inspector.errors import AuthorizationNeeded, HttpError, ServerError, Sessio
 from inspector.journal.format import Kind
 from inspector.transports import http_exchange, http_listen, http_stream, http_tasks
 from inspector.transports.http_stream import EventStream
-from tests.transports.web import JSON, SSE, answer_to
+from tests.transports.scripted_http import JSON, SSE, answer_to
 
 
 @pytest.fixture(autouse=True)

@@ -10,16 +10,16 @@ import pytest
 
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.target_words import parse_target
+from inspector.config.target_arguments import parse_target
 from inspector.errors import AuthorizationNeeded, HttpError, LimitReached, NoSseEndpoint, ServerError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_stream import EventStream
 from inspector.transports.sse import MOST_ENDPOINTS, SseTransport
+from tests.transports.scripted_http import answer_to
 from tests.transports.sinks import Peer, RecordingSink
 from tests.transports.test_http_failures import tls
-from tests.transports.web import answer_to
 
 SESSION = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 MESSAGES = f"/messages?sessionId={SESSION}"

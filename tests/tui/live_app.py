@@ -16,12 +16,12 @@ from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget, StdioTarget, Target
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import HANDSHAKE, Features
+from inspector.demo.server_state import World
 from inspector.demo.tools import all_tools
-from inspector.demo.world import World
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.widgets.status import TabLine
-from tests.tui.quiet import wait_until
+from inspector.tui.widgets.status_lines import TabLine
+from tests.tui.idle import wait_until
 from tests.tui.tui_screens import screen_lines, screen_text
 
 TESTS = Path(__file__).parents[1]

@@ -15,11 +15,11 @@ from textual.widget import Widget
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
-from inspector.tui.events import ItemHighlighted, ItemOpened, OpenResource
+from inspector.tui.pane_messages import ItemHighlighted, ItemOpened, OpenResource
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.pane import WorkPane
 from inspector.tui.work.work_items import WorkItem

@@ -15,7 +15,7 @@ from inspector.client.state.login import Authorizations, AuthStep
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
-from tests.auth.site import browser
+from tests.auth.demo_login import browser
 
 
 def own_state(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

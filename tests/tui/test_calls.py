@@ -12,8 +12,8 @@ from textual.pilot import Pilot
 
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
+from tests.tui.idle import quiet
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
-from tests.tui.quiet import quiet
 from tests.tui.tui_screens import screen_lines, screen_text
 
 ORDERS = """\
@@ -606,7 +606,7 @@ async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
 
 
 def test_what_differs_in_two_long_values_is_shown() -> None:
-    from inspector.tui.work.since import difference_texts
+    from inspector.tui.work.answer_changes import difference_texts
 
     long = "the same beginning of both of them, and more, "
     (text,) = difference_texts({"t": f"{long}sun{long}"}, {"t": f"{long}rain{long}"})

@@ -14,8 +14,8 @@ import pytest
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from tests.cli.test_run_secrets import FLOW, SECRETS, SERVER, leaks, ring
+from tests.tui.idle import quiet
 from tests.tui.live_app import becomes, main_screen, running, shows
-from tests.tui.quiet import quiet
 from tests.tui.test_calls import ran
 from tests.tui.tui_screens import screen_text
 

@@ -10,11 +10,11 @@ from textual.pilot import Pilot
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.context.cost import tool_cost
 from inspector.errors import ConnectionProblem, NotOffered
 from inspector.journal.journal import Journal
-from inspector.tui.events import ItemHighlighted, ItemOpened
+from inspector.tui.pane_messages import ItemHighlighted, ItemOpened
 from inspector.tui.work.catalog import CatalogPane
 from tests.tui.live_app import TOOLS
 from tests.tui.live_demo import Ticking, demo

@@ -12,18 +12,18 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.check import run as run_of_checks
-from inspector.check.catalog import Check
+from inspector.check.check_table import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
-from inspector.check.visit import Visit
+from inspector.check.visit.visit import Visit
 from inspector.client.session import Session
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.check.pane import CheckPane
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback
+from tests.tui.idle import quiet
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
 from tests.tui.live_app import demo as demo_target
-from tests.tui.quiet import quiet
 from tests.tui.tui_screens import screen_lines, screen_text
 
 WAITS = "TEST-09"
@@ -373,11 +373,11 @@ async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
     async with on_demo() as (app, pilot):
         session = app.session
         assert isinstance(session, Session)
-        monkeypatch.setattr("inspector.tui.main.pace.JUDGED_SHARE", 0.0)
+        monkeypatch.setattr("inspector.tui.main.redraw_pace.JUDGED_SHARE", 0.0)
         session.journal.record_received("stdio", [b'{"jsonrpc":"2.0","method":"notifications/x"}'] * 3000)
         session.changes.bump("log")
         await shows(app, pilot, f" of {len(session.journal):,} messages")
         assert "checking" in screen_text(app)
-        monkeypatch.setattr("inspector.tui.main.pace.JUDGED_SHARE", 1000.0)
+        monkeypatch.setattr("inspector.tui.main.redraw_pace.JUDGED_SHARE", 1000.0)
         session.changes.bump("log")
         await becomes(app, pilot, lambda: "checking" not in screen_text(app), "done")

@@ -13,7 +13,7 @@ import pytest
 from inspector.journal.format import Dir
 from inspector.tui.log import copy_as
 from inspector.tui.log.copy_as import CannotCopy
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 
 URL = {"kind": "http", "url": "https://shop.example/mcp"}
 

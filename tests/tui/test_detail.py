@@ -8,10 +8,10 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
-from inspector.tui.events import Copy, Save, ShowEvent
 from inspector.tui.log.detail import DetailPane
+from inspector.tui.pane_messages import Copy, Save, ShowEvent
 from tests.tui.live_demo import Ticking
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 

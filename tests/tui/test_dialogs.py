@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from inspector.export import FORMATS, html
-from inspector.tui import events
+from inspector.tui import pane_messages
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
@@ -100,7 +100,7 @@ async def test_escape_leaves_without_writing(home: Path) -> None:
 
 async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
-        main_screen(app).post_message(events.Export([2, 3]))
+        main_screen(app).post_message(pane_messages.Export([2, 3]))
         await shows(app, pilot, "Export 2 messages")
         await pilot.press("enter")
         await shows(app, pilot, "Export 2 messages as md")
@@ -114,7 +114,7 @@ async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
 
 async def test_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
     async with on_recording(size=NARROW, until="echo") as (app, pilot):
-        main_screen(app).post_message(events.Export([2, 3]))
+        main_screen(app).post_message(pane_messages.Export([2, 3]))
         await shows(app, pilot, "Export 2 messages")
         await pilot.press("enter")
         await shows(app, pilot, "Export 2 messages as md")
@@ -124,7 +124,7 @@ async def test_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
 
 async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
-        main_screen(app).post_message(events.Save(b"\x89PNG\x00", "picture.png", "the picture"))
+        main_screen(app).post_message(pane_messages.Save(b"\x89PNG\x00", "picture.png", "the picture"))
         await shows(app, pilot, "Save the picture")
         await pilot.press("enter")
         await shows(app, pilot, "Written to picture.png")
@@ -133,7 +133,7 @@ async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(ho
 
 async def test_a_copy_goes_to_the_terminals_clipboard_whatever_is_in_it() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        main_screen(app).post_message(events.Copy("half \ud83d of \x1b[31m it", "what happened"))
+        main_screen(app).post_message(pane_messages.Copy("half \ud83d of \x1b[31m it", "what happened"))
         await shows(app, pilot, "Copied what happened.")
         assert base64.b64encode(app.clipboard.encode())
         assert app.clipboard == "half ? of \x1b[31m it"

@@ -20,8 +20,8 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.diff.screen import DiffScreen, SideView
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.virtual_list import VirtualList
+from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import NARROW, SESSION, WIDE, running
-from tests.tui.quiet import quiet, wait_until
 from tests.tui.tui_screens import screen_text
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}

@@ -2,9 +2,9 @@ from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
 
-from inspector.tui.widgets.cells import shown
 from inspector.tui.widgets.editor import MOST_ROWS, Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.visible_characters import shown
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
 
 

@@ -11,7 +11,7 @@ from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.log.exchange_rows import ExchangeRows, Stats
 from inspector.tui.log.view import MessageView
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 
 
 def rows(view: MessageView) -> list[tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""A question that the server asks while connecting is shown at once, and answered by one key."""
+"""A question that no call caused is shown at once, without the focus, and answered by one key."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.targets import StdioTarget
 from inspector.tui.ask.question import QuestionPane
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.work import pane as work_pane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, running, shows
 from tests.tui.tui_screens import screen_text
 
@@ -34,17 +35,24 @@ for line in sys.stdin:
             say({"id": "which", "method": "roots/list"})
         else:
             say(wait)
-    elif method == "notifications/initialized" and when == "ready":
+    elif method == "notifications/initialized" and when in ("ready", "withdrawn"):
         say({"id": "which", "method": "roots/list"})
     elif method == "tools/list":
-        say({"id": message["id"], "result": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}})
+        schema = {"type": "object", "properties": {"message": {"type": "string"}}}
+        say({"id": message["id"], "result": {"tools": [{"name": "echo", "inputSchema": schema}]}})
+    elif method == "tools/call":
+        text = "said " + message["params"].get("arguments", {}).get("message", "nothing")
+        say({"id": message["id"], "result": {"content": [{"type": "text", "text": text}]}})
     elif method == "ping":
         say({"id": message["id"], "result": {}})
-        say({"id": "which", "method": "roots/list"})
+        if when == "withdrawn":
+            say({"method": "notifications/cancelled", "params": {"requestId": "which"}})
+        else:
+            say({"id": "which", "method": "roots/list"})
     elif message.get("id") == "which" and when == "connecting":
         say(wait)
 """
-"""Asks for roots before it answers `initialize`, as soon as it is initialized, or after a ping."""
+"""Asks for roots before it answers `initialize`, as soon as it is initialized (a ping may withdraw it), or on a ping."""
 
 
 def asker(home: Path, when: str) -> StdioTarget:
@@ -52,28 +60,64 @@ def asker(home: Path, when: str) -> StdioTarget:
     return StdioTarget((sys.executable, str(home / "asker.py"), when), name="asker")
 
 
+@pytest.fixture(autouse=True)
+def quick_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work_pane, "READ_TIME", 0.05)
+
+
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 @pytest.mark.parametrize("when", ["connecting", "ready"])
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+s"])
-async def test_roots_are_answered_by_one_key(home: Path, size: tuple[int, int], when: str, key: str) -> None:
-    async with running(asker(home, when), size=size, until="asks you") as (app, pilot):
+async def test_roots_are_answered_by_one_key_of_the_list(
+    home: Path, size: tuple[int, int], when: str, key: str
+) -> None:
+    async with running(asker(home, when), size=size, until="answer") as (app, pilot):
         session = app.session
         assert isinstance(session, Session)
-        await shows(app, pilot, "A root is a folder or file that the server may work in.")
-        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "focused")
-        if when == "ready":
-            await becomes(app, pilot, lambda: main_screen(app).panes.work.work is not None, "the first tool chosen")
-        assert "always answer this" in screen_text(app) or size == NARROW
-        pane = main_screen(app).query_one(QuestionPane)
-        await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
+        if size == WIDE:
+            await shows(app, pilot, "A root is a folder or file that the server may work in.")
+            pane = main_screen(app).query_one(QuestionPane)
+            await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
+        else:
+            await shows(app, pilot, f"? which folders?  {Path.cwd().as_uri()[:30]}")
+        await shows(app, pilot, "always answer this")
+        assert isinstance(app.focused, VirtualList), "the question does not take the focus"
         await pilot.press(key)
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
         assert session.inbox.questions[0].answer == {"roots": [{"uri": Path.cwd().as_uri(), "name": "home"}]}
         await becomes(app, pilot, lambda: session.phase == "ready" and "echo" in screen_text(app), "the list")
-        await becomes(app, pilot, lambda: isinstance(app.focused, VirtualList), "back in the list")
+        assert isinstance(app.focused, VirtualList)
         assert "asks you" not in screen_text(app)
     kept = (Path.cwd().as_uri(),) if key == "ctrl+s" else None
     assert ServerMemory(session.target).roots() == kept
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_a_key(
+    home: Path, size: tuple[int, int]
+) -> None:
+    async with running(asker(home, "ready"), size=size, until="answer") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await shows(app, pilot, "echo")
+        await pilot.press("enter", *"hi")
+        assert isinstance(app.focused, Editor)
+        assert app.focused.value == "hi"
+        field = app.focused
+        await shows(app, pilot, "asks you")
+        await shows(app, pilot, "to question")
+        await pilot.press("ctrl+g")
+        question = main_screen(app).query_one(QuestionPane)
+        await becomes(app, pilot, lambda: question.has_focus_within, "in the question")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: app.focused is field, "later: back in the field")
+        await pilot.press("ctrl+g")
+        await becomes(app, pilot, lambda: question.has_focus_within, "in the question again")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
+        await becomes(app, pilot, lambda: app.focused is field, "back in the field")
+        await pilot.press("!", "ctrl+r")
+        await shows(app, pilot, "said hi!")
 
 
 async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> None:
@@ -86,3 +130,34 @@ async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> No
         await shows(app, pilot, "asks you")
         await pilot.press("c", "h")
         assert app.focused.value == "ech"
+        await pilot.press("enter", "ctrl+r")
+        await shows(app, pilot, "said")
+        assert session.inbox.questions[0].state == "open", "the key called the tool that the user had chosen"
+
+
+async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: Path) -> None:
+    async with running(asker(home, "withdrawn"), until="answer") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await shows(app, pilot, "echo")
+        await session.request("ping")
+        await shows(app, pilot, "asker withdrew its question.")
+        await shows(app, pilot, "^r calls it")
+        assert "asks you" not in screen_text(app)
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "said")
+
+
+async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from_the_list(home: Path) -> None:
+    async with running(asker(home, "pinged"), until="echo") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await pilot.press("down", "f3")
+        await shows(app, pilot, "Open now")
+        await session.request("ping")
+        await shows(app, pilot, "1 question")
+        await pilot.press("enter")
+        await shows(app, pilot, "asks you")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")

@@ -12,7 +12,7 @@ from textual.app import App
 from textual.containers import Vertical
 from textual.events import Paste
 
-from inspector.protocol.form import UNSET, Form
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.tui.widgets.external_editor import editor_command
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.choices import ChoiceField

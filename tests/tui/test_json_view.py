@@ -4,8 +4,8 @@ import threading
 import pytest
 
 from inspector.tui.widgets.clipboard import Copied
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.search import SearchLine, pattern_of
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import VirtualList

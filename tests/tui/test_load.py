@@ -9,7 +9,7 @@ import pytest
 
 from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
-from inspector.load import echo
+from inspector.load import echo_server
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.tui.load.dialog import LoadDialog, planned
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
@@ -20,7 +20,7 @@ from tests.load.test_report import run
 from tests.tui.live_app import NARROW, WIDE, becomes, running, shows
 from tests.tui.tui_screens import screen_text
 
-ECHO = StdioTarget((sys.executable, "-I", echo.__file__, "stdio"))
+ECHO = StdioTarget((sys.executable, "-I", echo_server.__file__, "stdio"))
 PLAN = LoadPlan((PlannedCall("get", {"k": "v"}),))
 
 

@@ -7,15 +7,15 @@ from typing import Any
 from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.tui.events import EventHighlighted
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import fitted
 from inspector.tui.main.chrome import footer_hints
+from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
 from tests.tui.live_demo import Ticking, demo
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 from tests.tui.test_messages import facts, shown
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 

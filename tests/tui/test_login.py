@@ -22,7 +22,7 @@ from inspector.tui.login.dialog import LoginDialog
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
-from tests.auth.site import browser, protected_server
+from tests.auth.demo_login import browser, protected_server
 from tests.cli.test_login import location_of
 from tests.tui.live_app import WIDE, becomes, shows
 from tests.tui.tui_screens import screen_lines, screen_text

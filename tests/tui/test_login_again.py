@@ -12,7 +12,7 @@ from inspector.tui.login.options import LoginOptions
 from inspector.tui.login.screen import AuthorizationScreen
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.editor import Editor
-from tests.auth.site import protected_server
+from tests.auth.demo_login import protected_server
 from tests.tui.live_app import NARROW, WIDE, becomes, shows
 from tests.tui.login_app import app_on, own_state, steps_of
 from tests.tui.tui_screens import screen_lines, screen_text

@@ -6,7 +6,7 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.marking import AskNote
 from inspector.tui.log.pane import MessagesPane
 from tests.tui.live_demo import Ticking
-from tests.tui.talks import example
+from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 

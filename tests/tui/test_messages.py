@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from inspector.journal.findings import Finding
-from inspector.tui.events import EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.log import view
 from inspector.tui.log.filter import exchange_filter, folded, highlight
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import LastMessageLine, MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
+from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.live_demo import Ticking, demo
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 

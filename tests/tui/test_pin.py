@@ -13,8 +13,8 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.pane import ServerPane
+from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import running
-from tests.tui.quiet import quiet, wait_until
 from tests.tui.tui_screens import screen_text
 
 SERVER = """

@@ -12,11 +12,11 @@ from textual.widgets import Button
 from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import Copy, ShowExchange
+from inspector.tui.pane_messages import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane

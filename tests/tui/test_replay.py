@@ -20,7 +20,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback, Playing
 from inspector.tui.replay.rerun import words_of
 from inspector.tui.replay.timeline import ScrubLine
-from tests.replay.tape import Tape
+from tests.replay.written_recordings import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -380,7 +380,7 @@ async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stay
 
 async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
     from inspector.client.session import Session
-    from inspector.config.target_words import parse_target
+    from inspector.config.target_arguments import parse_target
     from inspector.journal.journal import Journal
 
     async with replayed(path) as (app, pilot, screen):

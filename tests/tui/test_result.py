@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
 from inspector.errors import InspectorError
-from inspector.tui.events import LeaveWork, OpenResource, Save, ShowExchange
+from inspector.tui.pane_messages import LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 from inspector.tui.work.result import ResultPane, ViewChosen

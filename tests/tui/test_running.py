@@ -8,7 +8,7 @@ import pytest
 
 from inspector.client.state.calls import Progress
 from inspector.journal.journal import Journal
-from inspector.tui.events import ShowExchange
+from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.call_events import Happened, answer_words, steps
 from inspector.tui.work.running import RunningPane, fraction
 from tests.tui.live_demo import Ticking, demo

@@ -16,7 +16,7 @@ from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
 from inspector.tui.search.sources import SearchHit, Words
 from tests.tui.live_app import on_demo
-from tests.tui.talks import example
+from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 

@@ -21,7 +21,7 @@ from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.retention import kept
 from inspector.client.session import Session
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, SpawnError
@@ -30,7 +30,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.rows import Configured, when
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
-from tests.auth.site import protected_server
+from tests.auth.demo_login import protected_server
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, demo, running, shows
 from tests.tui.login_app import own_state
 from tests.tui.tui_screens import screen_lines, screen_text

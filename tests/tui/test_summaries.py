@@ -13,7 +13,7 @@ from inspector.journal.journal import Journal
 from inspector.text import SIGNS
 from inspector.tui.log.labels import id_text, sign_of, subject, title
 from inspector.tui.log.summaries import LARGEST_READ, result_summary, summary
-from tests.tui.talks import Talk, example
+from tests.tui.recorded_conversation import Talk, example
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

@@ -18,13 +18,13 @@ from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.navigator import Begun, Opening, ScreenNavigator
 from inspector.tui.work.task import TaskPane
+from inspector.tui.work.task_changes import MOST_CHANGES, Trails
 from inspector.tui.work.task_rows import age, look
-from inspector.tui.work.task_trail import MOST_CHANGES, Trails
 from inspector.tui.work.tasks import TasksPane, filter_of
 from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
 from tests.tui.live_demo import Ticking
-from tests.tui.talks import Talk
+from tests.tui.recorded_conversation import Talk
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 SCHEMA = {"type": "object", "properties": {"sheep": {"type": "integer"}}}

@@ -1,8 +1,8 @@
 import pytest
 
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle

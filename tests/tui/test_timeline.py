@@ -11,13 +11,13 @@ from inspector.client.recorded import RecordedSession
 from inspector.config.targets import RecordingTarget
 from inspector.journal.filters import parse
 from inspector.journal.journal import Journal
-from inspector.tui.events import Save, ShowEvent
+from inspector.tui.pane_messages import Save, ShowEvent
 from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, tick_text
 from inspector.tui.timeline.pane import TimelinePane
 from inspector.tui.timeline.view import MOST_ITEMS, TimelineView, TimeWindow, time_text
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking
-from tests.tui.talks import Talk
+from tests.tui.recorded_conversation import Talk
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 KINDS = Path(__file__).parents[2] / "recordings" / "kinds"

@@ -13,7 +13,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.screen import StartScreen
 from inspector.tui.start.trust import AskTrust
 from inspector.tui.widgets.editor import Editor
-from tests.noting import at, noting
+from tests.recording_server import at, noting
 from tests.tui.live_app import NARROW, ROOT, becomes, main_screen, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.request import RequestPane

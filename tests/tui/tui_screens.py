@@ -13,7 +13,7 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
-from tests.tui.quiet import lines, wait_until
+from tests.tui.idle import lines, wait_until
 
 
 class Stage(KeysInOrder, App[None]):

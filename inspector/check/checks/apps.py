@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.apps.definitions import PLAIN, tool_app, unused_pages
-from inspector.check.app_rules import page_uris, read_pages
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
+from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.tool_calls import trials
-from inspector.check.visit import Visit
+from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.visit import Visit
 from inspector.protocol.extensions import UI
 from inspector.protocol.jsonrpc import excerpt
 

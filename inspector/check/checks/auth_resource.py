@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.auth import challenge, urls
-from inspector.check.catalog import CheckMode, CheckTable, TransportName
+from inspector.auth import challenge, url_checks
+from inspector.check.check_table import CheckMode, CheckTable, TransportName
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
-from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 
@@ -81,7 +81,7 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     found = _challenge(await refusal(visit))
     named = found.parameters.get("resource_metadata") if found is not None else None
     places = [named] if named else []
-    places += urls.resource_places(visit.web.target.url)
+    places += url_checks.resource_places(visit.web.target.url)
     why = "nowhere"
     for place in dict.fromkeys(places):
         answer = await fetch(visit, place)
@@ -104,7 +104,7 @@ async def _document(visit: Visit) -> dict[str, Any] | str:
 async def fetch(visit: Visit, url: str) -> RecordedResponse:
     """Get a document from a URL of the server: https, or local if the server is local."""
     try:
-        urls.secure(url)
+        url_checks.secure(url)
     except ValueError as error:
         return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
@@ -117,7 +117,7 @@ def _seen(visit: Visit) -> tuple[int, ...]:
 def _same(named: str, url: str) -> bool:
     """Whether both URLs name the same server, except for a trailing slash."""
     try:
-        return urls.canonical(named).rstrip("/") == urls.canonical(url).rstrip("/")
+        return url_checks.canonical(named).rstrip("/") == url_checks.canonical(url).rstrip("/")
     except ValueError:
         return False
 
@@ -230,7 +230,7 @@ async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     if isinstance(named, str) and _same(named, url):
         return good("", *_seen(visit))
     text = f"resource is {excerpt(named, 120)}, but the URL of the server is {excerpt(url, 120)}."
-    above = isinstance(named, str) and urls.covers(named, url)
+    above = isinstance(named, str) and url_checks.covers(named, url)
     return (doubtful if above else bad)(text, *_seen(visit))
 
 

@@ -8,13 +8,13 @@ import secrets
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from inspector.auth import urls
-from inspector.check.catalog import CheckMode, CheckTable, TransportName
+from inspector.auth import url_checks
+from inspector.check.check_table import CheckMode, CheckTable, TransportName
 from inspector.check.checks.auth_resource import fetch, metadata, refusal
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import encode, excerpt
 
 _DISCOVERY = "basic/authorization/authorization-server-discovery"
@@ -51,7 +51,7 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     found: dict[str, Any] | None = None
     why = "the metadata name no issuer"
     try:
-        places = urls.server_places(issuer) if issuer else []
+        places = url_checks.server_places(issuer) if issuer else []
     except ValueError as error:
         places, why = [], str(error)
     for place in places:
@@ -111,7 +111,7 @@ async def _client(visit: Visit) -> str:
 
 def _may(url: str) -> bool:
     try:
-        urls.secure(url)
+        url_checks.secure(url)
     except ValueError:
         return False
     return True
@@ -233,7 +233,7 @@ async def secure_endpoints(visit: Visit, document: dict[str, Any]) -> Outcome:
         if url is None:
             continue
         try:
-            urls.secure(url if isinstance(url, str) else "")
+            url_checks.secure(url if isinstance(url, str) else "")
         except ValueError as error:
             return bad(f"{name} is {excerpt(url, 100)}: {error}.", *_seen(visit))
     return good("", *_seen(visit))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
-from inspector.check.raw_post import raw_post
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.raw_post import raw_post
+from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 
 _PAGE = "server/utilities/caching"

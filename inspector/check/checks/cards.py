@@ -25,10 +25,10 @@ from inspector.cards.documents import (
     listed_parts,
     versions_of,
 )
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.raw_post import RawPost
-from inspector.check.visit import Visit
+from inspector.check.visit.raw_post import RawPost
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import REVISIONS
 from inspector.transports.http_url import parse_url

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from inspector.check import forms
-from inspector.check.catalog import CheckTable
-from inspector.check.forms import FormProblem
-from inspector.check.interviews import Interview, interview, interviews, questions
+from inspector.check.check_table import CheckTable
+from inspector.check.checks.client_request_rules import (
+    FormProblem,
+    form_problems,
+    link_problems,
+    links_in_form,
+    sampling_problems,
+    secrets_asked,
+    unbalanced,
+)
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.tool_calls import FEW, InputRequest, everything, trials
-from inspector.check.visit import Visit
+from inspector.check.visit.answered_calls import Interview, interview, interviews, questions
+from inspector.check.visit.tool_calls import FEW, InputRequest, everything, trials
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
 _ELICITATION = "client/elicitation"
@@ -34,7 +41,7 @@ CHECKS = CheckTable("client-features", mode="tool")
 )
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
-    return _looked_at(await _forms(visit), forms.secrets_asked, _NO_FORM)
+    return _looked_at(await _forms(visit), secrets_asked, _NO_FORM)
 
 
 @CHECKS.active(
@@ -46,7 +53,7 @@ async def secrets(visit: Visit) -> Outcome:
 )
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
-    return _looked_at(await _forms(visit), lambda params: forms.form_problems(params, visit.features), _NO_FORM)
+    return _looked_at(await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM)
 
 
 @CHECKS.active(
@@ -58,10 +65,10 @@ async def shapes(visit: Visit) -> Outcome:
 )
 async def links(visit: Visit) -> Outcome:
     """The URL of every URL elicitation, and the texts of every form."""
-    found = _looked_at(await _links(visit), lambda params: forms.link_problems(params, visit.features), _NO_LINK)
+    found = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
     if found.seen in ("bad", "doubtful"):
         return found
-    clickable = _looked_at(await _forms(visit), forms.links_in_form, _NO_FORM)
+    clickable = _looked_at(await _forms(visit), links_in_form, _NO_FORM)
     return clickable if clickable.seen == "doubtful" or found.seen == "nothing" else found
 
 
@@ -122,7 +129,7 @@ async def declined(visit: Visit) -> Outcome:
 async def samples(visit: Visit) -> Outcome:
     """Every sampling request."""
     asked = await questions(visit, _SAMPLE)
-    return _looked_at(asked, lambda params: forms.sampling_problems(params, visit.features), _NO_SAMPLE)
+    return _looked_at(asked, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
 
 
 @CHECKS.active(
@@ -142,7 +149,7 @@ async def tools_for_models(visit: Visit) -> Outcome:
                 return bad(f"{trial.name} sends tools to a client that does not declare sampling.tools.", question.n)
     offered = [question for question in await questions(visit, _SAMPLE) if _offers_tools(question)]
     for question in offered:
-        wrong = forms.unbalanced(question.params)
+        wrong = unbalanced(question.params)
         if wrong:
             return bad(f"{question.tool}: {wrong}", question.n)
     evidence = [question.n for question in offered]

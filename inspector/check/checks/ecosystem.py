@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import EVERYWHERE, CheckTable, TransportName
+from inspector.check.check_table import EVERYWHERE, CheckTable, TransportName
 from inspector.check.outcome import Outcome, good, remark, skipped
-from inspector.check.raw_post import RawPost, raw_post
-from inspector.check.slowdown import slowdown
-from inspector.check.visit import OPENING, Visit
-from inspector.check.web import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
+from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.raw_post import RawPost, raw_post
+from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 

@@ -11,17 +11,17 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
-from inspector.check.raw_connection import RawConnection
-from inspector.check.visit import OPENING, Visit
+from inspector.check.visit.raw_connection import RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import OPENING, Visit
 from inspector.config.targets import HttpTarget
 from inspector.errors import SchemaError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.events import (
     LIST_CHANGED,
@@ -34,7 +34,7 @@ from inspector.protocol.events import (
 )
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_PARAMS, Shape, excerpt
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.protocol.validation import Validator
 from inspector.protocol.webhook import new_secret
 from inspector.serving.webhook_receiver import Arrival, WebhookReceiver

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
+from inspector.check.judge.rules import short
+from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.rules import short
-from inspector.check.skill_rules import served_skills
-from inspector.check.tool_calls import FEW, everything, trials
-from inspector.check.visit import Visit
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, everything, trials
+from inspector.check.visit.visit import Visit
 from inspector.client.extensions import declared_settings
 from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND, MISSING_CAPABILITY

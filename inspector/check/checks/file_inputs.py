@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
-from inspector.check.visit import Visit
+from inspector.check.visit.visit import Visit
 from inspector.protocol.file_inputs import file_inputs
 from inspector.protocol.jsonrpc import excerpt
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
-from inspector.check.declared import undeclared
+from inspector.check.check_table import CheckTable
+from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.survey import RevisionSurvey
-from inspector.check.tool_calls import trials
-from inspector.check.visit import OPENING, Visit
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.supported_revisions import RevisionSurvey
+from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.revisions import LEGACY, REVISIONS

@@ -6,13 +6,13 @@ import base64
 import binascii
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
-from inspector.check.declared import list_declared
+from inspector.check.check_table import CheckTable
+from inspector.check.checks.capabilities import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.tool_calls import trials
-from inspector.check.visit import Visit
-from inspector.check.warm_up import nowhere
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.visit import Visit
+from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 
@@ -204,7 +204,7 @@ async def traversal(visit: Visit) -> Outcome:
 )
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
-    from inspector.protocol.uritemplate import Template
+    from inspector.protocol.uri_templates import Template
 
     seen: list[int] = []
     for entry in visit.items("templates")[: visit.limits.items]:

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.raw_connection import PREFIX, RawConnection
-from inspector.check.tool_calls import FEW, Trial, trials
-from inspector.check.visit import Visit
+from inspector.check.visit.raw_connection import PREFIX, RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, Trial, trials
+from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
 from inspector.check.checks.subscriptions import listening
+from inspector.check.judge.state import TASKS_EXTENSION
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.raw_connection import PREFIX, RawConnection
-from inspector.check.raw_post import raw_post
-from inspector.check.tool_calls import FEW, Trial, arguments_for, everything, trials, with_tasks
-from inspector.check.visit import Visit
-from inspector.check.watched import TASKS_EXTENSION
+from inspector.check.visit.raw_connection import PREFIX, RawConnection
+from inspector.check.visit.raw_post import raw_post
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, Trial, arguments_for, everything, trials, with_tasks
+from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
+from inspector.check.check_table import CheckTable
+from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
-from inspector.check.published import wrong_media
-from inspector.check.tool_calls import trials
-from inspector.check.visit import Visit
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 
 _PAGE = "server/tools"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.app_rules import read_pages
-from inspector.check.asked import RequestOutcome
-from inspector.check.catalog import CheckTable
-from inspector.check.declared import list_declared
+from inspector.check.check_table import CheckTable
+from inspector.check.checks.capabilities import list_declared
+from inspector.check.judge.app_rules import read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.visit import Visit
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
 _PAGE = "server/tools"

@@ -7,11 +7,11 @@ import socket
 from contextlib import suppress
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.raw_post import NOWHERE, RawPost, raw_post
-from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, RecordedResponse
+from inspector.check.visit.http import ACCEPT, RecordedResponse
+from inspector.check.visit.raw_post import NOWHERE, RawPost, raw_post
+from inspector.check.visit.visit import Visit
 from inspector.transports.http_url import parse_url
 
 _PAGE = "basic/transports/streamable-http"

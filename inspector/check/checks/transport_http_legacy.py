@@ -8,16 +8,16 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.raw_connection import status_of
-from inspector.check.raw_post import RawPost, raw_post
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.raw_connection import status_of
+from inspector.check.visit.raw_post import RawPost, raw_post
+from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, shape_of
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
 
 _PAGE = "basic/transports"

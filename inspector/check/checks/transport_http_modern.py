@@ -10,11 +10,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.raw_post import RawPost, raw_post
-from inspector.check.visit import Visit
-from inspector.check.web import RecordedResponse
+from inspector.check.visit.http import RecordedResponse
+from inspector.check.visit.raw_post import RawPost, raw_post
+from inspector.check.visit.visit import Visit
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame
@@ -22,7 +22,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.headers import HeaderParam, mirrored
 from inspector.protocol.jsonrpc import HEADER_MISMATCH, METHOD_NOT_FOUND
 from inspector.protocol.revisions import LEGACY
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
 
 _PAGE = "basic/transports/streamable-http"

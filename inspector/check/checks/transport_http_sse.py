@@ -5,11 +5,11 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.raw_connection import CLIENT
-from inspector.check.visit import Visit
-from inspector.check.web import ACCEPT, JSON
+from inspector.check.visit.http import ACCEPT, JSON
+from inspector.check.visit.raw_connection import CLIENT
+from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import LEGACY, REVISIONS
 from inspector.transports.http_requests import SESSION_FIELD

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from inspector.check.catalog import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
-from inspector.check.process import Child
-from inspector.check.raw_connection import CLIENT, with_metadata
-from inspector.check.slowdown import slowdown
-from inspector.check.visit import Visit
+from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.process import Child
+from inspector.check.visit.raw_connection import CLIENT, with_metadata
+from inspector.check.visit.visit import Visit
 from inspector.journal.format import Kind
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.sample import sample
+from inspector.protocol.sample_values import sample
 
 _PAGE = "basic/transports#stdio"
 _STDIO: frozenset[TransportName] = frozenset(("stdio",))

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from inspector.check.poison.families import PoisonLevel
-from inspector.check.poison.prepared import LONGEST, decoded, is_mixed, is_plain
-from inspector.compare.hidden import hidden_in
+from inspector.check.poison.prepared_text import LONGEST, decoded, is_mixed, is_plain
+from inspector.compare.invisible_characters import hidden_in
 
 _EMOJI_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 """The flag of a region."""

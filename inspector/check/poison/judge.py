@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from typing import Literal, NamedTuple
 
-from inspector.check.innocent import Innocent, digest_of
+from inspector.check.judge.clean_texts import Innocent, digest_of
 from inspector.check.poison.families import FAMILIES, PoisonLevel
 from inspector.check.poison.hidden_text import hidden_parts
 from inspector.check.poison.phrases import depends_on_names, phrases
-from inspector.check.poison.prepared import LONGEST, decoded, same_but_numbers, sentences, visible
+from inspector.check.poison.prepared_text import LONGEST, decoded, same_but_numbers, sentences, visible
 
 TextPlace = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))

@@ -1,4 +1,4 @@
-"""Reports in formats besides JSON: one module each, with `document(report) -> str`."""
+"""Reports of a run: its summary and policy, and a module for each format, with `document(report) -> str`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from inspector.check.report import Report
+    from inspector.check.reports.summary import Report
 
 FORMATS = {
     "junit": "JUnit's XML, for CI",

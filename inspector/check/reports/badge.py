@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.check.report import Report
+from inspector.check.reports.summary import Report
 
 _COLOURS = ((90, "#2e7d32"), (75, "#9e7c00"), (50, "#b35c00"), (0, "#b3261e"))
 

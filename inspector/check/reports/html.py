@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 
 from inspector.check.outcome import events_named
-from inspector.check.report import CheckSummary, Report
+from inspector.check.reports.summary import CheckSummary, Report
 from inspector.text import safe
 from inspector.version import __version__
 

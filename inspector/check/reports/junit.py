@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.check.policy import Ruling
-from inspector.check.report import Report
+from inspector.check.reports.policy import Ruling
+from inspector.check.reports.summary import Report
 from inspector.check.result import Result
 from inspector.junit import Case
 from inspector.junit import document as junit

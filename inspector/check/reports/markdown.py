@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from inspector.check.outcome import events_named
-from inspector.check.report import CheckSummary, Report, origin_of
+from inspector.check.reports.summary import CheckSummary, Report, origin_of
 from inspector.markup import span
 from inspector.version import __version__
 

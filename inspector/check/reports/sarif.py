@@ -7,10 +7,10 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from inspector.check.catalog import Check
+from inspector.check.check_table import Check
 from inspector.check.poison.rules import taxonomy_codes
-from inspector.check.policy import FindingKey, key_of
-from inspector.check.report import Report
+from inspector.check.reports.policy import FindingKey, key_of
+from inspector.check.reports.summary import Report
 from inspector.check.result import Result, Verdict
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import safe

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import binary_file, check_outputs, check_source, forced
 from inspector.cli.options import FORCE, Option, output, path, recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import Slot, Verb
 from inspector.config.targets import RecordingTarget
 

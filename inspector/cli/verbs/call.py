@@ -28,7 +28,7 @@ ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "r
 def run(invocation: Invocation) -> int:
     """Call the tool and print its result; returns 1 if the tool failed."""
     from inspector.cli import headless
-    from inspector.cli.files import check_outputs, forced
+    from inspector.cli.output_files import check_outputs, forced
 
     form = _form(invocation)
     to_stdout = check_outputs(invocation, "save")
@@ -82,7 +82,7 @@ def _form(invocation: Invocation) -> str:
 
 
 def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -> None:
-    from inspector.cli.results import result_text
+    from inspector.cli.exact_results import result_text
 
     if form == "raw":
         out.document_text(journal.event(answer).text.replace("\r", " ").replace("\n", " "))
@@ -119,29 +119,20 @@ def _other_revision(session: Session, error: ServerError | None, body: Any) -> s
 
 
 async def _unlisted(session: Session, name: str) -> str:
-    """A hint if the server does not list this tool; empty if it does."""
-    listed = session.catalog.tools
-    if not listed.pages:
-        await session.load("tools")
-    names = [item["name"] for item in listed.items if type(item.get("name")) is str]
-    if name in names or not names:
-        return ""
-    from inspector.config.files import nearest
+    """A hint if the server does not list this tool; empty if it does. It may list it only to some clients."""
+    from inspector.cli.arguments import unlisted
 
-    near = nearest(name, names)
-    text = f"The server does not list a tool “{name[:80]}”."
-    if near:
-        return f"{text} Did you mean “{near[:80]}”?"
+    text = await unlisted(session, "tools", name)
     standing = session.inbox.standing
     options = [option for topic, option in ANSWERS.items() if getattr(standing, topic) is None]
-    if not options:
+    if not text or text.endswith("?") or not options:
         return text
     return f"{text} Some servers list a tool only if the client declares a capability: try {' or '.join(options)}."
 
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
     from inspector.cli.content import block_lines, blocks_of, json_lines
-    from inspector.protocol.results import repeats_content
+    from inspector.protocol.result_shape import repeats_content
 
     if type(result) is not dict or not ("content" in result or "structuredContent" in result):
         out.lines(json_lines(out, result))
@@ -159,8 +150,8 @@ def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all:
 
 def _structured(result: Any, journal: Journal, answer: int) -> str | None:
     """The exact text of the structured result."""
-    from inspector.cli.results import result_text
-    from inspector.export.exact import member
+    from inspector.cli.exact_results import result_text
+    from inspector.export.json_edits import member
 
     return member(result_text(journal, answer, result), "structuredContent")
 
@@ -180,7 +171,7 @@ def _judged(session: Any, call: Call, body: dict[str, Any], strict: bool, out: O
     strays = any(index.state(n) in (State.DOUBLED, State.UNKNOWN) for n in range(call.n, len(journal) + 1))
     if not (strict or has_schema or strays or (call.progress is not None and call.progress.count > 1)):
         return False
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     Judge(journal).run_all()
     found = [

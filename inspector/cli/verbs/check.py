@@ -8,11 +8,11 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from inspector.cli import check_many, setup
-from inspector.cli.files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli import check_many, session_setup
 from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
 from inspector.cli.output import Output
-from inspector.cli.serving import address, is_address
+from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -20,10 +20,10 @@ from inspector.errors import InspectorError, UsageError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from inspector.check.catalog import Check
+    from inspector.check.check_table import Check
     from inspector.check.outcome import Visited
-    from inspector.check.policy import Baseline, Policy
-    from inspector.check.report import Report
+    from inspector.check.reports.policy import Baseline, Policy
+    from inspector.check.reports.summary import Report
     from inspector.check.result import Result
     from inspector.check.run import Run, Wanted
     from inspector.cli.verb import Invocation
@@ -54,7 +54,7 @@ def run(invocation: Invocation) -> int:
         raise UsageError("--only names checks that compare servers.", hint="Name two servers, or use @all.")
     if invocation.option("plan"):
         return _plan(invocation, out, wanted)
-    target = setup.target_of(invocation)
+    target = session_setup.target_of(invocation)
     policy = _policy(invocation)
     command = _command(invocation, target)
     if isinstance(target, RecordingTarget):
@@ -94,10 +94,10 @@ def _of_one(wanted: Wanted) -> set[str]:
 
 def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
     """Check each of these servers, and compare them. `what` names them in an error."""
-    from inspector.check.across import Definitions, compare, definitions_of, entry_names
-    from inspector.check.policy import Baseline
+    from inspector.check.cross_server import Definitions, compare, definitions_of, entry_names
     from inspector.check.registry import across as across_checks
-    from inspector.check.report import report_of
+    from inspector.check.reports.policy import Baseline
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
@@ -108,11 +108,11 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
             raise UsageError(f"--{option} cannot be used with {what}.", hint=f"Name one server, or remove --{option}.")
     compared = {id: check for id, check in across_checks().items() if wanted.takes(check)}
     wanted = replace(wanted, lists=bool(compared))
-    setup.confirm_start(invocation, found)
-    settings = setup.settings_of(invocation)
+    session_setup.confirm_start(invocation, found)
+    settings = session_setup.settings_of(invocation)
     policy = _policy(invocation, several=True)
     baselines = _baselines(invocation)
-    consent = setup.consent_of(invocation)
+    consent = session_setup.consent_of(invocation)
     definitions: dict[str, Definitions] = {}
     targets: dict[int, StdioTarget | HttpTarget | InspectorError] = {}
     for entry in found:
@@ -122,13 +122,13 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
         except InspectorError as error:
             targets[id(entry)] = error
         else:
-            setup.warn_of_interception(invocation, target)
+            session_setup.warn_of_interception(invocation, target)
 
     async def check(entry: ServerEntry) -> Report:
         target = targets[id(entry)]
         if isinstance(target, InspectorError):
             raise target
-        options = setup.options_of(invocation, target, settings, asking=False)
+        options = session_setup.options_of(invocation, target, settings, asking=False)
         keep = settings.record and not invocation.option("no-record")
         journal = new_journal(target, keep=keep, settings=settings)
         try:
@@ -185,17 +185,17 @@ def _not_reached(report: Report) -> InspectorError:
 
 
 def _wanted(invocation: Invocation) -> Wanted:
-    from inspector.check.catalog import CheckLevel
+    from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
     from inspector.check.run import Wanted
-    from inspector.check.visit import Allowed, RunLimits
+    from inspector.check.visit.visit import Allowed, RunLimits
     from inspector.protocol.revisions import REVISIONS
 
     chosen = {option: frozenset(_names(invocation.option(option, ()))) for option in ("only", "skip")}
     for option, given in chosen.items():
         for name in unknown(given):
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
-    hosts = setup.facts_of(invocation)
+    hosts = session_setup.facts_of(invocation)
     if "hosts" in chosen["only"] and not hosts:
         raise UsageError("The group hosts needs --for.", hint="Name hosts with --for, or use --for all.")
     revisions = tuple(_names(invocation.option("revision", ())))
@@ -261,7 +261,7 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
 
-    target = setup.target_of(invocation)
+    target = session_setup.target_of(invocation)
     kind = target.kind if not isinstance(target, RecordingTarget) else "recording"
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
@@ -276,9 +276,9 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
 
 
 def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
-    from inspector.check.report import report_of
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import of_recording
-    from inspector.cli.recorded import tell_notices, whole_journal
+    from inspector.cli.open_recording import tell_notices, whole_journal
 
     with whole_journal(file) as journal:
         tell_notices(out, journal)
@@ -294,13 +294,13 @@ def _of_server(
     command: list[str],
 ) -> Report | None:
     """The report; None if interrupted. `command` starts a server at a URL first."""
-    from inspector.check.report import report_of
+    from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
 
-    settings = setup.settings_of(invocation)
-    options = setup.options_of(invocation, target, settings, asking=False)
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
     journal = new_journal(
         target,
         record=new_recording(invocation),
@@ -375,7 +375,7 @@ def _command(invocation: Invocation, target: Target) -> list[str]:
 
 def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
     """The conditions under which the run fails; with several servers, each has its own baseline."""
-    from inspector.check.policy import Policy, read_baseline
+    from inspector.check.reports.policy import Policy, read_baseline
 
     file = None if several else invocation.option("baseline")
     return Policy(
@@ -388,7 +388,7 @@ def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
 
 def _baselines(invocation: Invocation) -> dict[str, Baseline] | None:
     """The baselines of `@all` by server reference; None without --baseline."""
-    from inspector.check.policy import read_baselines
+    from inspector.check.reports.policy import read_baselines
 
     file = invocation.option("baseline")
     return None if file is None else read_baselines(file)

@@ -28,8 +28,8 @@ _LARGEST = 1 << 28
 
 def run(invocation: Invocation) -> int:
     """Print the cost of the target; returns 5 if it is above `--budget`."""
-    from inspector.cli.recorded import recorded_session
-    from inspector.cli.setup import facts_of, target_of
+    from inspector.cli.open_recording import recorded_session
+    from inspector.cli.session_setup import facts_of, target_of
     from inspector.client.state.surfaces import surface_of
     from inspector.config.targets import RecordingTarget
     from inspector.context.tokens import ESTIMATED, tokenizer
@@ -148,7 +148,7 @@ def _against(
     invocation: Invocation, out: Output, stack: ExitStack, word: str, target: Target, counter: TokenCounter
 ) -> tuple[str, Sizes] | int:
     """Name and sizes of the source to compare with; or the exit code of a signal."""
-    from inspector.cli import sides
+    from inspector.cli import comparison_sides
     from inspector.client.pins import Pins
     from inspector.context.cost import cost_of
     from inspector.context.growth import Sizes
@@ -169,9 +169,9 @@ def _against(
         pin = Pins(file=file).get(target)
         assert pin is not None
         return word, of(pin.surface)
-    side = sides.side_of(invocation, "--against", word)
-    code = sides.read(invocation, out, side, stack)
-    return code if code >= sides.INTERRUPTED else (side.target.label, of(side.surface))
+    side = comparison_sides.side_of(invocation, "--against", word)
+    code = comparison_sides.read(invocation, out, side, stack)
+    return code if code >= comparison_sides.INTERRUPTED else (side.target.label, of(side.surface))
 
 
 def _json_file(word: str) -> Path | None:
@@ -186,7 +186,7 @@ def _json_file(word: str) -> Path | None:
 
 def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
     """The sizes in a report of this command; None if the file is something else."""
-    from inspector.config.files import read_bytes
+    from inspector.config.foreign_files import read_bytes
     from inspector.context.growth import sizes_in
     from inspector.protocol import jsonrpc
 

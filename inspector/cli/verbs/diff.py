@@ -5,17 +5,17 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from inspector.cli.comparing import RULES, rules_of, told
+from inspector.cli.colours import Paint
+from inspector.cli.comparison_options import RULES, rules_of, told
 from inspector.cli.options import CONNECT, Option, host
 from inspector.cli.output import Output
-from inspector.cli.paint import Paint
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from inspector.cli.sides import ComparedTarget
+    from inspector.cli.comparison_sides import ComparedTarget
     from inspector.cli.verb import Invocation
     from inspector.compare.conversation import Conversation, ConversationStep, StepKind
     from inspector.compare.surface import Change
@@ -29,12 +29,12 @@ _WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "
 
 def run(invocation: Invocation) -> int:
     """Compare and print; returns 5 if anything differs."""
-    from inspector.cli import sides
+    from inspector.cli import comparison_sides
 
     if invocation.option("surface-only") and invocation.option("conversation-only"):
         raise UsageError("--surface-only cannot be used with --conversation-only.", hint="Remove one of them.")
-    a, b = sides.sides_of(invocation)
-    sides.check_flags(invocation, a, b)
+    a, b = comparison_sides.sides_of(invocation)
+    comparison_sides.check_flags(invocation, a, b)
     rules = rules_of(invocation)
     recorded = a.path is not None and b.path is not None
     if invocation.option("conversation-only") and not recorded:
@@ -47,8 +47,8 @@ def run(invocation: Invocation) -> int:
     out = Output.of(invocation)
     with ExitStack() as stack:
         for side in (a, b):
-            code = sides.read(invocation, out, side, stack)
-            if code >= sides.INTERRUPTED:
+            code = comparison_sides.read(invocation, out, side, stack)
+            if code >= comparison_sides.INTERRUPTED:
                 return code
         from inspector.compare.comparison import compare_both
 
@@ -67,7 +67,7 @@ def run(invocation: Invocation) -> int:
 
 
 def _interface(invocation: Invocation, a: ComparedTarget, b: ComparedTarget) -> int:
-    from inspector.cli.setup import settings_of
+    from inspector.cli.session_setup import settings_of
     from inspector.cli.verbs.open import need_terminal
 
     if a.path is None or b.path is None:

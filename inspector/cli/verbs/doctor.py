@@ -6,10 +6,10 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING
 
-from inspector.cli import setup
-from inspector.cli.files import new_recording
+from inspector.cli import session_setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
+from inspector.cli.output_files import new_recording
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.targets import RecordingTarget
@@ -17,8 +17,8 @@ from inspector.config.targets import RecordingTarget
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.doctor.config_entry import ExaminedEntry
     from inspector.doctor.diagnosis import Diagnosis, DoctorStep
-    from inspector.doctor.entry import ExaminedEntry
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
 """Options that only matter after a session is open. The doctor closes it immediately."""
@@ -27,7 +27,7 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-brows
 def run(invocation: Invocation) -> int:
     """Diagnose the target and report; the exit code says whether it connects."""
     out = Output.of(invocation)
-    consent = trust.asking_once(setup.consent_of(invocation))
+    consent = trust.asking_once(session_setup.consent_of(invocation))
     entry = _entry(invocation, consent)
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
         found: Diagnosis | None = of_entry(entry)
     else:
         guess = entry.target if entry is not None and not entry.usable else None
-        target = guess or setup.target_of(invocation, consent)
+        target = guess or session_setup.target_of(invocation, consent)
         if isinstance(target, RecordingTarget):
             from inspector.doctor.recording import diagnose_recording
 
@@ -53,9 +53,9 @@ def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | No
     words = invocation.target_words
     if invocation.command or not words or not words[0].startswith("@") or len(words) > 1:
         return None
-    from inspector.doctor.entry import look_up
+    from inspector.doctor.config_entry import look_up
 
-    return look_up(words[0], config=invocation.option("config"), prompt=setup.ask, consent=consent)
+    return look_up(words[0], config=invocation.option("config"), prompt=session_setup.ask, consent=consent)
 
 
 def _of_server(
@@ -68,8 +68,8 @@ def _of_server(
     from inspector.doctor.run import diagnose
     from inspector.doctor.session_options import without_person
 
-    settings = setup.settings_of(invocation)
-    options = without_person(setup.options_of(invocation, target, settings, asking=False))
+    settings = session_setup.settings_of(invocation)
+    options = without_person(session_setup.options_of(invocation, target, settings, asking=False))
     journal = new_journal(
         target,
         record=new_recording(invocation),

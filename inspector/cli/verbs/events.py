@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
-from inspector.cli.serving import address, is_address
+from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
@@ -119,7 +119,7 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
     name: str = invocation.option(action)
     event = feed.find(name)
     if event is None:
-        from inspector.config.files import nearest
+        from inspector.config.foreign_files import nearest
 
         near = nearest(name, [each.name for each in feed.types])
         raise UsageError(
@@ -168,8 +168,11 @@ def _print_types(out: Output, types: list[EventType], feed: Feed) -> int:
         out.note("The server lists no event types.")
     for event in types:
         usable = "" if event.follows_by else "  (Inspector cannot follow it)"
+        if "webhook" in event.delivery and usable:
+            usable = "  (with --subscribe only)"
         out.line(f"{out.safe(event.name, NAME)}  {', '.join(event.delivery) or 'no delivery mode'}{usable}")
-        out.lines(line.rstrip() for line in out.wrapped(event.description, "    "))
+        if event.description.strip():
+            out.lines(line.rstrip() for line in out.wrapped(event.description, "    "))
         for label, schema in (("arguments", event.input_schema), ("data", event.payload_schema)):
             members = _members(out, schema)
             if members:
@@ -219,7 +222,8 @@ class _Rows:
 
 
 def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
-    from inspector.protocol import jsondepth, jsonrpc
+    from inspector.protocol import jsonrpc
+    from inspector.protocol.exact_json import depth
 
     found: dict[str, Any] = {"kind": row.kind, "n": row.n, "at": at}
     if occurrence is not None:
@@ -230,7 +234,7 @@ def _row_json(row: EventRow, occurrence: Any, at: str) -> str:
     try:
         return jsonrpc.encode(found).decode()
     except RecursionError:
-        return jsonrpc.encode(found | {"event": jsondepth.LEFT_OUT}).decode()
+        return jsonrpc.encode(found | {"event": depth.LEFT_OUT}).decode()
 
 
 async def _poll(invocation: Invocation, session: Session, out: Output, feed: Feed, subscription: Subscription) -> int:
@@ -250,9 +254,14 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
     assert event is not None
     mode = invocation.option("by") or event.follows_by
     if mode is None or mode not in event.delivery:
+        by = " and ".join(event.delivery)
         raise NotOffered(
             f"“{event.name[:80]}” is not delivered by {mode or 'poll or push'}.",
-            hint="It is delivered by: " + (", ".join(event.delivery) or "nothing that Inspector knows") + ".",
+            hint="Use --subscribe and --url: it is delivered by webhook."
+            if event.delivery == ("webhook",)
+            else f"It is delivered by {by}."
+            if by
+            else "The server lists no delivery mode for it.",
         )
     rows = _Rows(out, session, subscription)
     followed = feed.follow(subscription, mode, max_age_ms=_milliseconds(invocation.option("max-age")))
@@ -262,6 +271,8 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
             await asyncio.wait_for(_print_until_over(out, rows, followed), invocation.option("for"))
     finally:
         feed.stop(followed)
+        if not out.unread:
+            feed.take_all()
         rows.flush()
         out.note(_summary(subscription) + (f"; {feed.stray_count:,} stray notifications" if feed.stray_count else ""))
     if feed.must_list_again and session.phase == "ready":
@@ -329,10 +340,10 @@ def _secret_file(invocation: Invocation) -> str:
 
     file: Path = invocation.option("secret-file")
     if not file.exists():
-        from inspector.config.outputs import write_file
+        from inspector.config.output_files import write_file
 
         write_file(file, (webhook.new_secret() + "\n").encode())
-    from inspector.config.files import read_text
+    from inspector.config.foreign_files import read_text
 
     secret = read_text(file, limit=10_000).strip()
     webhook.key_of(secret)
@@ -473,7 +484,7 @@ def _verify(invocation: Invocation) -> int:
     """Verify a saved delivery; 5 if a receiver must reject it."""
     import time
 
-    from inspector.config.files import read_bytes
+    from inspector.config.foreign_files import read_bytes
     from inspector.protocol import webhook
 
     out = Output.of(invocation)

@@ -8,9 +8,9 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 from inspector.export import FORMATS, check, export
@@ -29,7 +29,7 @@ _JSON = (".json", ".har")
 
 def run(invocation: Invocation) -> int:
     """Judge the recording, and write it to stdout or to a file."""
-    from inspector.cli.recorded import tell_notices, whole_journal
+    from inspector.cli.open_recording import tell_notices, whole_journal
 
     out = Output.of(invocation)
     written: Path | None = invocation.option("output")
@@ -112,7 +112,7 @@ def _fitting(filter: Filter, journal: Journal, numbers: array[int] | None) -> ar
 
 def _judge(journal: Journal) -> None:
     """Judge every message, so that the export has the findings. The recording file does not change."""
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
 
     Judge(journal).run_all()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.topics import TOPICS
+from inspector.cli.help_topics import TOPICS
 from inspector.cli.verb import Slot, Verb, load
 from inspector.cli.verbs import SUMMARIES
 

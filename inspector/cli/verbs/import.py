@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.files import forced
 from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import forced
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file

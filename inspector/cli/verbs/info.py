@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import eras
+from inspector.cli import era_comparison
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
@@ -19,8 +19,8 @@ SHOWN_EXTENSIONS = 50
 
 def run(invocation: Invocation) -> int:
     """Open the target or read the recording, and print the server's description."""
-    from inspector.cli.recorded import recorded_session
-    from inspector.cli.setup import target_of
+    from inspector.cli.open_recording import recorded_session
+    from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget
 
     target = target_of(invocation)
@@ -30,7 +30,7 @@ def run(invocation: Invocation) -> int:
             _print(out, session, "recording")
         return 0
     if invocation.option("era") == "both":
-        return eras.run(invocation, target)
+        return era_comparison.run(invocation, target)
     from inspector.cli import headless
 
     async def work(session: Any, out: Output) -> int:
@@ -79,7 +79,7 @@ def _print(out: Output, session: SessionState, transport: str) -> None:
         facts.append((label, safe(problem, NAME)))
         label = ""
     for state in states[:SHOWN_EXTENSIONS]:
-        parts = eras.parts_of(out, state.settings)
+        parts = era_comparison.parts_of(out, state.settings)
         settings = f" ({', '.join(parts)})" if parts else ""
         facts.append((label, f"{safe(state.id, NAME)}{settings}: {safe(state.problem, NAME) or state.standing}"))
         label = ""
@@ -94,7 +94,7 @@ def _print(out: Output, session: SessionState, transport: str) -> None:
 
 def _capability(out: Output, name: str, value: Any) -> str:
     """A capability with its declared parts: `resources (subscribe, listChanged)`."""
-    parts = eras.parts_of(out, value)
+    parts = era_comparison.parts_of(out, value)
     return out.safe(name, 60) + (f" ({', '.join(parts)})" if parts else "")
 
 

@@ -12,7 +12,7 @@ from inspector.cli.verb import Verb
 from inspector.errors import NotOffered
 
 if TYPE_CHECKING:
-    from inspector.cli.notices import Notices
+    from inspector.cli.notification_lines import Notices
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
 
@@ -22,13 +22,13 @@ _LISTS = ("tools", "resources", "prompts")
 
 def run(invocation: Invocation) -> int:
     """Subscribe and print every notification until interrupted, until --for is over, or until the connection closes."""
-    from inspector.cli import headless, notices
+    from inspector.cli import headless, notification_lines
 
     uris: list[str] = list(dict.fromkeys(invocation.option("resource", ())))
     made: list[Notices] = []
 
     def watcher(session: Session, out: Output) -> Notices:
-        made.append(notices.Notices(session, out))
+        made.append(notification_lines.Notices(session, out))
         return made[0]
 
     async def work(session: Session, out: Output) -> int:

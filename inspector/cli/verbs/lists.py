@@ -23,7 +23,7 @@ NOTE = 300
 
 def run(invocation: Invocation) -> int:
     """Print the list of the verb, from a server or from a recording."""
-    from inspector.cli.setup import target_of
+    from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget
 
     name: ListName = invocation.verb.name  # type: ignore[assignment]  # the verbs below are the names of the lists
@@ -41,11 +41,11 @@ def run(invocation: Invocation) -> int:
         more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
         return _print(out, found, more, session.journal.findings.all(), schemas=schemas)
 
-    return headless.run(invocation, work, target, while_waiting=None if invocation.json else "inspector.cli.rows")
+    return headless.run(invocation, work, target, while_waiting=None if invocation.json else "inspector.cli.item_text")
 
 
 def _recorded(invocation: Invocation, name: ListName, target: RecordingTarget) -> int:
-    from inspector.cli.recorded import recorded_session
+    from inspector.cli.open_recording import recorded_session
 
     out = Output.of(invocation)
     with recorded_session(target.path, out) as session:
@@ -58,7 +58,7 @@ def _recorded(invocation: Invocation, name: ListName, target: RecordingTarget) -
 
 def _next_cursor(journal: Journal, method: str) -> str | None:
     """The cursor of the page after the newest one."""
-    from inspector.cli.results import last_result
+    from inspector.cli.exact_results import last_result
 
     n = last_result(journal, method)
     result = journal.event(n).message["result"] if n else None
@@ -76,12 +76,12 @@ def _print(
         out.document({found.kind.key: found.items} | ({} if more is None else {"nextCursor": more}))
         _tell(out, found, findings)
         return 0
-    from inspector.cli import rows
+    from inspector.cli import item_text
 
     if found.kind.name == "tools" and (schemas or out.width is not None):
-        out.lines(line for item in found.items for line in rows.tool_lines(out, item, schemas=schemas))
+        out.lines(line for item in found.items for line in item_text.tool_lines(out, item, schemas=schemas))
     else:
-        row = rows.ROWS[found.kind.name]
+        row = item_text.ROWS[found.kind.name]
         out.table([row(out, item) for item in found.items])
     if found.error is not None:
         raise found.error

@@ -7,10 +7,10 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import check_outputs, forced, new_recording, write_text
 from inspector.cli.flow_options import ENVIRONMENT, SET
 from inspector.cli.options import ARGS, Option, count, output, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -33,7 +33,7 @@ _STOPPED = "The search was stopped."
 def run(invocation: Invocation) -> int:
     """Run the plan and report; 5 where a condition of --fail holds."""
     from inspector.calls.variables import Secrets
-    from inspector.cli import setup
+    from inspector.cli import session_setup
 
     out = Output.of(invocation)
     _check(invocation)
@@ -41,7 +41,7 @@ def run(invocation: Invocation) -> int:
     secrets = Secrets()
     plan = _plan(invocation, out, secrets)
     conditions = _conditions(invocation)
-    target = setup.live_target(invocation)
+    target = session_setup.live_target(invocation)
     is_locust = invocation.option("locust") is not None
     if not is_locust:
         _confirm(invocation, out, target, plan)
@@ -54,6 +54,7 @@ def run(invocation: Invocation) -> int:
     finally:
         runs.close()
     if report is None:
+        out.note("The load test was stopped before its first call.")
         return 128 + signal
     _report(invocation, out, report, to_stdout=to_stdout)
     return 128 + signal if signal else report.exit_code
@@ -143,12 +144,12 @@ class _Runs:
     """Runs plans, one after another, on one recording."""
 
     def __init__(self, invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> None:
-        from inspector.cli import setup
+        from inspector.cli import session_setup
         from inspector.client.recording import new_journal
 
-        settings = setup.settings_of(invocation)
+        settings = session_setup.settings_of(invocation)
         self._target = target
-        self._options = setup.options_of(invocation, target, settings, asking=False)
+        self._options = session_setup.options_of(invocation, target, settings, asking=False)
         self._allowed = frozenset(name for word in invocation.option("allow-calls", ()) for name in word.split(","))
         self._prepared = _prepared(invocation, out)
         self.progress = _Progress(out)
@@ -194,6 +195,7 @@ def _run(
 ) -> tuple[LoadReport | None, int]:
     """The report, and the signal that stopped it (0: none)."""
     from inspector.cli.signals import Signals
+    from inspector.load import precise_timers
     from inspector.load.find_limit import LimitSearch
 
     search = LimitSearch(plan, conditions, runs.go) if invocation.option("find-limit") else None
@@ -208,14 +210,14 @@ def _run(
             if search is not None and (found := search.report(_STOPPED)) is not None:
                 return found, signals.caught
             last = runs.made[-1] if runs.made else None
-            if last is None or not last.measurement.sent:
+            if last is None or not last.has_begun:
                 return None, signals.caught
             report = last.report()
             return (report if search is None else replace(report, incomplete=_STOPPED)), signals.caught
         finally:
             signals.remove()
 
-    report, signal = asyncio.run(work())
+    report, signal = precise_timers.run(work())
     return None if report is None else report.judged(conditions), signal
 
 
@@ -249,6 +251,7 @@ class _Progress:
         self._out.aside(f"\r\x1b[K{self._line(run)}")
 
     def _line(self, run: LoadRun) -> str:
+        from inspector.load.plan import rate_text
         from inspector.text import duration
 
         if run.phase in ("connecting", "floor"):
@@ -260,7 +263,7 @@ class _Progress:
             text = "waiting for the last answers"
         elif now < plan.warm_up:
             text += " (warm-up)"
-        rate = "" if plan.users else f"  {plan.rate:g}/s"
+        rate = "" if plan.users else f"  {rate_text(plan.rate)}"
         p99 = f"  p99 {duration(m.latency.percentile(99) * 1e6)}" if m.latency.count else ""
         lost = f"  not sent {m.not_sent:,}" if m.not_sent else ""
         return (
@@ -285,7 +288,7 @@ def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdou
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
-        from inspector.cli.paint import Paint
+        from inspector.cli.colours import Paint
         from inspector.load.reports.text import LoadText
 
         paint: Any = Paint()

@@ -41,7 +41,7 @@ def log_in(invocation: Invocation) -> int:
             if grant is None:
                 out.note("The server does not require a login. Logging in at its authorization server anyway.")
             grant = await login.run(login.authorization.log_in, session.recorder())
-        from inspector.cli.logins import as_json, described
+        from inspector.cli.login_options import as_json, described
 
         if out.json:
             out.document(as_json(grant, bool(grant.refresh_token)))
@@ -55,12 +55,12 @@ def log_in(invocation: Invocation) -> int:
 
 def log_out(invocation: Invocation) -> int:
     """Delete every login to a server, and revoke its tokens if possible."""
-    from inspector.cli import logins
-    from inspector.cli.setup import settings_of
+    from inspector.cli import login_options
+    from inspector.cli.session_setup import settings_of
 
     target = _target(invocation)
     out = Output.of(invocation)
-    authorizer = logins.authorize(invocation, asking=False)
+    authorizer = login_options.authorize(invocation, asking=False)
     done, revoked = asyncio.run(_forget(authorizer, target, settings_of(invocation).timeout))
     if out.json:
         out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
@@ -78,7 +78,7 @@ def log_out(invocation: Invocation) -> int:
 
 async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) -> tuple[int, bool]:
     """The number of logins, and whether all tokens were revoked."""
-    from inspector.cli.logins import Unrecorded
+    from inspector.cli.login_options import Unrecorded
 
     store = authorizer.store
     assert store is not None
@@ -96,7 +96,7 @@ async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) ->
 
 
 def _target(invocation: Invocation) -> HttpTarget:
-    from inspector.cli.setup import live_target
+    from inspector.cli.session_setup import live_target
     from inspector.config.targets import HttpTarget
 
     target = live_target(invocation)

@@ -23,7 +23,7 @@ def run(invocation: Invocation) -> int:
     need_terminal(
         "Use `inspector tools TARGET` or another verb, which need no terminal; `inspector --help` lists them."
     )
-    from inspector.cli.setup import target_of
+    from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
     if len(invocation.target_words) > 1 and invocation.target_words[0].startswith("@"):
@@ -41,7 +41,7 @@ def run(invocation: Invocation) -> int:
 
 def _several(invocation: Invocation) -> int:
     """Run the interface on several configured servers: all are open, the first one is in front."""
-    from inspector.cli import setup
+    from inspector.cli import session_setup
     from inspector.config.servers import find_servers, resolve
 
     for name in ("record", "header", "env", "cwd", "watch"):
@@ -49,18 +49,18 @@ def _several(invocation: Invocation) -> int:
             raise UsageError(f"--{name} is for one server, but several are named.", hint="Open them one by one.")
     listed = find_servers(config=invocation.option("config"))
     entries = list({entry.reference: entry for entry in map(listed.find, invocation.target_words)}.values())
-    setup.confirm_start(invocation, entries)
-    consent = setup.consent_of(invocation)
-    targets = [resolve(entry, prompt=setup.ask, consent=consent) for entry in entries]
+    session_setup.confirm_start(invocation, entries)
+    consent = session_setup.consent_of(invocation)
+    targets = [resolve(entry, prompt=session_setup.ask, consent=consent) for entry in entries]
     for target in targets:
-        setup.warn_of_interception(invocation, target)
+        session_setup.warn_of_interception(invocation, target)
     return interface(invocation, targets[0], targets[1:])
 
 
 def interface(invocation: Invocation, target: Target | None, others: Sequence[Target] = ()) -> int:
     """Run the interface on a server, or on its start screen. `others` are open behind it."""
-    from inspector.cli.files import new_recording
-    from inspector.cli.setup import options_of, settings_of
+    from inspector.cli.output_files import new_recording
+    from inspector.cli.session_setup import options_of, settings_of
     from inspector.tui import app
 
     settings = settings_of(invocation)
@@ -80,7 +80,7 @@ def interface(invocation: Invocation, target: Target | None, others: Sequence[Ta
 
 def replay(invocation: Invocation, target: RecordingTarget, *, follow: bool, at: str = "", **playing: float) -> int:
     """Run the interface on a recording; `at` is a position in it, `playing` its `speed` and longest `gap`."""
-    from inspector.cli.setup import settings_of
+    from inspector.cli.session_setup import settings_of
     from inspector.tui import app
 
     return app.run_recording(target.path, follow=follow, settings=settings_of(invocation), at=at, **playing)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import forced
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import forced
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
 
@@ -38,7 +38,7 @@ def run(invocation: Invocation) -> int:
         if given and given != ["--show"]:
             raise UsageError(f"`inspector pin {given[0]}` needs a target.", hint="List the pins with `inspector pin`.")
         return _list(out, pins)
-    from inspector.cli.setup import live_target
+    from inspector.cli.session_setup import live_target
     from inspector.config.targets import StdioTarget
 
     # A file is shown without a target, because it contains the target.
@@ -80,7 +80,7 @@ def _show(out: Output, pins: Pins, target: Target) -> int:
     if out.json:
         out.document(_entry(pin) | {"surface": pin.surface})
         return 0
-    from inspector.cli.rows import ROWS
+    from inspector.cli.item_text import ROWS
 
     out.lines([f"{out.safe(pin.label, NAME)}  pinned {_when(pin)}, {_amounts(pin)}", out.safe(pin.target, NAME)])
     instructions = pin.surface.get("instructions")
@@ -169,7 +169,7 @@ def _tell(
         out.line(f"{name} still offers what was pinned {_when(before)}.")
         return
     from inspector.cli import surface_report
-    from inspector.cli.paint import Paint
+    from inspector.cli.colours import Paint
     from inspector.compare.surface import AREAS
 
     paint = Paint()

@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ASK, SAVE
 from inspector.cli.output import Output
 from inspector.cli.verb import Slot, Verb
+from inspector.errors import ServerError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
+    from inspector.client.session import Session
 
 
 def run(invocation: Invocation) -> int:
     """Read the resource and print its contents."""
     from inspector.cli import headless
-    from inspector.cli.files import check_outputs, forced
+    from inspector.cli.output_files import check_outputs, forced
 
     check_outputs(invocation, "save")
 
     async def work(session: Any, out: Output) -> int:
         call = session.read_resource(invocation.arguments["uri"])
-        result = await call.result()
+        try:
+            result = await call.result()
+        except ServerError as error:
+            error.hint = error.hint or await _near(session, invocation.arguments["uri"])
+            raise
         contents = result.get("contents") if type(result) is dict else None
         if out.json:
-            from inspector.cli.results import result_text
+            from inspector.cli.exact_results import result_text
 
             out.document_text(result_text(session.journal, call.answer_n, result))
         elif contents is None or invocation.option("save") is None:
@@ -36,6 +42,14 @@ def run(invocation: Invocation) -> int:
         return 0
 
     return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
+
+
+async def _near(session: Session, uri: str) -> str:
+    """A hint with the nearest listed URI; empty without one, because a resource need not be listed."""
+    from inspector.cli.arguments import unlisted
+
+    hint = await unlisted(session, "resources", uri)
+    return hint if hint.endswith("?") else ""
 
 
 def _print(out: Output, result: Any, contents: Any) -> None:

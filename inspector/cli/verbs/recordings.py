@@ -155,7 +155,7 @@ def _delete(out: Output, paths: list[Path], *, dry: bool) -> int:
 
 def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> int:
     """Delete old recordings, or (without an age) those beyond the limits of the settings."""
-    from inspector.cli import setup
+    from inspector.cli import session_setup
     from inspector.client.retention import beyond, kept, older, why_protected
     from inspector.config.paths import state_folder
 
@@ -163,7 +163,7 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
     if age is not None:
         doomed = list(older(found, age))
     else:
-        settings = setup.settings_of(invocation)
+        settings = session_setup.settings_of(invocation)
         doomed = list(beyond(found, settings.keep_recordings, settings.keep_recordings_bytes))
     names = kept(state_folder() / "recordings")
     free = []

@@ -25,9 +25,9 @@ def run(invocation: Invocation) -> int:
     try:
         at = invocation.option("at") or ""
         if at:
-            from inspector.replay import places
+            from inspector.replay import positions
 
-            places.read(at, journal)
+            positions.read(at, journal)
     finally:
         journal.release()
     interface.need_terminal("Write a recording as text with `inspector export FILE --to md`.")

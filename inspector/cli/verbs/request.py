@@ -30,7 +30,7 @@ def run(invocation: Invocation) -> int:
             return 0
         call = session.start(method, params, progress=False)
         result = await call.result()
-        from inspector.cli.results import result_text
+        from inspector.cli.exact_results import result_text
 
         text = result_text(session.journal, call.answer_n, result)
         (out.document_text if out.json else out.pretty)(text)

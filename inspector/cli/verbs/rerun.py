@@ -6,11 +6,11 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.comparing import RULES, rules_of
-from inspector.cli.files import check_outputs, forced, new_recording, write_text
+from inspector.cli.comparison_options import RULES, rules_of
 from inspector.cli.options import Option, output, pace, recording
 from inspector.cli.output import Output
-from inspector.cli.setup import live_target
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
+from inspector.cli.session_setup import live_target
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import InspectorError, UsageError
 
@@ -87,13 +87,13 @@ def _rerun(
     invocation: Invocation, out: Output, source: Path, target: StdioTarget | HttpTarget, *, again: bool = False
 ) -> tuple[RerunReport | None, Path | None]:
     """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
-    from inspector.cli import setup
-    from inspector.cli.recorded import tell_notices, whole_journal
+    from inspector.cli import session_setup
+    from inspector.cli.open_recording import tell_notices, whole_journal
     from inspector.client.recording import new_journal
     from inspector.replay.script import check_source
 
-    settings = setup.settings_of(invocation)
-    options = setup.options_of(invocation, target, settings, asking=False)
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
     rules = rules_of(invocation)
     with whole_journal(source) as recording:
         tell_notices(out, recording)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import check_outputs, forced, write_text
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import Option, count, output, path
 from inspector.cli.output import Output
+from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
-    from inspector.flows.opening import SessionOpener
     from inspector.flows.reports.text import TextReport
     from inspector.flows.results import FlowResult, RunResult, StepResult
+    from inspector.flows.run_sessions import SessionOpener
     from inspector.flows.runner import CollectionRun, RunOptions
 
 _REPORTS = ("junit", "markdown", "html")
@@ -120,15 +120,15 @@ def _server(said: Invocation) -> str:
 
 def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener:
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
-    from inspector.check.judge import Judge
-    from inspector.cli import setup
-    from inspector.flows.opening import SessionOpener
+    from inspector.check.judge.judge import Judge
+    from inspector.cli import session_setup
+    from inspector.flows.run_sessions import SessionOpener
 
-    settings = setup.settings_of(said)
-    consent = setup.consent_of(said)
+    settings = session_setup.settings_of(said)
+    consent = session_setup.consent_of(said)
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
-        from inspector.config.target_words import parse_target
+        from inspector.config.target_arguments import parse_target
         from inspector.config.targets import RecordingTarget
 
         words, command = [text], False
@@ -138,19 +138,19 @@ def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener
         target = parse_target(
             words, command=command, config=said.option("config"), headers=said.option("header", ()),
             env=dict(said.option("env", ())), cwd=said.option("cwd"), transport=said.option("transport", "auto"),
-            verify=not said.option("no-verify"), prompt=setup.ask, consent=consent,
+            verify=not said.option("no-verify"), prompt=session_setup.ask, consent=consent,
         )  # fmt: skip
         if isinstance(target, RecordingTarget):
             raise UsageError(
                 f"{target.describe()} is a recording, and flows need a server.",
                 hint="`inspector serve FILE` is a server that answers from a recording.",
             )
-        setup.warn_of_interception(said, target)
+        session_setup.warn_of_interception(said, target)
         return target
 
     return SessionOpener(
         server_of,
-        lambda target: setup.options_of(said, target, settings, asking=False),
+        lambda target: session_setup.options_of(said, target, settings, asking=False),
         settings,
         keep=said.option("keep"),
         record=settings.record and not said.option("no-record"),
@@ -195,7 +195,7 @@ class _Progress:
 
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
-        from inspector.cli.paint import Paint
+        from inspector.cli.colours import Paint
         from inspector.flows.reports.text import TextReport
 
         paint: Any = Paint()

@@ -6,19 +6,19 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.files import new_recording
 from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
+from inspector.cli.output_files import new_recording
+from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
 from inspector.cli.verb import Slot, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
-    from inspector.replay.mock import Mock, MockOptions, OnMiss
-    from inspector.replay.mock_passthrough import Upstream
-    from inspector.replay.mock_tally import MockReport
+    from inspector.replay.mock.passthrough import Upstream
+    from inspector.replay.mock.server import Mock, MockOptions, OnMiss
+    from inspector.replay.mock.statistics import MockReport
 
 SHOWN = 20
 """Misses and unused requests that are listed."""
@@ -52,7 +52,7 @@ def _unusual(journal: Journal) -> list[str]:
 
 
 def _options(invocation: Invocation) -> MockOptions:
-    from inspector.replay.mock import MockOptions
+    from inspector.replay.mock.server import MockOptions
 
     on_miss: OnMiss = invocation.option("on-miss") or ("passthrough" if invocation.target_words else "error")
     if (on_miss == "passthrough") != bool(invocation.target_words):
@@ -72,12 +72,12 @@ def _options(invocation: Invocation) -> MockOptions:
 
 
 async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
-    from inspector.cli import setup
-    from inspector.replay.mock import Mock
+    from inspector.cli import session_setup
+    from inspector.replay.mock.server import Mock
     from inspector.serving.base import LONGEST_MESSAGE
     from inspector.serving.http_connection import ConnectionLimits
 
-    longest = setup.settings_of(invocation).max_body_bytes or LONGEST_MESSAGE
+    longest = session_setup.settings_of(invocation).max_body_bytes or LONGEST_MESSAGE
     with ended_by_signals() as stop:
         mock = Mock(journal, options, new_journal=_recorder(invocation, out), said=_say, upstream=_upstream(invocation))
         await mock.load(
@@ -115,12 +115,12 @@ async def _serve_http(mock: Mock, where: HostPort, out: Output, stop: asyncio.Ev
 
 def _recorder(invocation: Invocation, out: Output) -> Any:
     """The factory of client recordings: --record FILE with numbers for later clients, else in the state directory."""
-    from inspector.cli import setup
+    from inspector.cli import session_setup
     from inspector.client.recording import new_journal
     from inspector.config.targets import RecordingTarget
 
     target = RecordingTarget(recording(invocation.arguments["file"]))
-    settings = setup.settings_of(invocation)
+    settings = session_setup.settings_of(invocation)
     named = new_recording(invocation, source=target.path)
     keep = settings.record and not invocation.option("no-record")
     first = new_journal(target, settings=settings, record=named) if named is not None else None
@@ -140,11 +140,11 @@ def _recorder(invocation: Invocation, out: Output) -> Any:
 def _upstream(invocation: Invocation) -> Upstream | None:
     if not invocation.target_words:
         return None
-    from inspector.cli import setup
+    from inspector.cli import session_setup
     from inspector.client.bare_connection import BareConnection, ConnectionListener
 
-    target = setup.live_target(invocation)
-    options = setup.options_of(invocation, target, setup.settings_of(invocation), asking=False)
+    target = session_setup.live_target(invocation)
+    options = session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=False)
 
     def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
         return BareConnection(target, journal, hearer, options)
@@ -201,7 +201,7 @@ def _more(out: Output, count: int) -> None:
 
 def fault(word: str) -> Any:
     """A fault, `KIND[=VALUE][@FILTER][%PERCENT]`."""
-    from inspector.replay.mock_faults import parse_fault
+    from inspector.replay.mock.faults import parse_fault
 
     return parse_fault(word)
 

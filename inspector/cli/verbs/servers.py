@@ -9,7 +9,7 @@ from inspector.cli.options import Option, path
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config import trust
-from inspector.config.remember import LastOpen, ServerMemory
+from inspector.config.server_memory import LastOpen, ServerMemory
 from inspector.config.servers import exposure_of
 from inspector.errors import UsageError
 
@@ -53,7 +53,7 @@ def run(invocation: Invocation) -> int:
     exposed = [(exposure, trust.standing(exposure, memory)) for exposure in map(exposure_of, found.entries)]
     if out.json:
         problems = [{"path": str(problem.path), "message": problem.message} for problem in found.problems]
-        from inspector.cli.logins import as_json
+        from inspector.cli.login_options import as_json
 
         servers = [
             _entry(entry, *asked, last) for entry, asked, last in zip(found.entries, exposed, lasts, strict=True)
@@ -76,7 +76,7 @@ def run(invocation: Invocation) -> int:
         for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
     ])  # fmt: skip
     if logins:
-        from inspector.cli.logins import described
+        from inspector.cli.login_options import described
 
         for kept in logins:
             told = described(kept.grant, kept.renewable, out)

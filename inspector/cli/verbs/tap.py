@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli import program, setup
+from inspector.cli import program_name, session_setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
-from inspector.cli.serving import LOOPBACK, HostPort, address, ended_by_signals, is_address, origin
+from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, origin
 from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -33,7 +33,7 @@ def run(invocation: Invocation) -> int:
     name = invocation.option("install")
     if name is not None:
         return _install(invocation, out, name)
-    target = setup.live_target(invocation)
+    target = session_setup.live_target(invocation)
     where: HostPort | None = invocation.option("listen")
     if where is None:
         return _stdio(invocation, out, target)
@@ -117,11 +117,11 @@ def _say_where(out: Output, url: str, where: HostPort, target: StdioTarget | Htt
 
 
 def _options(invocation: Invocation, target: StdioTarget | HttpTarget) -> Any:
-    return setup.options_of(invocation, target, setup.settings_of(invocation), asking=False)
+    return session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=False)
 
 
 def _telemetry(invocation: Invocation, out: Output) -> Telemetry:
-    return Telemetry(out, invocation.option("otlp") or setup.settings_of(invocation).otlp)
+    return Telemetry(out, invocation.option("otlp") or session_setup.settings_of(invocation).otlp)
 
 
 def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, telemetry: Telemetry) -> Journal:
@@ -129,11 +129,11 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
 
     A client starts its servers repeatedly with the same words: none of these starts may fail because the file exists.
     """
-    from inspector.cli.serving import numbered
+    from inspector.cli.serve_options import numbered
     from inspector.client.recording import new_journal
     from inspector.errors import RecordingExists
 
-    settings = setup.settings_of(invocation)
+    settings = session_setup.settings_of(invocation)
     named: Path | None = invocation.option("record")
     keep = settings.record and not invocation.option("no-record")
     number, record = 1, named
@@ -181,7 +181,7 @@ def _install(invocation: Invocation, out: Output, name: str) -> int:
 def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
     """A client's config entry with a tap before its server, otherwise unchanged."""
     command, args = raw.get("command"), raw.get("args")
-    ours = [*program.command(), "tap"]
+    ours = [*program_name.command(), "tap"]
     if isinstance(command, list):
         return {**raw, "command": [*ours, "--", *command]}
     if isinstance(command, str):

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.config import files
+from inspector.config import foreign_files
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ConfigError
 from inspector.protocol.revisions import Era
@@ -70,7 +70,7 @@ class Verdicts:
 
     def _read(self) -> dict[str, Any]:
         with suppress(ConfigError, ValueError, RecursionError):
-            found = json.loads(files.read_bytes(self.path, limit=_LARGEST))
+            found = json.loads(foreign_files.read_bytes(self.path, limit=_LARGEST))
             return found if type(found) is dict else {}
         return {}
 

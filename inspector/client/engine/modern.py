@@ -14,8 +14,8 @@ from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRequests, InputUnavailable
 from inspector.client.engine.legacy import on_progress
-from inspector.client.engine.listening import Listening
 from inspector.client.engine.pending_requests import Call, RpcResponse
+from inspector.client.engine.subscription_stream import Listening
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.extensions import CAPABILITIES_KEY, CLIENT_KEY
 from inspector.client.state.catalog import KINDS, ListName

@@ -13,8 +13,8 @@ from typing import Any
 
 from inspector.client.engine.engine import Engine
 from inspector.client.engine.input_requests import InputRequests, InputUnavailable
-from inspector.client.engine.listening import FOR_EVER
 from inspector.client.engine.pending_requests import Call
+from inspector.client.engine.subscription_stream import FOR_EVER
 from inspector.client.state.calls import server_error
 from inspector.client.state.tasks import OVER, Task
 from inspector.errors import (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from inspector.client.state.cache import CACHEABLE, LONGEST, subject_of
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, excerpt
 
 MOST = 500

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from inspector.hints import NO_HINT, Hint
 from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 
 LoginStepState = Literal["ok", "note", "failed", "open"]
 

@@ -18,7 +18,7 @@ from inspector.client.state.recorded_tracks import Budget, params_of, result_of
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))

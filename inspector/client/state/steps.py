@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 ConnectionStepState = Literal["ok", "note", "failed", "waiting", "open"]

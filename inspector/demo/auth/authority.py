@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from inspector.demo.auth.authorize import Authorize
 from inspector.demo.auth.clients import GRANTS, METHODS
 from inspector.demo.auth.device import Devices
-from inspector.demo.auth.exchange import HttpReply, OAuthError, json_answer, page, refusal
+from inspector.demo.auth.http_values import HttpReply, OAuthError, json_answer, page, refusal
 from inspector.demo.auth.issuer import SCOPES, Issuer
 from inspector.demo.auth.token import exchange, revoke
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.auth.exchange import Request
+    from inspector.demo.auth.grants import Access
+    from inspector.demo.auth.http_values import Request
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.auth.vault import Access
 
     Endpoint = Callable[[Request], HttpReply]
 

@@ -7,13 +7,13 @@ import secrets
 from html import escape
 
 from inspector.demo.auth.clients import CODE, REFRESH
-from inspector.demo.auth.exchange import OAuthError, page, redirect, table
-from inspector.demo.auth.vault import Bounded, IssuedGrant
+from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.http_values import OAuthError, page, redirect, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.auth.clients import RegisteredClient
-    from inspector.demo.auth.exchange import HttpReply, Pairs, Request, RequestParameters
+    from inspector.demo.auth.http_values import HttpReply, Pairs, Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 PERSON = "demo-person"

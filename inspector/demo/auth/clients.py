@@ -8,14 +8,14 @@ import secrets
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.exchange import OAuthError
-from inspector.demo.auth.vault import Bounded
+from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.auth.exchange import Request
+    from inspector.demo.auth.http_values import Request
 
 CODE = "authorization_code"
 REFRESH = "refresh_token"

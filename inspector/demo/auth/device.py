@@ -7,13 +7,13 @@ from html import escape
 
 from inspector.demo.auth.authorize import PERSON
 from inspector.demo.auth.clients import DEVICE, REFRESH
-from inspector.demo.auth.exchange import OAuthError, json_answer, page, table
-from inspector.demo.auth.vault import Bounded, IssuedGrant
+from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.http_values import OAuthError, json_answer, page, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.auth.clients import RegisteredClient
-    from inspector.demo.auth.exchange import HttpReply, Request, RequestParameters
+    from inspector.demo.auth.http_values import HttpReply, Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 LIFETIME = 600.0  # seconds

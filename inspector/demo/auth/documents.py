@@ -8,8 +8,8 @@ import socket
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import CODE, DEVICE, REFRESH, RegisteredClient, from_metadata
-from inspector.demo.auth.exchange import OAuthError
-from inspector.demo.auth.vault import Bounded
+from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.exchange import HttpReply, OAuthError, json_answer, refusal
+from inspector.demo.auth.http_values import HttpReply, OAuthError, json_answer, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from inspector.demo.auth.exchange import Pairs
+    from inspector.demo.auth.http_values import Pairs
 
     Change = Callable[[Any, str], Any]
 

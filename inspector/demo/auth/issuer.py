@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from urllib.parse import urlsplit
 
+from inspector.demo.auth.client_authentication import Identification
 from inspector.demo.auth.clients import LOOPBACK, Clients, known
 from inspector.demo.auth.documents import Documents
-from inspector.demo.auth.exchange import OAuthError
 from inspector.demo.auth.faults import CLOCK_SKEW, SKEWED, Faults
-from inspector.demo.auth.identify import Identification
-from inspector.demo.auth.vault import Vault
+from inspector.demo.auth.grants import Vault
+from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import LOOPBACK
-from inspector.demo.auth.exchange import LARGEST_FORM, HttpReply, Request
-from inspector.demo.auth.gate import Gate
-from inspector.demo.feed import is_gone
+from inspector.demo.auth.http_values import LARGEST_FORM, HttpReply, Request
+from inspector.demo.auth.token_check import Gate
+from inspector.demo.event_stream import is_gone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

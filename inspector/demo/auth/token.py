@@ -5,8 +5,8 @@ from __future__ import annotations
 from hmac import compare_digest
 
 from inspector.demo.auth.clients import CODE, DEVICE, ITSELF, REFRESH
-from inspector.demo.auth.exchange import HttpReply, OAuthError
-from inspector.demo.auth.vault import IssuedGrant, challenge_of
+from inspector.demo.auth.grants import IssuedGrant, challenge_of
+from inspector.demo.auth.http_values import HttpReply, OAuthError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.auth.clients import RegisteredClient
     from inspector.demo.auth.device import Devices
-    from inspector.demo.auth.exchange import Request, RequestParameters
+    from inspector.demo.auth.http_values import Request, RequestParameters
     from inspector.demo.auth.issuer import Issuer
 
 

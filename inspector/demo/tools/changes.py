@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import failure, result
-from inspector.demo.offers import Toolbox
+from inspector.demo.definitions import Toolbox
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

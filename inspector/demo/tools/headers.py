@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.demo.offers import READ_ONLY, RECEIVED, Toolbox, received
+from inspector.demo.definitions import READ_ONLY, RECEIVED, Toolbox, received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

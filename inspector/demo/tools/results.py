@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from inspector.demo.content import audio, contents, embedded, failure, image, link, result, text
+from inspector.demo.definitions import READ_ONLY, Toolbox
 from inspector.demo.media import icon
-from inspector.demo.offers import READ_ONLY, Toolbox
 from inspector.demo.rpc import RpcError
 
 TYPE_CHECKING = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, failure, form, result, text
-from inspector.demo.offers import Toolbox
+from inspector.demo.definitions import Toolbox
 from inspector.demo.rpc import Refused, encode
-from inspector.demo.tools.asks import ASKS
+from inspector.demo.tools.client_requests import ASKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, failure, form, result
-from inspector.demo.offers import READ_ONLY, Toolbox
+from inspector.demo.definitions import READ_ONLY, Toolbox
 from inspector.demo.rpc import INTERNAL_ERROR, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from inspector.journal.filters.text import Needle, search
 from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query, both, picked
+from inspector.journal.query import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_REQUESTS = 20_000

@@ -11,7 +11,7 @@ from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Kind
 from inspector.journal.index import NO_ID, STATE_NAMES
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 
 MOST = 50
 """Most completions in the list."""

@@ -16,7 +16,7 @@ from inspector.journal.filters.values import BadValue, NamePattern, NumberSpan, 
 from inspector.journal.format import Dir
 from inspector.journal.index import NO_ID, Index, NameTable
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query, both, either, inverted, picked
+from inspector.journal.query import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
 
 _KEPT_IDS = 20_000

@@ -36,7 +36,7 @@ from inspector.journal.filters.text import LONGEST
 from inspector.journal.filters.values import BadValue, NamePattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 LONGEST_FILTER = 2000

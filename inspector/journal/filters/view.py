@@ -11,7 +11,7 @@ from inspector.journal.filters.bodies import Text
 from inspector.journal.filters.conditions import REQUESTS, HasFinding, IsMarked, Scan
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
-from inspector.journal.select import picked
+from inspector.journal.query import picked
 
 SLICE = 1 << 15
 """Events that are read at once: a few milliseconds, so that a thread yields to others in between."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from html import escape
 
+from inspector.load.plan import number_text, rate_text
 from inspector.load.report import LoadReport
 from inspector.load.reports.text import plan_line, row_limits, time_text
 from inspector.text import count, safe, size
@@ -53,6 +55,7 @@ def _lines(report: LoadReport) -> Iterator[str]:
         yield "</table>"
     yield from _steps(report)
     yield from _figures(report)
+    yield from _tools(report)
     yield from _plots(report)
     yield from _errors(report)
     yield f"<p>Written by inspector {__version__}.</p></body></html>"
@@ -62,17 +65,16 @@ def _steps(report: LoadReport) -> Iterator[str]:
     if report.steps:
         yield '<h2>Rates</h2><table><tr><th>rate</th><th>answers</th><th>p99</th><th class="text">bound</th></tr>'
         for step in sorted(report.steps, key=lambda step: step.rate):
-            yield (
-                f"<tr><td>{step.rate:g}/s</td><td>{step.throughput:.4g}/s</td><td>{_text(time_text(step.p99))}</td>"
-                f'<td class="text">{_text(step.broken or "held")}</td></tr>'
-            )
+            figures = (rate_text(step.rate), rate_text(step.throughput, 4), time_text(step.p99))
+            cells = "".join(f"<td>{_text(figure)}</td>" for figure in figures)
+            yield f'<tr>{cells}<td class="text">{_text(step.broken or "held")}</td></tr>'
         yield "</table>"
 
 
 def _figures(report: LoadReport) -> Iterator[str]:
     rows = [
         ("sent", count(report.sent)),
-        ("done", f"{count(report.done)} ({report.throughput:.4g}/s)"),
+        ("done", f"{count(report.done)} ({rate_text(report.throughput, 4)})"),
         ("failed", count(report.failed)),
         ("not sent", count(report.not_sent)),
     ]
@@ -97,6 +99,18 @@ def _figures(report: LoadReport) -> Iterator[str]:
         yield "</table>"
 
 
+def _tools(report: LoadReport) -> Iterator[str]:
+    if report.tools:
+        heads = "".join(f"<th>{name}</th>" for name in ("done", "failed", "p50", "p99", "service time, p99"))
+        yield f'<h2>By tool</h2><table><tr><th class="text">tool</th>{heads}</tr>'
+        for each in report.tools:
+            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
+            figures = (count(each.done), count(each.failed), *map(time_text, times))
+            cells = "".join(f"<td>{_text(figure)}</td>" for figure in figures)
+            yield f'<tr><td class="text">{_text(each.tool, 200)}</td>{cells}</tr>'
+        yield "</table>"
+
+
 def _plots(report: LoadReport) -> Iterator[str]:
     limits = row_limits((report.latency, report.service))
     if limits:
@@ -112,7 +126,7 @@ def _plots(report: LoadReport) -> Iterator[str]:
     def plot(name: str, values: Sequence[float], shown: Callable[[float], str]) -> str:
         return f"<h2>{name}</h2>{_series(times, values, width, warm_up, shown)}"
 
-    yield plot("Answers per second", [(sample.done - sample.failed) / width for sample in points], "{:.4g}/s".format)
+    yield plot("Answers per second", report.result_rates, partial(rate_text, digits=4))
     yield plot("Waiting calls", [float(sample.waiting) for sample in points], "{:.0f}".format)
     yield plot("p99", [sample.p99 or 0.0 for sample in points], time_text)
     if any(sample.cpu is not None for sample in points):
@@ -157,7 +171,7 @@ def _series(
     parts.append(f'<line class="axis" x1="{_LEFT}" y1="{_HEIGHT}" x2="{_WIDTH}" y2="{_HEIGHT}"/>')
     parts.append(f'<text x="0" y="12">{_text(shown(most))}</text><text x="0" y="{_HEIGHT}">0</text>')
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT + 16}">0 s</text>')
-    parts.append(f'<text x="{_WIDTH}" y="{_HEIGHT + 16}" text-anchor="end">{end:.3g} s</text>')
+    parts.append(f'<text x="{_WIDTH}" y="{_HEIGHT + 16}" text-anchor="end">{number_text(end, 3)} s</text>')
     return "".join((*parts, "</svg>"))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from inspector.load.histogram import Histogram
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, number_text, rate_text
 from inspector.load.report import LoadReport
 from inspector.text import cell_len, count, duration, ellipsis, quantity, safe, signs, size
 
@@ -27,8 +28,8 @@ def plain(text: str, _colour: Colour) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """A time with its unit."""
-    return duration(seconds * 1e6)
+    """A time with its unit; two digits of one below a millisecond."""
+    return f"{seconds * 1e3:.2g} ms" if 0 < seconds < 1e-3 else duration(seconds * 1e6)
 
 
 def row_limits(times: Sequence[Histogram]) -> list[float]:
@@ -54,7 +55,7 @@ def plan_line(plan: LoadPlan) -> str:
             f"Closed model: {users} the next call after the answer, so calls that a stall delays are not counted; "
             f"{plan.seconds:g} s{warm_up}"
         )
-    return f"Open model: {plan.rate:,.6g} calls/s at constant arrival for {plan.seconds:g} s{warm_up}"
+    return f"Open model: {number_text(plan.rate)} calls/s at constant arrival for {plan.seconds:g} s{warm_up}"
 
 
 class LoadText:
@@ -85,6 +86,7 @@ class LoadText:
         yield from self._steps()
         yield from self._counts()
         yield from self._times()
+        yield from self._tools()
         yield from self._histogram()
         yield from self._series()
         yield from self._errors()
@@ -96,8 +98,9 @@ class LoadText:
             return
         yield f"{'rate':>10}{'answers':>12}{'p99':>12}{'failed':>9}"
         for step in sorted(report.steps, key=lambda step: step.rate):
+            rates = f"{rate_text(step.rate):>10}{rate_text(step.throughput, 4):>12}"
             yield (
-                f"{step.rate:>8g}/s{step.throughput:>10.4g}/s{time_text(step.p99):>12}{step.failed:>9}  "
+                f"{rates}{time_text(step.p99):>12}{step.failed:>9}  "
                 f"{self.paint(step.broken, 'red') if step.broken else ''}"
             ).rstrip()
         yield ""
@@ -105,8 +108,8 @@ class LoadText:
     def _counts(self) -> Iterator[str]:
         report = self.report
         seconds = max(min(report.seconds, report.plan.seconds) - report.plan.warm_up, 1e-9)
-        yield f"sent      {count(report.sent):>10}  {report.sent / seconds:.4g}/s"
-        yield f"done      {count(report.done):>10}  {report.throughput:.4g}/s"
+        yield f"sent      {count(report.sent):>10}  {rate_text(report.sent / seconds, 4)}"
+        yield f"done      {count(report.done):>10}  {rate_text(report.throughput, 4)}"
         share = f"  {100 * report.failed / max(report.sent, 1):.2g} %" if report.failed else ""
         yield self.paint(f"failed    {count(report.failed):>10}{share}", "red" if report.failed else None)
         if not report.is_closed:
@@ -138,6 +141,20 @@ class LoadText:
             yield text
             yield ""
 
+    def _tools(self) -> Iterator[str]:
+        tools = self.report.tools
+        if not tools:
+            return
+        wide = min(max(cell_len(self._safe(each.tool)) for each in tools), 40)
+        yield f"{'by tool':<{wide}}{'done':>10}{'failed':>9}{'p50':>10}{'p99':>10}{'service p99':>14}"
+        for each in tools:
+            name = ellipsis(self._safe(each.tool), wide, signs(self._ascii).cut)
+            times = (each.latency.percentile(50), each.latency.percentile(99), each.service.percentile(99))
+            p50, p99, service = map(time_text, times)
+            row = f"{name}{' ' * (wide - cell_len(name))}{count(each.done):>10}{count(each.failed):>9}"
+            yield f"{row}{p50:>10}{p99:>10}{service:>14}"
+        yield ""
+
     def _histogram(self) -> Iterator[str]:
         report = self.report
         limits = row_limits((report.latency, report.service))
@@ -159,19 +176,18 @@ class LoadText:
         points = report.series
         if len(points) < 2:
             return
-        width = report.width
-        end = points[-1].t + width
-        yield self._spark("answers/s", [(sample.done - sample.failed) / width for sample in points], "{:.4g}/s")
-        yield self._spark("waiting", [float(sample.waiting) for sample in points], "{:.0f}")
-        yield self._spark("p99", [sample.p99 or 0.0 for sample in points], None)
+        end = points[-1].t + report.width
+        yield self._spark("answers/s", report.result_rates, partial(rate_text, digits=4))
+        yield self._spark("waiting", [float(sample.waiting) for sample in points], "{:.0f}".format)
+        yield self._spark("p99", [sample.p99 or 0.0 for sample in points], time_text)
         if any(sample.cpu is not None for sample in points):
-            yield self._spark("server CPU", [100 * (sample.cpu or 0) for sample in points], "{:.0f} %")
-            yield self._spark("memory", [(sample.rss or 0) / 1e6 for sample in points], "{:.0f} MB")
+            yield self._spark("server CPU", [100 * (sample.cpu or 0) for sample in points], "{:.0f} %".format)
+            yield self._spark("memory", [(sample.rss or 0) / 1e6 for sample in points], "{:.0f} MB".format)
         cells = min(len(points), _LINE)
-        yield f"{'':12}0 s{f'{end:.3g} s':>{max(cells - 3, 6)}}"
+        yield f"{'':12}0 s{f'{number_text(end, 3)} s':>{max(cells - 3, 6)}}"
         yield ""
 
-    def _spark(self, name: str, values: Sequence[float], form: str | None) -> str:
+    def _spark(self, name: str, values: Sequence[float], form: Callable[[float], str]) -> str:
         """One line of bars; several points share a bar if there are more than fit, and the highest is shown."""
         cells = min(len(values), _LINE)
         shown = [
@@ -181,8 +197,7 @@ class LoadText:
         most = max(shown)
         top = len(self._bars) - 1
         bars = "".join(self._bars[round(top * value / most)] if most and value else " " for value in shown)
-        text = time_text(most) if form is None else form.format(most)
-        return f"{name:<12}{bars}  max {text}"
+        return f"{name:<12}{bars}  max {form(most)}"
 
     def _errors(self) -> Iterator[str]:
         errors = self.report.errors

@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from inspector.client.inbox import HUMAN_MODEL, Question, StandingAnswers, root_object, sampling_result
-from inspector.protocol.form import UNSET, Form
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.text import safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint

@@ -15,12 +15,13 @@ from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.text import count
 from inspector.tui.ask import labels
-from inspector.tui.events import HintsChanged
+from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 _TOPIC_CELLS = 12
@@ -66,10 +67,10 @@ class QuestionRows:
         return paint.spread(left, state, width)
 
 
-class InboxPane(Edge):
+class InboxPane(AnswersBeside, Edge):
     """The inbox. The selected question is shown and answered in the work pane."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox"), *bindings("asked")]
     DEFAULT_CSS = """
     InboxPane > VirtualList { height: 1fr; }
     """
@@ -151,7 +152,10 @@ class InboxPane(Edge):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the questions."""
-        wanted = ["list.select"] if len(self._rows) else []
+        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self._rows) else []
+        asked = self.asked()
+        if asked is not None:
+            wanted += [verb for verb in asked.verbs_beside() if verb != "asked.later"]
         if self._answers_stand:
             wanted.append("inbox.ask-again")
         return hints(self, *wanted)
@@ -165,6 +169,8 @@ class InboxPane(Edge):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording sends nothing, so it has no standing answers to remove."""
+        if action in ASKED_ACTIONS:
+            return action != "later" and self.can_answer(action)
         return self.session.commands is not None or action != "ask_again"
 
     def action_ask_again(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,13 +19,13 @@ from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.events import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
@@ -34,6 +35,9 @@ from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 
 ASKER = 18
 """Characters of the server's name in the title, so that the question fits."""
+
+ASKED_ACTIONS = ("answer", "always", "decline", "later")
+"""The actions of `AnswersBeside`."""
 
 BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
@@ -57,6 +61,9 @@ class QuestionPane(CompactEdge):
         def __init__(self, after: Question) -> None:
             super().__init__()
             self.after = after
+
+    class Later(Message):
+        """The user leaves the question open."""
 
     class Answered(Message):
         """The question has been answered."""
@@ -83,6 +90,8 @@ class QuestionPane(CompactEdge):
         self._state = ""
         self._sends_anyway = False
         self._from_now_on = False
+        self.answered_from_list = False
+        """The keys of the list beside it send the answer."""
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -170,14 +179,43 @@ class QuestionPane(CompactEdge):
             said.append(("No answer was sent.", "muted"))
         self._said.show(said)
         self._foot.show(self._foot_lines(question))
-        self.state_keys = self.hints()
-        self.state_note = self._note()
-        self.draw_state()
+        self._draw_keys()
         self.post_message(HintsChanged())
+
+    def _draw_keys(self) -> None:
+        """Show the keys that work now: the own ones, those of the list, or the one that leads here."""
+        beside = self.is_open and not self.has_focus_within
+        if beside and self.answered_from_list:
+            self.state_keys = hints(self, *self.verbs_beside())
+        else:
+            self.state_keys = hints(self, "app.question") if beside else self.hints()
+        self.state_note = self._note()
+        if beside and self.compact:
+            # The keys are hidden, and those of the footer are of the form.
+            self.state_note = " ".join(f"{hint.label} {hint.title}" for hint in self.state_keys[:1])
+        # The keys beside a list or a form work there.
+        self.key_line.muted = not beside and not self.has_focus_within
+        self.draw_state()
+
+    def set_compact(self, compact: bool) -> None:
+        if compact != self.compact:
+            self.compact = compact
+            self._draw_keys()
+
+    def on_descendant_focus(self) -> None:
+        # Textual calls the handler of the edge as well.
+        self.call_next(self._draw_keys)
+
+    on_descendant_blur = on_descendant_focus
+
+    def verbs_beside(self) -> list[str | tuple[str, str]]:
+        """The verbs of the list beside it, while its keys answer the question."""
+        roots = isinstance(self.body, RootsBody) and self.body.json is None
+        return ["asked.answer", *(["asked.always"] if roots else []), "asked.decline", "asked.later"]
 
     def _over(self, question: Question) -> paint.Pieces:
         words, role = labels.standing(question)
-        return [f"{labels.asker(self.session.server)} asked", ("  ", "muted"), (words, role)]
+        return [f"{safe(labels.asker(self.session.server), ASKER)} asked", ("  ", "muted"), (words, role)]
 
     def _foot_lines(self, question: Question) -> list[Paragraph]:
         """Return who receives the answer, and for which request (C-ELIC-02)."""
@@ -381,3 +419,38 @@ class QuestionPane(CompactEdge):
             return False
         self._answer.focus()
         return True
+
+
+class AnswersBeside:
+    """A list whose keys act on the question beside it, while `asked()` returns the pane of one.
+
+    Not a widget: Textual takes the style of a widget's first base only.
+    """
+
+    asked: Callable[[], QuestionPane | None] = staticmethod(lambda: None)
+
+    def can_answer(self, action: str) -> bool:
+        """Whether one of the `ASKED_ACTIONS` is available."""
+        pane = self.asked()
+        return pane is not None and any(verb == f"asked.{action}" for verb in pane.verbs_beside())
+
+    def action_answer(self) -> None:
+        """Send the answer; if it has errors, go to them."""
+        pane = self.asked()
+        if pane is not None:
+            pane.action_accept()
+
+    def action_always(self) -> None:
+        pane = self.asked()
+        if pane is not None:
+            pane.action_standing()
+
+    def action_decline(self) -> None:
+        pane = self.asked()
+        if pane is not None:
+            pane.action_decline()
+
+    def action_later(self) -> None:
+        pane = self.asked()
+        if pane is not None:
+            pane.post_message(QuestionPane.Later())

@@ -15,9 +15,9 @@ from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import ShowFiltered
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import ShowFiltered
 from inspector.tui.widgets.external_editor import edit_file
 
 _NONE = "none"

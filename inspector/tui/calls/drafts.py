@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import without_secrets
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
+from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 
 SHORT = 3
 """Characters of a text from which on a variable with this value is likely to mean it."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.compare.paths import ROOT, ValuePath
+from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ServerError
 from inspector.tui.calls.drafts import file_name, literal
 from inspector.tui.work.outcome import CallOutcome

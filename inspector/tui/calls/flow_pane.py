@@ -13,12 +13,12 @@ from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
 from inspector.tui.calls.list_rows import ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
-from inspector.tui.events import HintsChanged, LeaveWork
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.virtual_list import VirtualList

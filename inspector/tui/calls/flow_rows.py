@@ -12,7 +12,7 @@ from typing import Any
 from inspector.calls.collection import Flow
 from inspector.calls.models import MATCHERS
 from inspector.flows.results import ExpectationResult, StepResult
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.text import cell_len, ellipsis, quantity, safe
 from inspector.tui.calls.list_rows import sign_of, took
 from inspector.tui.calls.saved_calls import NewestRun, Running

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from inspector.config import files, jsonc, paths
+from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError
 from inspector.flows.results import OUTCOMES, FlowOutcome
 
@@ -41,7 +41,7 @@ def read_environment_in_use(folder: Path) -> str:
 
 def _read(folder: Path) -> dict[str, Any]:
     try:
-        found = jsonc.parse(files.read_text(_file(folder), limit=_FILE_BYTES))
+        found = jsonc.parse(foreign_files.read_text(_file(folder), limit=_FILE_BYTES))
     except (ConfigError, jsonc.JsoncError):
         return {}
     return found if isinstance(found, dict) else {}

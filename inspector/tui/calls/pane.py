@@ -14,13 +14,13 @@ from inspector.text import quantity, safe
 from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.list_rows import CallsRows, ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
-from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 SOON = 0.05

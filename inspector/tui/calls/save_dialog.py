@@ -16,11 +16,11 @@ from inspector.text import quantity, safe
 from inspector.tui.calls.drafts import Draft, secret_note, value_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 

@@ -15,7 +15,7 @@ from inspector.calls.collection import Collection, Environment, Flow
 from inspector.calls.variables import SECRET_SOURCES, Variables, check, read_secret
 from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.flows.results import FlowOutcome, FlowResult, StepResult

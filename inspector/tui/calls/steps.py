@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from inspector.client.state.catalog import ListName
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 
 PlainStep = Mapping[str, Any]
 """A step with the keys of the file: `call`, `args`, `expect`, …; keys that are not written are missing."""

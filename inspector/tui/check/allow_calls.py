@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from inspector.client.session_state import SessionState
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 Calls = str | tuple[str, ...]
 _MODES = (

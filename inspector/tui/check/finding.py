@@ -7,7 +7,7 @@ from typing import ClassVar
 from textual.binding import BindingType
 from textual.message import Message
 
-from inspector.check.report import CheckSummary
+from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import Result
 from inspector.journal.journal import Journal
 from inspector.text import count, duration

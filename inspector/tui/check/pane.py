@@ -14,8 +14,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
-from inspector.check.report import CheckSummary
 from inspector.check.reports import FORMATS, document
+from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
@@ -25,11 +25,11 @@ from inspector.tui.check.finding import FindingView, as_text, rows_of
 from inspector.tui.check.rows import CheckHead, CheckRows, level_word
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
-from inspector.tui.events import Copy, HintsChanged, Save
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.model.choose_hosts import choose_hosts
+from inspector.tui.model_view.choose_hosts import choose_hosts
 from inspector.tui.pane_keys import hints, keymap_of
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.pane_messages import Copy, HintsChanged, Save
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 

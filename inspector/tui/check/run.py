@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from inspector.check.catalog import Check, CheckLevel
+from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Visited
-from inspector.check.report import Report, report_of
+from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result
 from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
-from inspector.check.visit import Allowed
+from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal
 from inspector.client.session_state import SessionState
 from inspector.config.settings import Settings

@@ -15,35 +15,35 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from inspector.compare.alignment import align
-from inspector.compare.paths import ValuePath
-from inspector.compare.reading import read
+from inspector.compare.json_places import ValuePath
+from inspector.compare.lossless_json import read
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal
+from inspector.protocol.exact_json.text import Tree, tree
 from inspector.protocol.jsonrpc import NotJson, Shape
-from inspector.protocol.jsontext import Tree, tree
-from inspector.protocol.results import repeats_content
+from inspector.protocol.result_shape import repeats_content
 from inspector.text import count, duration, quantity
 from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
-from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.content_blocks import Look, shown_blocks
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import JsonSection, Section
-from inspector.tui.widgets.status import Footer
+from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
-from inspector.tui.work.since import difference_text
+from inspector.tui.work.answer_changes import difference_text
 
 SIDES_FROM = 100
 """Columns from which both answers stand beside each other; below, only their differences are shown."""

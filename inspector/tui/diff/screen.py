@@ -24,10 +24,10 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, plain
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import Footer
+from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of

@@ -10,8 +10,9 @@ from inspector.compare.conversation import ConversationStep
 from inspector.compare.rules import EXACT
 from inspector.compare.surface import LISTS, ONE, Change
 from inspector.compare.values import Difference, compare
-from inspector.protocol import jsondepth, jsonrpc
-from inspector.protocol.jsontext import tree
+from inspector.protocol import jsonrpc
+from inspector.protocol.exact_json import depth
+from inspector.protocol.exact_json.text import tree
 from inspector.text import count, duration
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, text_lines
@@ -164,7 +165,7 @@ def _encoded(value: Any) -> str:
     try:
         return jsonrpc.encode(value).decode()
     except RecursionError:
-        return f'"{jsondepth.LEFT_OUT}"'
+        return f'"{depth.LEFT_OUT}"'
 
 
 # A step of the conversation

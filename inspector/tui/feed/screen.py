@@ -18,9 +18,9 @@ from inspector.events.feed import Feed, Following
 from inspector.events.schemas import data_check
 from inspector.events.subscription import Subscription
 from inspector.protocol.events import EventType
-from inspector.protocol.form import UNSET, Form
+from inspector.protocol.exact_json.text import tree
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.jsonrpc import encode
-from inspector.protocol.jsontext import tree
 from inspector.text import quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import Confirm
@@ -31,12 +31,12 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.form import FormView
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import JsonSection
-from inspector.tui.widgets.status import Footer, HeaderLine
+from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 
 from inspector.errors import InspectorError
+from inspector.load.precise_timers import run
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 
@@ -35,7 +36,7 @@ class BackgroundRun:
         before = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_SECONDS)
         try:
-            asyncio.run(self._go())
+            run(self._go())
         finally:
             sys.setswitchinterval(before)
 
@@ -49,7 +50,7 @@ class BackgroundRun:
         except InspectorError as error:
             problem = error
         except asyncio.CancelledError:
-            report = self.run.report() if self.run.measurement.sent else None
+            report = self.run.report() if self.run.has_begun else None
         self._ended(report, problem)
 
     def _do(self, action: Callable[[], object]) -> None:

@@ -13,22 +13,23 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from inspector.errors import UsageError
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, number_text
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 _LABEL = 16
 _FIELDS: Mapping[str, tuple[str, str]] = {
-    "rate": ("calls per second", "open model: constant arrival"),
+    "rate": ("calls per second", "10; open model: constant arrival"),
     "users": ("or users", "closed model: each waits for its answer"),
-    "seconds": ("length", "30 s"),
-    "warm_up": ("warm-up", "3 s"),
+    "seconds": ("length", "30 s, with the warm-up"),
+    "warm_up": ("warm-up", "3 s that are not counted"),
     "in_flight": ("calls at once", "16 on each connection"),
     "connections": ("connections", "1"),
     "max_waiting": ("most waiting", "1,000; further calls are not sent"),
 }
 """Each field's label, and its hint when it is empty."""
+_UNIT = {"seconds": " s", "warm_up": " s"}
 _NUMBER = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ms|s|min|/s)?")
 _WHOLE = ("users", "in_flight", "connections", "max_waiting")
 _UNITS = {"ms": 1e-3, "min": 60.0}
@@ -58,11 +59,14 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
         keys = [KeyHint("^r", "start", "ctrl+r"), KeyHint("enter", "next", "enter"), KeyHint("esc", "cancel", "escape")]
         with Edge(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
             for name, (label, empty) in _FIELDS.items():
-                value = "" if self._is_empty(name) else f"{getattr(self._plan, name):g}"
+                value = "" if self._is_empty(name) else number_text(getattr(self._plan, name)) + _UNIT.get(name, "")
                 yield Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
 
     def _is_empty(self, name: str) -> bool:
-        return (name == "users" and not self._plan.users) or (name == "rate" and bool(self._plan.users))
+        """Whether the hint says all: the field has its default, or does not matter."""
+        return getattr(self._plan, name) == getattr(LoadPlan(self._plan.calls), name) or (
+            name == "rate" and bool(self._plan.users)
+        )
 
     def on_mount(self) -> None:
         self.query(Editor).first().focus()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from inspector.load.measurement import Sample
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import LoadPlan, rate_text
 from inspector.load.report import LoadReport
 from inspector.load.reports.text import row_limits, time_text
 from inspector.protocol.jsonrpc import excerpt
@@ -32,7 +32,7 @@ def plan_rows(plan: LoadPlan) -> list[Row]:
         rows += fact("tool", f"{call.tool}{weight}", "bright")
         for at, (name, value) in enumerate(list(call.shown.items())[:8]):
             rows += fact("arguments" if not at else "", f"{name}={excerpt(value, _SHORT)}")
-    model = f"closed, {plan.users} users" if plan.users else f"open, {plan.rate:g}/s"
+    model = f"closed, {plan.users} users" if plan.users else f"open, {rate_text(plan.rate)}"
     rows += fact("model", model, "bright")
     rows += fact("duration", f"{plan.seconds:g} s")
     rows += fact("warm-up", f"{plan.warm_up:g} s")
@@ -55,8 +55,8 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
     counted = max(min(now, plan.seconds) - plan.warm_up, 0.0)
     rows = [Row(head), Row([(bar * filled, "chart"), (signs_now().bars[0] * (cells - filled), "faint")]), Row()]
     failed = 100 * report.failed / report.sent if report.sent else 0.0
-    rows.append(_number(cells, "sent", report.sent, f"{report.sent / counted:.4g}/s" if counted else ""))
-    rows.append(_number(cells, "done", report.done, f"{report.throughput:.4g}/s" if counted else ""))
+    rows.append(_number(cells, "sent", report.sent, rate_text(report.sent / counted, 4) if counted else ""))
+    rows.append(_number(cells, "done", report.done, rate_text(report.throughput, 4) if counted else ""))
     rows.append(_number(cells, "failed", report.failed, f"{failed:.2g} %", "error" if report.failed else "bright"))
     many = at_server + queued > plan.at_once
     limit = "" if plan.users else f"of {count(plan.max_waiting)}"
@@ -97,7 +97,7 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
     columns = [report.latency.rows(limits), report.service.rows(limits)]
     most = max(max(column) for column in columns)
     first = "latency" if report.is_closed else "from the intended start"
-    if len(first) >= wide:
+    if len(first) > wide - 2:
         first = "intended start"
     head: list[Piece] = [(" " * _AXIS, "muted"), (first.ljust(wide), "bright"), ("service time", "bright")]
     rows = [Row(head), Row()]
@@ -119,6 +119,20 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
                 [
                     (f"{name:>{_AXIS - 1}} ", "muted"),
                     (time_text(left).rjust(wide - 4).ljust(wide), loud),
+                    (time_text(right).rjust(wide - 4), "bright"),
+                ]
+            )
+        )
+    if report.tools:
+        rows += [Row(), Row([("p99 by tool", "bright")])]
+    for each in report.tools[:20]:
+        left, right = each.latency.percentile(99), each.service.percentile(99)
+        name = each.tool[: wide + _AXIS - 12]
+        rows.append(
+            Row(
+                [
+                    (name.ljust(wide + _AXIS - 12), "muted"),
+                    (time_text(left).rjust(8).ljust(12), "bright"),
                     (time_text(right).rjust(wide - 4), "bright"),
                 ]
             )
@@ -149,6 +163,8 @@ def series_rows(report: LoadReport, cells: int, lines: int) -> list[Row]:
 
 def process_rows(report: LoadReport, cells: int, lines: int) -> list[Row]:
     """CPU and memory of the server's processes."""
+    if report.cpu is None and not report.series:
+        return [Row([("Measured while calls are made.", "muted")])]
     if report.cpu is None:
         return [Row([("Unknown: the server's process was not started by Inspector.", "muted")])]
     return [
@@ -181,7 +197,7 @@ def error_rows(report: LoadReport, cells: int) -> list[Row]:
 
 
 def _rate(value: float) -> str:
-    return f"{value:.3g}/s"
+    return rate_text(value, 3)
 
 
 def _whole(value: float) -> str:

@@ -29,19 +29,19 @@ from inspector.protocol.views import is_read_only
 from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
-from inspector.tui.files import write_new
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.load.background import BackgroundRun
 from inspector.tui.load.dialog import LoadDialog
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
 from inspector.tui.main import chrome
+from inspector.tui.output_files import write_new
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.status import Footer, HeaderLine
+from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
 

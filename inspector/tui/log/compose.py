@@ -22,15 +22,15 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.text import count, duration, safe
-from inspector.tui.events import Copy, Save, ShowEvent
 from inspector.tui.keymap import bindings
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import Copy, Save, ShowEvent
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 

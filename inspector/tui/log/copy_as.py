@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from inspector.config.secrecy import MASK
+from inspector.config.secret_values import MASK
 from inspector.errors import UsageError
 from inspector.export.quoting import (
     FIELD_NAME,
@@ -24,13 +24,13 @@ from inspector.export.quoting import (
 )
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.protocol.views import View
 from inspector.text import safe
-from inspector.tui.log.channel import request_head
+from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.summaries import headers_of
 
 _MOST_OPTIONS = 50

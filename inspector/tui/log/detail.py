@@ -20,17 +20,17 @@ from inspector.journal.format import Event, Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text
-from inspector.tui.events import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import Copy, HintsChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.json_view import JsonView
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _NOT_LOADED = (-1, "")

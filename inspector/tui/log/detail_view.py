@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
-from inspector.protocol.jsontext import Tree, pretty
+from inspector.journal.query import Query
+from inspector.protocol.exact_json.text import Tree, pretty
 from inspector.protocol.views import View
 from inspector.text import count, duration, safe, size
-from inspector.tui.log.channel import MOST, facts_around
+from inspector.tui.log.channel_events import MOST, facts_around
 from inspector.tui.log.summaries import headers_of, life, summary
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.json_view import AT_ONCE

@@ -19,7 +19,7 @@ from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query, both, picked
+from inspector.journal.query import Query, both, picked
 from inspector.protocol.jsonrpc import Shape
 
 _LOW = 0xFFFFFFFF

@@ -9,7 +9,7 @@ from textual.cache import LRUCache
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import Signs, quantity, safe

@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.segment import Segment
 from textual import events
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
 from inspector.journal.durations import took
@@ -16,12 +15,13 @@ from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 LOOKED_BACK = 200
 """Events that are searched for a message to show."""
 
 
-class LastMessageLine(Widget):
+class LastMessageLine(LineWidget):
     """`← 8 echo 9 ms   m messages`: the newest message; a click opens the log."""
 
     ALLOW_SELECT = False
@@ -34,6 +34,8 @@ class LastMessageLine(Widget):
         self.session = session
         self._seen = -1
         self._shown = 0
+        self.asked: paint.Pieces = ""
+        """A question of the server that waits out of sight; it is shown instead of the message."""
 
     def tick(self) -> None:
         """Draw a newer message, if there is one."""
@@ -41,6 +43,12 @@ class LastMessageLine(Widget):
         if seen != self._seen:
             self._seen = seen
             self._shown = self._last()
+            self.refresh()
+
+    def show_asked(self, asked: paint.Pieces) -> None:
+        """Show a question that waits, or `""`."""
+        if asked != self.asked:
+            self.asked = asked
             self.refresh()
 
     def _last(self) -> int:
@@ -51,9 +59,9 @@ class LastMessageLine(Widget):
 
     def render_line(self, y: int) -> Strip:
         look, cells = palette(), self.size.width
-        key = hints(self, "app.messages")
+        key = hints(self, "app.question" if self.asked else "app.messages")
         right = [piece for hint in key for piece in ((hint.label, "key"), f" {hint.title}")]
-        left = paint.segments(self._words(), room=cells, look=look)
+        left = paint.segments(self.asked or self._words(), room=cells, look=look)
         line = paint.spread(left, paint.segments(right, room=cells, look=look), cells - 2)
         return paint.strip([Segment(" "), *line], cells, look=look)
 
@@ -75,5 +83,5 @@ class LastMessageLine(Widget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
-        for hint in hints(self, "app.messages"):
+        for hint in hints(self, "app.question" if self.asked else "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)

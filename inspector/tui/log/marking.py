@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 
 class AskNote(ModalScreen[str | None]):

@@ -7,7 +7,7 @@ from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.now_row import WithNow
 from inspector.tui.log.rows import MessageRows, Numbers
 from inspector.tui.log.view import MessageView
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 
 
 class AtMoment(Edge):

@@ -20,10 +20,9 @@ from inspector.journal.filters import Filter, FilterError, parse
 from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
 from inspector.tui.advice import error_text
-from inspector.tui.events import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.log import edge
-from inspector.tui.log.edge import LogState
+from inspector.tui.log import border
+from inspector.tui.log.border import LogState
 from inspector.tui.log.exchange_rows import PAUSE
 from inspector.tui.log.filter import exchange_filter, folded, highlight, known_names
 from inspector.tui.log.jumps import next_hit, next_of
@@ -36,6 +35,7 @@ from inspector.tui.log.rows import TIMES, TIMES_WORDS, MessageRows
 from inspector.tui.log.view import LONG, MessageView
 from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from inspector.tui.widgets.editor import Editor
@@ -274,11 +274,11 @@ class MessagesPane(AtMoment):
     def _describe(self) -> None:
         """Draw the edge and the text for an empty log; schedule the next look if figures are not complete."""
         state = self._state
-        self.facts = edge.facts(state)
-        self._list.empty = edge.words_for_nothing(state)
+        self.facts = border.facts(state)
+        self._list.empty = border.words_for_nothing(state)
         if self.maximised:
             # Letters go to the filter, so none of these keys works.
-            self.keys = () if self._filter.has_focus else edge.exchange_keys(self, state)
+            self.keys = () if self._filter.has_focus else border.exchange_keys(self, state)
         exchanges = self._view.exchanges
         if exchanges is not None and exchanges.stale and self._again is None:
             self._again = self.set_timer(PAUSE, self._grow_again)
@@ -603,7 +603,7 @@ class MessagesPane(AtMoment):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the row under the cursor."""
-        return edge.footer_hints(self, self._state)
+        return border.footer_hints(self, self._state)
 
 
 def _hint_words(hint: KeyHint) -> list[paint.Piece]:

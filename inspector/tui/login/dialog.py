@@ -16,10 +16,10 @@ from textual.timer import Timer
 
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 ELSEWHERE = "elsewhere"
 """The answer that opens the page in another browser."""

@@ -14,10 +14,10 @@ from inspector.text import duration, safe, size
 from inspector.tui.log.summaries import headers_of
 from inspector.tui.login.facts import plain_fact
 from inspector.tui.login.steps import title
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.paint import Pieces
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _TABS = (Tab("response", "response"), Tab("request", "request"), Tab("headers", "headers"))

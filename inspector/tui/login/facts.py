@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from inspector.auth.rules import rule_of
+from inspector.auth.login_rules import rule_of
 from inspector.client.state.login import AuthStep, LoggedIn
 from inspector.journal.journal import Journal
 from inspector.text import duration, safe

@@ -13,10 +13,10 @@ from textual.screen import ModalScreen
 
 from inspector.auth.credential import TOKEN
 from inspector.auth.options import GRANTS, AuthOptions
-from inspector.auth.urls import secure
+from inspector.auth.url_checks import secure
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 _LABEL = 16
 _SECRETS = ("client_secret", "bearer")

@@ -9,12 +9,12 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
+from inspector.auth.models import OAuthClient
 from inspector.auth.person import Invitation
-from inspector.auth.values import OAuthClient
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import SessionNews
 from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
+from inspector.tui.pane_messages import SessionNews
 
 if TYPE_CHECKING:
     from collections.abc import Callable

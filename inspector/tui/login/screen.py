@@ -22,10 +22,10 @@ from inspector.tui.main import chrome
 from inspector.tui.pane_keys import hints
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.status import Footer, HeaderLine, TabLine
+from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, TabLine
 from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2

@@ -19,7 +19,7 @@ from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.status import LinePart, MainTab, session_parts
+from inspector.tui.widgets.status_lines import LinePart, MainTab, session_parts
 
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
@@ -115,12 +115,15 @@ def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[M
     return tabs
 
 
-def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None) -> list[KeyHint]:
+def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None, *, asked: bool = False) -> list[KeyHint]:
     """Return the keys of the innermost focused pane that has any, and the global ones.
 
-    `zoom` is the verb of the zoom key with its title, None if it has no effect now.
+    `zoom` is the verb of the zoom key with its title, None if it has no effect now. `asked`: a question of the server
+    is open.
     """
     shown = _hints_at(screen.focused, screen)
+    if asked and all(not hint.verb.startswith(("ask.", "asked.")) for hint in shown):
+        shown = [*shown, *hints(screen, "app.question")]
     if isinstance(screen.focused, (Editor, FieldFrame)):
         return shown  # while text is typed, or without letter keys, only the pane's own keys work
     taken = {hint.key for hint in shown}

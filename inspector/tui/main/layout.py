@@ -14,9 +14,9 @@ from inspector.client.extensions import declared_settings
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS
 from inspector.protocol.extensions import SKILLS
-from inspector.tui.events import HintsChanged
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import Zoom
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.widgets.virtual_list import VirtualList
 
 WIDE, MEDIUM = 140, 100

@@ -36,12 +36,6 @@ if TYPE_CHECKING:
     from inspector.tui.work.tasks import TasksPane
 
 
-def _inbox(session: SessionState) -> Widget:
-    from inspector.tui.ask.inbox import InboxPane
-
-    return InboxPane(session, id="inbox")
-
-
 def _tasks(session: SessionState) -> Widget:
     from inspector.tui.work.tasks import TasksPane
 
@@ -73,7 +67,6 @@ def _failed(session: SessionState) -> Widget:
 
 
 _LATER: dict[str, Callable[[SessionState], Widget]] = {
-    "inbox": _inbox,
     "tasks": _tasks,
     "task": _task,
     "server": _server,
@@ -114,6 +107,7 @@ class Panes:
         self._making = asyncio.Lock()
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
+        self.catalog.asked = lambda: self.work.asked_from_list
         self.messages = MessagesPane(session, id="messages")
         self.detail = DetailPane(session, folding=self.messages.folding, id="detail")
         self.log = Vertical(self.messages, self.detail, id="log")
@@ -133,9 +127,13 @@ class Panes:
         Afterwards they can be shown and focused. Other names are ignored.
         """
         async with self._making:
-            made = {"calls": self._calls, "flow": self._flow, "skills": self._skills, "skill": self._skill} | {
-                name: partial(make, self._session) for name, make in _LATER.items()
-            }
+            made = {
+                "inbox": self._inbox,
+                "calls": self._calls,
+                "flow": self._flow,
+                "skills": self._skills,
+                "skill": self._skill,
+            } | {name: partial(make, self._session) for name, make in _LATER.items()}
             missing = [name for name in names if name in made and name not in self._later]
             for name in missing:
                 pane = made[name]()
@@ -202,6 +200,13 @@ class Panes:
         from inspector.tui.skills.pane import SkillsPane
 
         return SkillsPane(self.skills_state, id="skills")
+
+    def _inbox(self) -> Widget:
+        from inspector.tui.ask.inbox import InboxPane
+
+        pane = InboxPane(self._session, id="inbox")
+        pane.asked = lambda: self.work.asked_from_inbox
+        return pane
 
     def _skill(self) -> Widget:
         from inspector.tui.skills.skill_pane import SkillPane

@@ -15,7 +15,7 @@ from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.custom_commands import CustomCommand, run_command
 from inspector.tui.dialogs import AskPath, Choose
-from inspector.tui.files import export_new, write_new
+from inspector.tui.output_files import export_new, write_new
 
 _NAME = 40
 """Characters of a target's name at the start of a file name."""

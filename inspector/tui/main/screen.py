@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import work
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Key, ScreenResume
@@ -23,8 +24,8 @@ from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.format import Kind
 from inspector.protocol.extensions import EVENTS
-from inspector.protocol.form import UNSET
-from inspector.tui import events
+from inspector.protocol.forms.form import UNSET
+from inspector.tui import pane_messages
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend
 from inspector.tui.custom_commands import CustomCommand
@@ -33,8 +34,8 @@ from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
-from inspector.tui.main.pace import TICK, DrawingPace
 from inspector.tui.main.panes import Panes
+from inspector.tui.main.redraw_pace import TICK, DrawingPace
 from inspector.tui.main.saving import SavedFiles
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
@@ -42,19 +43,18 @@ from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
 from inspector.tui.sessions import Sessions, calls_in_flight
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import Footer, HeaderLine, LinePart, TabLine
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, TabLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
-    from inspector.check.judge import Judge
+    from inspector.check.judge.judge import Judge
     from inspector.tui.ask.inbox import InboxPane
+    from inspector.tui.calls.controller import CallsPart
     from inspector.tui.calls.flow_pane import FlowPane
     from inspector.tui.calls.pane import CallsPane
-    from inspector.tui.calls.part import CallsPart
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
     from inspector.tui.search.sources import SearchHit
@@ -126,7 +126,7 @@ class MainScreen(Screen[None]):
         *,
         follow_log: bool = True,
         watch: bool = False,
-        first: events.First = "",
+        first: pane_messages.First = "",
         connecting: asyncio.Task[None] | None = None,
     ) -> None:
         """`first`: the session starts with a check, a login, or the doctor instead of a connection.
@@ -159,6 +159,8 @@ class MainScreen(Screen[None]):
         self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
+        self._uncovered_at = 0.0
+        """When this session came to the front again."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._news = (0, 0)
@@ -200,9 +202,7 @@ class MainScreen(Screen[None]):
         self.call_after_refresh(self._focus_first)
 
     def _focus_first(self) -> None:
-        # A session that connected before the screen was mounted may have shown a question already.
-        if not self._questions_shown:
-            self.pane_layout.focus_list()
+        self.pane_layout.focus_list()
 
     def on_resize(self) -> None:
         self.query_one(TooSmall).fit(self.size)
@@ -221,7 +221,7 @@ class MainScreen(Screen[None]):
     def calls(self) -> CallsPart:
         """The saved calls of the screen. Their modules are loaded when a folder has some, or when one is saved."""
         if self._calls is None:
-            from inspector.tui.calls.part import CallsPart
+            from inspector.tui.calls.controller import CallsPart
 
             self._calls = CallsPart(self, self.panes, self._made_judge(), lambda: self._files.on)
         return self._calls
@@ -268,11 +268,11 @@ class MainScreen(Screen[None]):
     def on_new_from_call(self) -> None:
         self.calls.new_from_call()
 
-    def on_save_call(self, event: events.SaveCall) -> None:
+    def on_save_call(self, event: pane_messages.SaveCall) -> None:
         self.calls.save(event.list_name, event.address, event.arguments, event.schema)
 
     @work(exclusive=True, group="dialog")
-    async def on_load_tool(self, event: events.LoadTool) -> None:
+    async def on_load_tool(self, event: pane_messages.LoadTool) -> None:
         """Ask for the plan of a load test, and show its run."""
         if self.session.commands is not None:
             await window_of(self).navigator.load(self.session.commands, event.tool, event.arguments)
@@ -310,7 +310,7 @@ class MainScreen(Screen[None]):
         news = (changes["phase"], changes["inbox"])
         if news != self._news:
             self._news = news
-            self.post_message(events.SessionNews())
+            self.post_message(pane_messages.SessionNews())
         if self._covered:
             return
         key_came = window_of(self).key_came
@@ -324,6 +324,8 @@ class MainScreen(Screen[None]):
         if self._is_new:
             # The widgets were styled a moment ago, when they were mounted.
             self._is_new = event.refresh_styles = False
+        if self._covered:
+            self._uncovered_at = monotonic()
         self._covered = False
         self.wake()
 
@@ -344,7 +346,7 @@ class MainScreen(Screen[None]):
         check = self.panes.check
         if check is not None and check.display:
             check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
-        self._show_first_questions()
+        self._show_stray_questions()
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
@@ -392,13 +394,13 @@ class MainScreen(Screen[None]):
     @work(group="judge", exit_on_error=False)
     async def _load_judge(self) -> None:
         # In a thread: keys are answered while the modules are imported.
-        await asyncio.to_thread(import_module, "inspector.check.judge")
+        await asyncio.to_thread(import_module, "inspector.check.judge.judge")
         self._made_judge()
         self.wake()
 
     def _made_judge(self) -> Judge:
         if self._judge is None:
-            from inspector.check.judge import Judge
+            from inspector.check.judge.judge import Judge
 
             self._judge = Judge(self.session.journal)
         return self._judge
@@ -431,23 +433,18 @@ class MainScreen(Screen[None]):
             return False  # a question that arrives meanwhile is answered in the lists and the work pane
         return blocked or self.connection.elapsed >= SHOW_CONNECTING
 
-    def _show_first_questions(self) -> None:
-        """Show questions that the server asks before the first user action, for example while connecting."""
+    def _show_stray_questions(self) -> None:
+        """Show questions that no call caused, for example the roots that a server wants while connecting."""
         session = self.session
         if session.commands is None or self.app.screen is not self:
             return
         fresh = [question for question in session.inbox.open() if question not in self._questions_shown]
         self._questions_shown.update(fresh)
-        first = next((question for question in fresh if not question.parent), None)
-        used = self.panes.work.is_used or bool(calls_in_flight(session))
-        if first is None or used or self.pane_layout.place not in KINDS:
-            return
-        # A key that was already pressed was meant for the list: show the question, but keep the focus.
-        untouched = window_of(self).key_came < self.connection.began
-        may_focus = untouched or (session.phase == "connecting" and not isinstance(self.focused, Editor))
-        if may_focus:
-            self.pane_layout.go("work")
-        self.panes.work.show_first_question(first, focus=may_focus)
+        stray = next((question for question in fresh if not question.parent), None)
+        if stray is not None:
+            untouched = window_of(self).key_came < max(self.connection.began, self._uncovered_at)
+            untouched = untouched and self.pane_layout.place in KINDS
+            self.panes.work.show_stray(stray, alone=untouched)
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)
@@ -470,11 +467,15 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def _show_footer(self) -> None:
-        footer, shown = self.query_one(Footer), chrome.footer_hints(self, self.zoom_hint)
+        footer, shown = (
+            self.query_one(Footer),
+            chrome.footer_hints(self, self.zoom_hint, asked=self.check_action("question", ()) is True),
+        )
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
         pins = self.has_class("-zoomed") or (self.pane_layout.narrow and not self.session.journal.notices)
         footer.pinned = chrome.footer_help(self) if pins else None
+        self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
@@ -498,13 +499,13 @@ class MainScreen(Screen[None]):
         self.panes.catalog.select(name, address)
         item = self.session.catalog[name].get(address)
         if item is not None:
-            self.post_message(events.ItemOpened(name, item))
+            self.post_message(pane_messages.ItemOpened(name, item))
 
-    def on_item_highlighted(self, event: events.ItemHighlighted) -> None:
+    def on_item_highlighted(self, event: pane_messages.ItemHighlighted) -> None:
         self.panes.work.show_item(event.list_name, event.item)
         self.wake()
 
-    def on_item_opened(self, event: events.ItemOpened) -> None:
+    def on_item_opened(self, event: pane_messages.ItemOpened) -> None:
         self.panes.work.show_item(event.list_name, event.item)
         self.pane_layout.go("work")
         self.panes.work.focus_work()
@@ -522,6 +523,20 @@ class MainScreen(Screen[None]):
         self.pane_layout.go("work")
         self.panes.work.show_question(event.question)
         self.panes.work.focus_question()
+
+    async def action_question(self) -> None:
+        """Go to the next open question: in its call, beside the lists, or in the inbox."""
+        question = self.panes.work.next_question()
+        if question is None:
+            raise SkipAction
+        if self.pane_layout.place not in (*KINDS, "inbox"):
+            await self.pane_layout.show_place("inbox")
+        if self.pane_layout.place == "inbox" and self.panes.inbox is not None:
+            self.panes.inbox.move_to(question)
+        self.pane_layout.maximise(False)
+        self.pane_layout.go("work")
+        self.pane_layout.arrange()
+        self.panes.work.go_to_question(question)
 
     def on_inbox_pane_ask_again(self) -> None:
         self.panes.work.keep_roots(None)
@@ -546,7 +561,7 @@ class MainScreen(Screen[None]):
         if found is not None and found.journal is not None:
             window_of(self).navigator.show_journal(found.journal, found.path, event.n)
 
-    def on_show_model(self, event: events.ShowModel) -> None:
+    def on_show_model(self, event: pane_messages.ShowModel) -> None:
         """Show the tools as a model gets them; a tool that is opened there is shown here."""
 
         def opened(name: str | None) -> None:
@@ -570,7 +585,7 @@ class MainScreen(Screen[None]):
 
         def opened(n: int | None) -> None:
             if n is not None:
-                self.post_message(events.ShowEvent(n))
+                self.post_message(pane_messages.ShowEvent(n))
 
         window_of(self).navigator.show_events(session, opened)
 
@@ -591,11 +606,11 @@ class MainScreen(Screen[None]):
     def on_timeline_pane_left(self, event: TimelinePane.Left) -> None:
         self.pane_layout.leave_timeline(event.filter)
 
-    def on_event_highlighted(self, event: events.EventHighlighted) -> None:
+    def on_event_highlighted(self, event: pane_messages.EventHighlighted) -> None:
         self.panes.detail.show(event.n)
         self.wake()
 
-    def on_show_event(self, event: events.ShowEvent) -> None:
+    def on_show_event(self, event: pane_messages.ShowEvent) -> None:
         if event.chosen and self.playback is not None:
             self.playback.go_to(event.chosen)
         self.pane_layout.show_log("detail")
@@ -603,35 +618,35 @@ class MainScreen(Screen[None]):
         self.panes.detail.show(event.n)
         self.pane_layout.focus_in(self.panes.detail)
 
-    def on_show_exchange(self, event: events.ShowExchange) -> None:
+    def on_show_exchange(self, event: pane_messages.ShowExchange) -> None:
         self.pane_layout.show_log("messages")
         self.panes.messages.show_exchange(event.n)
         self.pane_layout.focus_in(self.panes.messages)
 
-    def on_show_filtered(self, event: events.ShowFiltered) -> None:
+    def on_show_filtered(self, event: pane_messages.ShowFiltered) -> None:
         self.pane_layout.show_log("messages")
         self.panes.messages.show_filtered(event.filter)
         self.pane_layout.focus_in(self.panes.messages)
 
-    def on_open_resource(self, event: events.OpenResource) -> None:
+    def on_open_resource(self, event: pane_messages.OpenResource) -> None:
         # The item under the cursor of the list would replace a resource that the list does not have.
-        with self.prevent(events.ItemHighlighted, VirtualList.Highlighted):
+        with self.prevent(pane_messages.ItemHighlighted, VirtualList.Highlighted):
             self.pane_layout.show_made("resources")
             self.panes.catalog.select("resources", event.uri)
         self.panes.work.open_resource(event.uri)
         self.pane_layout.go("work")
         self.panes.work.focus_work()
 
-    def on_copy(self, event: events.Copy) -> None:
+    def on_copy(self, event: pane_messages.Copy) -> None:
         copy(self, event.text, event.what)
 
-    def on_save(self, event: events.Save) -> None:
+    def on_save(self, event: pane_messages.Save) -> None:
         self._saving.save(event.data, event.suggested, event.what, event.note)
 
-    def on_export(self, event: events.Export) -> None:
+    def on_export(self, event: pane_messages.Export) -> None:
         self._saving.export(event.numbers)
 
-    def on_edit_message(self, event: events.EditMessage) -> None:
+    def on_edit_message(self, event: pane_messages.EditMessage) -> None:
         if self.session.commands is not None:
             window_of(self).navigator.compose_message(self.session.commands, event.text)
 
@@ -651,7 +666,7 @@ class MainScreen(Screen[None]):
         if not isinstance(target, RecordingTarget):
             other = await window_of(self).navigator.ask_target(target)
             if other is not None:
-                self.post_message(events.OpenInstead(other))
+                self.post_message(pane_messages.OpenInstead(other))
 
     def on_watch_files(self) -> None:
         self._files.toggle()
@@ -679,7 +694,7 @@ class MainScreen(Screen[None]):
 
     def _after_authorization(self, wanted: int | str | None) -> None:
         if isinstance(wanted, int):
-            self.post_message(events.ShowEvent(wanted))
+            self.post_message(pane_messages.ShowEvent(wanted))
         elif wanted == "again":
             self.connection.reopen()
         elif wanted == "quit":
@@ -693,6 +708,8 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
+        if action == "question":
+            return self.panes.work.next_question() is not None
         if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
             return self.session.commands is not None
         if action in ("restart", "watch"):
@@ -718,7 +735,7 @@ class MainScreen(Screen[None]):
         self._files.toggle()
 
     def action_compose(self) -> None:
-        self.post_message(events.EditMessage(""))
+        self.post_message(pane_messages.EditMessage(""))
 
     def action_export(self) -> None:
         self._saving.export(None)
@@ -736,7 +753,7 @@ class MainScreen(Screen[None]):
     async def _open_hit(self, hit: SearchHit) -> None:
         key: Any = hit.key
         if hit.group == "messages":
-            self.post_message(events.ShowEvent(key))
+            self.post_message(pane_messages.ShowEvent(key))
         elif hit.group == "calls":
             await self.pane_layout.show_place("calls")
             if self.panes.calls is not None:
@@ -825,7 +842,7 @@ class MainScreen(Screen[None]):
 
     def action_start_list(self) -> None:
         """Go to the start list; the session stays open."""
-        self.post_message(events.ShowStart())
+        self.post_message(pane_messages.ShowStart())
 
     def action_help(self) -> None:
         window_of(self).navigator.show_help(self.focused or self)

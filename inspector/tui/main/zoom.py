@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widget import Widget
 
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.work.pane import WorkPane
 
 

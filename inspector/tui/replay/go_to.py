@@ -11,12 +11,12 @@ from textual.screen import ModalScreen
 
 from inspector.errors import UsageError
 from inspector.journal.journal import Journal
-from inspector.replay import places
-from inspector.replay.places import TypedPosition
+from inspector.replay import positions
+from inspector.replay.positions import TypedPosition
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 _EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 
@@ -49,7 +49,7 @@ class AskPlace(ModalScreen[TypedPosition | None]):
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
         try:
-            note = places.beyond(places.read(event.value, self._journal), self._journal)
+            note = positions.beyond(positions.read(event.value, self._journal), self._journal)
         except UsageError:  # the text may be incomplete
             note = ""
         self.query_one(Edge).note = [(note, "muted")] if note else ""
@@ -57,7 +57,7 @@ class AskPlace(ModalScreen[TypedPosition | None]):
     def action_take(self) -> None:
         """Go there if the text names a place."""
         try:
-            place = places.read(self.query_one(Editor).value, self._journal)
+            place = positions.read(self.query_one(Editor).value, self._journal)
         except UsageError as error:
             self.query_one(Edge).note = [(advice(error.hint) or error.message, "error")]
             return

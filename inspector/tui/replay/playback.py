@@ -13,22 +13,22 @@ from inspector.client.recorded import RecordedSession
 from inspector.client.state.catalog import KINDS
 from inspector.errors import UsageError
 from inspector.journal.filters import Filter
-from inspector.replay import places, speeds
+from inspector.replay import positions, speeds
 from inspector.replay.player import FOLD, Player
 from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import ShowEvent
 from inspector.tui.keymap import KeyHint
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.pane_keys import hints
-from inspector.tui.replay import status
+from inspector.tui.pane_messages import ShowEvent
+from inspector.tui.replay import status_lines
 from inspector.tui.replay.go_to import AskPlace
 from inspector.tui.replay.scrub import ScrubPane
 from inspector.tui.server.connection import state_of_file
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.status import LinePart
+from inspector.tui.widgets.status_lines import LinePart
 from inspector.tui.window import window_of
 from inspector.tui.work.recorded_calls import item_called
 
@@ -162,7 +162,7 @@ class Playback:
         player = self.player
         self.behind = behind
         shown = (
-            player.at_end, player.now, player.playing, player.speed, behind, len(status.waited_for(self.session))
+            player.at_end, player.now, player.playing, player.speed, behind, len(status_lines.waited_for(self.session))
         )  # fmt: skip
         if shown != self._shown:
             self._shown = shown
@@ -207,23 +207,23 @@ class Playback:
     def header(self) -> Sequence[LinePart]:
         """Describe the recording, and how it plays."""
         state = state_of_file(self.session.journal, self._screen.connection)
-        return status.header(self.session, self.player, state, self._screen.size.width)
+        return status_lines.header(self.session, self.player, state, self._screen.size.width)
 
     def tab_note(self) -> Pieces:
         """Describe the moment shown."""
         if self.player.at_end:
             return ""
-        return status.note(self.session, self.player, self._screen.size.width, behind=self.behind)
+        return status_lines.note(self.session, self.player, self._screen.size.width, behind=self.behind)
 
     def tab_hints(self) -> list[KeyHint]:
         """The keys at the right of the tabs."""
-        return status.tab_hints(self._screen) if self.player.at_end else []
+        return status_lines.tab_hints(self._screen) if self.player.at_end else []
 
     def footer_hints(self, shown: list[KeyHint]) -> list[KeyHint]:
         """The keys of the player beside those of the panes. Text and a timeline need the same keys."""
         screen, origin = self._screen, self.opened_from
         if not isinstance(screen.focused, Editor) and not screen.panes.in_timeline:
-            shown = status.footer(screen, self.player, shown)
+            shown = status_lines.footer(screen, self.player, shown)
         return shown if origin is None else [*hints(screen, ("frame.leave", origin.title)), *shown]
 
     def action_leave(self) -> None:
@@ -308,7 +308,7 @@ class Playback:
             screen.run_worker(self._go_to_hit(searched, by), exclusive=True, group="hit", exit_on_error=False)
 
     async def _go_to_hit(self, searched: Filter, by: int) -> None:
-        found = await status.next_match(self.player, searched, by)
+        found = await status_lines.next_match(self.player, searched, by)
         if found:
             self.go_to(found)
         else:
@@ -329,14 +329,14 @@ class Playback:
         """Ask for a place and go there."""
         self._screen.app.push_screen(AskPlace(self.session.journal), self._went)
 
-    def _went(self, place: places.TypedPosition | None) -> None:
+    def _went(self, place: positions.TypedPosition | None) -> None:
         if place is not None:
             self.player.go_to(place)
             self._moved()
 
     def go_to_place(self, words: str) -> None:
         try:
-            self._went(places.read(words, self.session.journal))
+            self._went(positions.read(words, self.session.journal))
         except UsageError as error:
             self._screen.notify(error_text(error, self._screen), severity="warning", markup=False)
 
@@ -367,4 +367,4 @@ class Playback:
 
     def action_rerun(self) -> None:
         """Ask for a target, and rerun the recording on it."""
-        window_of(self._screen).navigator.rerun(self.session.target.path, status.recorded_target(self.session))
+        window_of(self._screen).navigator.rerun(self.session.target.path, status_lines.recorded_target(self.session))

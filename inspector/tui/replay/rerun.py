@@ -23,8 +23,8 @@ from inspector.reasons import split_reason
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.text_view import TextView
 
 _MOST = 1 << 20

@@ -18,7 +18,7 @@ from inspector.tui.log.rows import moment
 from inspector.tui.replay.timeline import ScrubLine
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 
 
 class ScrubPane(Container):

@@ -12,15 +12,15 @@ from textual.screen import ModalScreen
 
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.replay.mock import Mock
+from inspector.replay.mock.server import Mock
 from inspector.serving.http import HttpEnd
 from inspector.text import count, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 LOOK = 0.5
 """Seconds between two reads of the request count."""

@@ -24,9 +24,9 @@ from inspector.tui.search import sources
 from inspector.tui.search.sources import MOST, MOST_COUNTED, TITLES, GroupId, SearchHit, Words
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Piece
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:

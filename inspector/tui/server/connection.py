@@ -18,9 +18,9 @@ from inspector.journal.journal import Journal
 from inspector.protocol.revisions import REVISIONS, features
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
-from inspector.tui.events import Reconnected
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.login.actions import LoginWork
+from inspector.tui.pane_messages import Reconnected
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 

@@ -14,8 +14,8 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import TargetError
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 
 class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):

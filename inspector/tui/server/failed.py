@@ -19,18 +19,18 @@ from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.text import safe
 from inspector.tui.advice import advice
-from inspector.tui.events import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
 from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.connecting import connecting_rows, printed
 from inspector.tui.server.examination import Examination, fix_rows
 from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 if TYPE_CHECKING:
     from inspector.doctor.diagnosis import FailureCause

@@ -17,27 +17,27 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.freshness import NewestAnswers, folded
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
-from inspector.config.secrecy import mask_url
+from inspector.config.secret_values import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
 from inspector.protocol.views import View
 from inspector.text import duration, safe
-from inspector.tui.events import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.facts import logged_in_rows
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import LONGEST, Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import Section
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import VirtualList

@@ -15,16 +15,16 @@ from inspector.skills.entries import Skill
 from inspector.skills.verify import FileCheck
 from inspector.text import safe
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.skills.actions import SkillActions
 from inspector.tui.skills.state import SkillsState
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 
 

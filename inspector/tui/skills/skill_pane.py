@@ -17,17 +17,17 @@ from inspector.skills.observed import FoundFile
 from inspector.skills.verify import FileCheck, short_digest
 from inspector.text import quantity, safe, size
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.skills.actions import SkillActions
 from inspector.tui.skills.state import SkillsState
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.sections import Section, TextSection
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.text_view import beginning

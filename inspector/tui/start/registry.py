@@ -24,10 +24,10 @@ from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.start.rows import InRegistry
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 MOST = 200
 """Servers of a search that are listed."""

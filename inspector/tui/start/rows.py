@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from rich.segment import Segment
 
 from inspector.client.recording_info import RecordingInfo
-from inspector.config.remember import LastOpen
+from inspector.config.server_memory import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, duration, quantity, size
 from inspector.tui.sessions import OpenSession

@@ -18,31 +18,31 @@ from textual.screen import Screen
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.retention import keep, kept
 from inspector.config.paths import state_folder
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
-from inspector.config.target_words import is_recording, parse_target, recording_path
+from inspector.config.target_arguments import is_recording, parse_target, recording_path
 from inspector.config.targets import RecordingTarget, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.reasons import os_reason, split_reason
 from inspector.text import quantity, size
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
-from inspector.tui.events import First, OpenTarget
 from inspector.tui.keymap import KeyHint, bindings, label
 from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.pane_messages import First, OpenTarget
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
-from inspector.tui.start.about import about
+from inspector.tui.start.row_details import about
 from inspector.tui.start.rows import Configured, Demo, Group, InRegistry, StartRows, Thing, Typed
 from inspector.tui.start.trust import opened
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.status import Footer, HeaderLine, LinePart
+from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
@@ -281,8 +281,9 @@ class StartScreen(Screen[None]):
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
-        """The row for Enter: the session or entry with this name, else the first."""
-        found = rows.find(lambda thing: _is_named(thing, text))
+        """The row for Enter: what has this name, without a text the session to switch to, else the first."""
+        other = self.sessions.other
+        found = rows.find(lambda thing: _is_named(thing, text) if text else thing is other)
         first = rows.find(lambda thing: True)
         return found if found is not None else first if first is not None else 0
 
@@ -301,9 +302,10 @@ class StartScreen(Screen[None]):
     def hints(self) -> list[KeyHint]:
         """Return the keys that work now. While the field has the focus, letters are text."""
         thing = self._list.thing
-        enter = {OpenSession: "return", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
-        shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         front = self.sessions.front
+        enter = {OpenSession: "switch", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
+        enter = "return" if thing is not None and thing is front else enter
+        shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
@@ -563,7 +565,7 @@ class StartScreen(Screen[None]):
     async def action_export(self) -> None:
         """Export the selected recording."""
         from inspector.export import FORMATS
-        from inspector.tui.files import export_recording
+        from inspector.tui.output_files import export_recording
 
         info = self._list.thing
         if not isinstance(info, RecordingInfo):

@@ -16,9 +16,9 @@ from inspector.errors import TrustNeeded
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 _LINE = 800
 

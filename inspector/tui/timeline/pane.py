@@ -18,11 +18,11 @@ from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.stats import SessionStats, measure
 from inspector.text import count, duration, quantity, safe
-from inspector.tui.events import EventHighlighted, HintsChanged, Save, ShowEvent
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
-from inspector.tui.timeline.parts import (
+from inspector.tui.pane_messages import EventHighlighted, HintsChanged, Save, ShowEvent
+from inspector.tui.timeline.pane_lines import (
     SORTS,
     DrawnLines,
     LaneLines,
@@ -33,7 +33,7 @@ from inspector.tui.timeline.parts import (
 )
 from inspector.tui.timeline.view import ZOOM, TimelineView
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 
 TALL, STRIP, LOW = 34, 30, 26
 """Lines from which the figures have their full height, from which the session has a pane, and from which both are

@@ -12,7 +12,7 @@ from inspector.journal.filters import Filter, FilteredView
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.lanes import EventLane, LaneRows, Lanes, number_at
-from inspector.journal.login_parts import LoginParts
+from inspector.journal.login_phases import LoginParts
 from inspector.protocol.jsonrpc import Shape
 
 LEAST_STEP = 1

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rich.segment import Segment
 
-from inspector.protocol.jsontext import Tree
+from inspector.protocol.exact_json.text import Tree
 from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import duration, safe, size
 from inspector.tui.themes import ascii_only, signs_now

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from inspector.errors import UsageError
-from inspector.protocol.form import UNSET, Field, Form
+from inspector.protocol.forms.form import UNSET, Field, Form
 from inspector.text import size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import signs_now

@@ -8,10 +8,10 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.worker import get_current_worker
 
-from inspector.protocol.jsontext import Problem, Tree
+from inspector.protocol.exact_json.text import Problem, Tree
 from inspector.text import size
-from inspector.tui.freed_memory import return_freed_memory
 from inspector.tui.key_order import KeysInOrder
+from inspector.tui.memory import return_freed_memory
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.sections import INLINE, JsonSection
 

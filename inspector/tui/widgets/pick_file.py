@@ -16,8 +16,8 @@ from inspector.errors import UsageError
 from inspector.protocol.file_inputs import FileInput, PickedFile, pick_file
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Edge
 
 
 class PickFile(ModalScreen[PickedFile | None]):

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from rich.segment import Segment
 
-from inspector.protocol.jsontext import Tree, unquote
+from inspector.protocol.exact_json.text import Tree, unquote
 from inspector.text import safe
 from inspector.tui.themes import ascii_only, signs_now
 

@@ -11,7 +11,7 @@ from inspector.apps.policy import BY_SPECIFICATION
 from inspector.client.session_state import SessionState
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import quantity, size
 from inspector.tui.themes import signs_now
@@ -45,7 +45,10 @@ def page_in(session: SessionState, request: int, result: Any) -> PageInResult | 
     if not uri.startswith(SCHEME):
         return None
     page = read_page(uri, result, session.catalog["resources"].get(uri))
-    return PageInResult(_rows(page, _compared(journal, request, page)), page.text[:MOST_TEXT])
+    text, is_whole = page.text
+    if len(text) > MOST_TEXT or not is_whole:
+        text = f"{text[:MOST_TEXT]}\n… The page has more text. The JSON view has its source."
+    return PageInResult(_rows(page, _compared(journal, request, page)), text)
 
 
 def _uri(journal: Journal, request: int) -> str:

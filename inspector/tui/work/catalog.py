@@ -15,18 +15,19 @@ from textual.message import Message
 from inspector.apps.definitions import tool_app
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
-from inspector.tui.events import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
+from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey
@@ -57,13 +58,13 @@ class _Place:
     seen: int = -1
 
 
-class CatalogPane(Edge):
+class CatalogPane(AnswersBeside, Edge):
     """One list at a time; a hidden list keeps its cursor, scroll position and filter.
 
     `memory` keeps the order of the tools between sessions.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*bindings("catalog")]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("asked"), *bindings("catalog")]
     DEFAULT_CSS = """
     CatalogPane > VirtualList { height: 1fr; }
     """
@@ -292,6 +293,8 @@ class CatalogPane(Edge):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording cannot be refreshed or read from; only tools have a model view, and some a page."""
+        if action in ASKED_ACTIONS:
+            return self.can_answer(action)
         if action == "page":
             tool = self.item if self.list_name == "tools" and self.session.commands is not None else None
             return bool(tool_app(tool).uri)
@@ -340,8 +343,13 @@ class CatalogPane(Edge):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the list."""
-        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self.rows) else []
-        if len(self.rows) and self.session.commands is not None:
+        wanted: list[str | tuple[str, str]] = []
+        asked = self.asked()
+        if asked is not None:
+            wanted += asked.verbs_beside()
+        if len(self.rows):
+            wanted.append("list.select")
+        if len(self.rows) and self.session.commands is not None and asked is None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")
         if self.session.commands is not None:

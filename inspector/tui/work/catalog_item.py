@@ -12,7 +12,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.catalog import ListName
 from inspector.errors import UsageError
-from inspector.protocol.uritemplate import Template, Variable
+from inspector.protocol.uri_templates import Template, Variable
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import safe, size
 from inspector.tui.widgets import paint

@@ -8,13 +8,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import Tool
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.pane import Edge
 
 Decision = Literal["call", "session", "cancel"]
 """Call the tool; call it and do not ask again for it in this session; do not call it."""

@@ -25,11 +25,11 @@ from textual.worker import get_current_worker
 from inspector.client.call_history import PastCall, calls_of, recorded_calls
 from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.client.session_state import SessionState
-from inspector.config.remember import without_secrets
+from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import RecordingError
 from inspector.journal.journal import whole_journal
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.values import json_of
 from inspector.text import duration, quantity, safe
 from inspector.tui.diff.answers import message_side
 from inspector.tui.diff.side import AnswerSide
@@ -37,8 +37,8 @@ from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.start.rows import when as day
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.edge import Edge
 from inspector.tui.widgets.paint import Piece
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem

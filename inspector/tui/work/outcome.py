@@ -21,9 +21,9 @@ from inspector.journal import durations
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
+from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.jsontokens import escape_step
-from inspector.protocol.results import records_at, repeats_content, text_blocks
+from inspector.protocol.result_shape import records_at, repeats_content, text_blocks
 from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
 from inspector.protocol.validation import Validator, Violation
 from inspector.protocol.views import ContentBlock

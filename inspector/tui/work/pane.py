@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any
 
 from textual.app import ComposeResult
@@ -20,21 +21,24 @@ from inspector.client.inbox import Question
 from inspector.client.revision_hints import revision_hint
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.config.settings import AskBeforeCall
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Tool, may_destroy
 from inspector.text import safe
 from inspector.tui.ask import labels
+from inspector.tui.ask.answer import RootsBody
 from inspector.tui.ask.question import QuestionPane
-from inspector.tui.events import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest import Latest
+from inspector.tui.work.latest_only import Latest
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -44,6 +48,9 @@ from inspector.tui.work.work_items import WorkItem, WorkItems, past_of, refuse, 
 
 PATIENCE = 0.3
 """Seconds after which a call sent from its form or the list gets the focus, so that esc cancels it."""
+
+READ_TIME = 0.5
+"""Seconds that a question is shown before keys of the list answer it."""
 
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
@@ -88,8 +95,13 @@ class WorkPane(Container):
         self._questions_seen: set[tuple[int, Any]] = set()
         self._edits = 0
         self._focus_question = False
-        self._first_question: Question | None = None
-        """The server asked before the first user action; afterwards the list is shown again."""
+        self._stray: Question | None = None
+        """A question outside every call. It is shown where a result is missing, until something is sent."""
+        self._stray_alone = False
+        """The user has chosen no item since the question came: it has the whole pane, and the list its keys."""
+        self._stray_since = 0.0
+        self._asked_from: Widget | None = None
+        """The widget from which the user went to the question; the answer leads back to it."""
         self._sent_from: Widget | None = None
         self._came_from: Widget | None = None
         self.ask_before: AskBeforeCall = "never"
@@ -122,9 +134,8 @@ class WorkPane(Container):
 
     def show_item(self, list_name: ListName, item: dict[str, Any] | None) -> None:
         """Show an item in its last state, with its form, its call or its result; None for no item."""
-        question = self.question if self._is_answering_first else None
         if item is None:
-            self.work, self.question = None, question
+            self.work, self.question = None, None
             self._items.drop()
             self.request.announce(None)
             self._draw_lower()
@@ -136,7 +147,10 @@ class WorkPane(Container):
             # The list was read again: the user's work on the item continues.
             self._items.want(work)
             return
-        self.question = question
+        self.question = None
+        if self.work is not None and work is not self.work:
+            # Not the first item of a list that has just arrived: the user moved.
+            self._stray_alone = False
         if work is self.work and self.request.work is work:
             self._draw_lower()
             return
@@ -184,7 +198,12 @@ class WorkPane(Container):
     def focus_work(self) -> None:
         """Focus the question, the first field, or another widget of the item."""
         question = self._question_to_show()
-        if question is not None and question is self.asking.question and self.asking.is_open:
+        if question is not None and question is self._stray and self.work is not None:
+            # The user chose the item, not the question.
+            self._stray_alone = False
+            self._draw_lower()
+            self._when_put_up(self.request.focus_inside)
+        elif question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
         elif question is not None and question.state == "open" and self.session.commands is not None:
             self.focus_question()
@@ -193,6 +212,8 @@ class WorkPane(Container):
 
     def on_descendant_focus(self) -> None:
         self._items.hurry()
+        if self._stray is not None:
+            self._share_room()
 
     def _when_put_up(self, do: Callable[[], object]) -> None:
         """Run an action on the form of the item, at once or after the form is mounted.
@@ -261,6 +282,7 @@ class WorkPane(Container):
             self.post_message(ZoomEnded())
         self._edits = self.request.edits
         self._sent_from = self.screen.focused
+        self._stray = None
         if self.work is work:
             self.question = None
             self.request.redraw()
@@ -314,7 +336,7 @@ class WorkPane(Container):
         return call
 
     def _compare(self, before: ShownOutcome, answer: ShownOutcome) -> None:
-        from inspector.tui.work.since import changes_since
+        from inspector.tui.work.answer_changes import changes_since
 
         answer.changes = changes_since(before, answer, self.session.journal)
         self.app.call_from_thread(self._compared, answer)
@@ -354,6 +376,7 @@ class WorkPane(Container):
                 if settle(work, self.session.journal):
                     self._ended(work)
             self._look_for_questions()
+            self._look_after_stray()
             self._draw_lower()
             self.request.refresh_state()
         if self.asking.is_stale and self.asking.question is not None:
@@ -415,7 +438,14 @@ class WorkPane(Container):
             self._show_result()
             self._swap(self.result)
         asked_in = work is not None and question is not None and 0 < question.parent == work.recorded[0]
-        self._shows_request = work is not None and (question is None or asked_in or labels.belongs(question, work.call))
+        below_form = question is None or (question is self._stray and not self._stray_alone)
+        if question is not None and work is not None:
+            below_form = below_form or asked_in or labels.belongs(question, work.call)
+        self._shows_request = work is not None and below_form
+        from_list = self.asked_from_list is not None
+        if from_list != self.asking.answered_from_list:
+            self.asking.answered_from_list = from_list
+            self.asking.refresh_state()
         self._draw_zoom()
         self._share_room()
 
@@ -497,8 +527,10 @@ class WorkPane(Container):
             self.request.styles.max_height = self.size.height
             self.request.fit()
             return
-        share = 0.3 if self._lower is self.asking else 0.6 if self.work is None or self.work.call is not None else 0.75
-        brief = self._lower is self.asking
+        brief = self._lower is self.asking and (self._stray is None or self.asking.has_focus_within)
+        share = 0.3 if brief else 0.75
+        if not brief and (self.work is None or self.work.call is not None or self._lower is self.asking):
+            share = 0.6
         least = (3 if brief else 9) if compact else 9
         most = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
@@ -526,26 +558,104 @@ class WorkPane(Container):
         self.question = question
         self._draw_lower()
 
-    def show_first_question(self, question: Question, *, focus: bool) -> None:
-        """Show a question that the server asks before the first user action; after the answer, the list is shown
-        again."""
-        self._first_question = question
-        self.show_question(question)
-        if focus:
-            self._focus_question = True
-            self._puts.want(question)
+    def show_stray(self, question: Question, *, alone: bool) -> None:
+        """Show a question that no call caused.
+
+        It does not get the focus, because the user may be about to press a key for the list. `alone`: the user has done
+        nothing yet; the question has the whole pane, and the list has its keys.
+        """
+        if self.work is not None and self.work.is_running:
+            return  # the call shows it
+        self._stray, self._stray_alone, self._stray_since = question, alone, monotonic()
+        self._draw_lower()
+        if alone:
+            self.set_timer(READ_TIME, self._draw_asked)
+
+    def _draw_asked(self) -> None:
+        self._draw_lower()
+        self.post_message(HintsChanged())
 
     @property
-    def is_used(self) -> bool:
-        """Whether the user called anything in this session."""
-        return any(work.call is not None or work.answer is not None for work in self.work_items.all())
+    def asked_from_list(self) -> QuestionPane | None:
+        """The question that the keys of the list answer, or None.
+
+        They do from `READ_TIME` on: a key that was pressed before was meant for the list.
+        """
+        stray = self._stray
+        if stray is None or not self._stray_alone or stray.state != "open" or self.asking.question is not stray:
+            return None
+        if monotonic() - self._stray_since < READ_TIME or self.asking.has_focus_within:
+            return None
+        # Only roots can be answered without the pane: the line above the footer shows them.
+        return self.asking if self.is_on_screen or stray.topic == "roots" else None
 
     @property
-    def _is_answering_first(self) -> bool:
-        """Lists that arrive while the user answers must not replace the question by their first item."""
-        question = self._first_question
-        within = self._focus_question or self.asking.has_focus_within
-        return question is not None and question is self.question and question.state == "open" and within
+    def asked_from_inbox(self) -> QuestionPane | None:
+        """The question of the inbox that is shown beside the list, or None."""
+        shown = self._lower is self.asking and self.asking.is_open and self.is_on_screen
+        return self.asking if shown and not self.asking.has_focus_within else None
+
+    def _look_after_stray(self) -> None:
+        """Say that the question is gone, if the server does not wait for it any more."""
+        stray = self._stray
+        if stray is not None and stray.state == "withdrawn" and not self._shows_stray:
+            self._stray = None
+            self.notify(f"{labels.asker(self.session.server)} withdrew its question.", markup=False, timeout=6)
+
+    def postpone_stray(self) -> None:
+        """Leave the question in the inbox."""
+        self._stray = None
+        self._draw_asked()
+
+    def on_leave_work(self, event: LeaveWork) -> None:
+        if not self.asking.has_focus_within:
+            return
+        if self._stray is not None:
+            self.postpone_stray()
+        if self._asked_from is not None and self._return():
+            self.question = None
+            self._draw_asked()
+            event.stop()
+
+    def next_question(self) -> Question | None:
+        """Return the open question to go to: the one that waits here, else the oldest; None if none is open."""
+        waiting = self.session.inbox.open() if self.session.commands is not None else []
+        shown = self.asking.question if self._lower is self.asking else self._stray
+        return shown if shown in waiting else next(iter(waiting), None)
+
+    def waiting_out_of_sight(self) -> paint.Pieces:
+        """Return the next open question in one line, with the roots that would be sent; `""` if it is shown."""
+        question, asking = self.next_question(), self.asking
+        if question is None or (asking.is_on_screen and asking.question is question):
+            return ""
+        sign: paint.Piece = (f"{signs_now().asked} ", "ask")
+        if isinstance(asking.body, RootsBody) and asking.question is question:
+            # There is room for one line: what would be sent is more important than a whole sentence.
+            uris = " ".join(safe(uri, 60) for uri in asking.body.uris())
+            return [sign, ("which folders?  ", "bright"), uris]
+        return [sign, (labels.summary(question), "bright")]
+
+    def go_to_question(self, question: Question) -> None:
+        """Focus the answer of a question. Afterwards the focus returns to the form or the result."""
+        if not self.asking.has_focus_within:
+            self._asked_from = self.screen.focused
+        if question is self._stray and self._shows_stray:
+            self._draw_lower()
+        else:
+            self.show_question(question)
+        self._focus_question = True
+        self._puts.want(question)
+
+    def _return(self) -> bool:
+        """Return to the part of this pane from which the user went to the question, if it was one."""
+        back, self._asked_from = self._asked_from, None
+        if back is None or not back.is_attached or not back.focusable or self not in back.ancestors:
+            return False
+        self.screen.set_focus(back)
+        if isinstance(back, Editor):
+            # A field selects its text when it gets the focus; who was typing continues where they were.
+            back.call_later(back.buffer.go, back.buffer.cursor)
+        return True
 
     def focus_question(self) -> None:
         """Focus the answer of the shown question, as soon as it exists."""
@@ -565,9 +675,19 @@ class WorkPane(Container):
             # In a recording at a moment: the question that the server had asked inside the call, or its answer.
             request = self.work.recorded[0]
             return next((one for one in self.session.inbox.open() if request and one.parent == request), None)
-        if self.question is not None or call is None or call.fate != "pending":
+        if self.question is not None:
             return self.question
-        return labels.question_of(call, self.session.inbox.questions, self.asking.question)
+        if call is not None and call.fate == "pending":
+            return labels.question_of(call, self.session.inbox.questions, self.asking.question)
+        return self._stray if self._shows_stray else None
+
+    @property
+    def _shows_stray(self) -> bool:
+        """Whether the question outside every call is shown: it is open or being read, and no result needs the room."""
+        stray = self._stray
+        if stray is None or (self.work is not None and self.work.answer is not None):
+            return False
+        return stray.state == "open" or (self.asking.question is stray and self.asking.has_focus_within)
 
     def _look_for_questions(self) -> None:
         """Focus a new question of the shown call, unless the user is typing. Others wait in the inbox."""
@@ -600,6 +720,8 @@ class WorkPane(Container):
             self.asking.focus_inside()
         self._focus_question = False
         self._waits()
+        if question is self._stray and self._stray_alone:
+            self._draw_asked()
 
     def on_question_pane_next(self, event: QuestionPane.Next) -> None:
         event.stop()
@@ -608,6 +730,10 @@ class WorkPane(Container):
             at = waiting.index(event.after) + 1 if event.after in waiting else 0
             self.show_question(waiting[at % len(waiting)])
             self.focus_question()
+
+    def on_question_pane_later(self, event: QuestionPane.Later) -> None:
+        event.stop()
+        self.postpone_stray()
 
     def on_question_pane_keep_roots(self, event: QuestionPane.KeepRoots) -> None:
         event.stop()
@@ -621,10 +747,19 @@ class WorkPane(Container):
         """Go to the next question of the same call, or back to the call."""
         event.stop()
         work, question = self.work, event.question
-        if question is self._first_question:
-            self.question = self._first_question = None
+        if question is self._stray:
+            within = self.asking.has_focus_within
+            self.question = None
+            self._stray = next((one for one in self.session.inbox.open() if not one.parent), None)
             self._draw_lower()
-            self.post_message(LeaveWork())
+            if within and self._stray is not None:
+                self.go_to_question(self._stray)
+            elif within and not self._return():
+                self.post_message(LeaveWork())
+            return
+        if self._asked_from is not None and not question.parent and self._return():
+            self.question = None
+            self._draw_lower()
             return
         stray = work is not None and work.is_running and not question.parent
         if self.question is question and work is not None and (stray or labels.belongs(question, work.call)):

@@ -10,7 +10,7 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.journal.format import Dir, Event
 from inspector.journal.journal import Journal
-from inspector.journal.select import Query
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.work.outcome import ShownOutcome, of_request, unanswered
 from inspector.tui.work.work_items import PAST, Past, WorkItem, label

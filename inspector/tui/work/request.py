@@ -15,15 +15,15 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
-from inspector.protocol.form import UNSET
+from inspector.protocol.forms.form import UNSET
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.events import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
@@ -121,7 +121,7 @@ class RequestPane(CompactEdge):
         yield self._past
 
     def on_mount(self) -> None:
-        self._uri.display = False
+        self._form.display = self._uri.display = False
 
     @property
     def asks_for_answer(self) -> bool:
@@ -163,9 +163,9 @@ class RequestPane(CompactEdge):
     async def _show_form(self, work: WorkItem) -> None:
         form = work.make_form()
         view = self._form
-        view.display = True
         empty = "enter reads it" if isinstance(work.catalog_item.view, Resource) else "no arguments"
         if view.form is form:
+            view.display = True
             return
         key = work.catalog_item.key
         known = self._kept.pop(key, None)
@@ -185,6 +185,8 @@ class RequestPane(CompactEdge):
         else:
             view.empty = empty
             await view.show(form)
+            # Not before: the form before the first item would be shown for a moment.
+            view.display = True
         self._touched = known is not None
         self._key = key
         self._form.disabled = self.session.commands is None

@@ -15,16 +15,16 @@ from textual.worker import get_current_worker
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
-from inspector.protocol.results import text_blocks
+from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
-from inspector.tui.events import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
-from inspector.tui.freed_memory import return_freed_memory
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.memory import return_freed_memory
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.fact_rows import RowSection

@@ -9,19 +9,19 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
 from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task
 from inspector.text import duration, yours
-from inspector.tui.events import ShowExchange
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, Happened, steps
@@ -32,7 +32,7 @@ TICKS = 10
 _FIGURE_CELLS = 24
 
 
-class Bar(Widget):
+class Bar(LineWidget):
     """Two lines: the progress of a call and the server's message, from its progress or its task."""
 
     ALLOW_SELECT = False

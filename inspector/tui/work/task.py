@@ -12,18 +12,18 @@ from textual.timer import Timer
 from inspector.client.session_state import SessionState
 from inspector.client.state.tasks import Task
 from inspector.text import duration, safe
-from inspector.tui.events import LeaveWork
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.compact import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactEdge
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
+from inspector.tui.work.task_changes import Trails
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
-from inspector.tui.work.task_trail import Trails
 from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26

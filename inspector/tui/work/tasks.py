@@ -13,11 +13,11 @@ from textual.widget import Widget
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName
 from inspector.client.state.tasks import Task
-from inspector.tui.events import HintsChanged, ShowFiltered
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged, ShowFiltered
 from inspector.tui.sessions import offers_tasks
-from inspector.tui.widgets.edge import Edge
+from inspector.tui.widgets.pane import Edge
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.recorded_calls import item_called
 from inspector.tui.work.task_rows import TaskRows

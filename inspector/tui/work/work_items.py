@@ -13,11 +13,11 @@ from typing import Any
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import CallState
-from inspector.config.remember import ServerMemory
+from inspector.config.server_memory import ServerMemory
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.protocol.form import UNSET, Form
-from inspector.protocol.formvalues import json_of
+from inspector.protocol.forms.form import UNSET, Form
+from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem

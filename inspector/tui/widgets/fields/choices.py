@@ -10,7 +10,7 @@ from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.strip import Strip
 
-from inspector.protocol.form import UNSET, Field
+from inspector.protocol.forms.form import UNSET, Field
 from inspector.text import cell_len, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, palette, signs_now

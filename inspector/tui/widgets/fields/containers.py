@@ -8,8 +8,8 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.strip import Strip
 
-from inspector.protocol.form import UNSET, Field, Form
-from inspector.protocol.formvalues import text_of
+from inspector.protocol.forms.form import UNSET, Field, Form
+from inspector.protocol.forms.values import text_of
 from inspector.text import safe
 from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from inspector.protocol.form import Field, Form
+from inspector.protocol.forms.form import Field, Form
 from inspector.tui.widgets.fields.base import FieldFrame, FieldHost
 from inspector.tui.widgets.fields.choices import ChoiceField, ToggleField, VariantField
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField, FixedField

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
 
-from inspector.protocol.form import UNSET, Field
+from inspector.protocol.forms.form import UNSET, Field
 from inspector.text import size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette, signs_now

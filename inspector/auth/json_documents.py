@@ -1,0 +1,177 @@
+"""JSON documents from servers: read up to a limit, each value checked, and an error names the member."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from inspector.auth import url_checks
+from inspector.auth.actions import Fetched
+from inspector.errors import AuthorizationNeeded
+from inspector.text import safe
+
+LARGEST = 1 << 20
+"""Maximum bytes of a document."""
+
+MOST = 500
+"""Maximum entries of a list in a document."""
+
+_SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
+_SECONDS = "be a number of seconds from now, such as 3600"
+_KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+
+
+class InvalidDocument(AuthorizationNeeded):
+    """A document, or one of its values, is not valid.
+
+    `field` is the member's name, `rule` the rule that its value breaks; empty for a wrong type or a missing member.
+    """
+
+    def __init__(self, message: str, *, hint: str = "", field: str = "", rule: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.field = field
+        self.rule = rule
+
+
+def parsed(body: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in a body; None for anything else."""
+    if len(body) > LARGEST:
+        return None
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def described(answer: Fetched) -> str:
+    """Describe a response without a usable document in a few words: “status 404”, “a page of HTML, not JSON”."""
+    if answer.status != 200:
+        return f"status {answer.status}"
+    if len(answer.body) > LARGEST:
+        return f"a document of {len(answer.body)} bytes"
+    if not answer.body.strip():
+        return "an empty body"
+    if answer.body.lstrip()[:1] == b"<":
+        return "a page of HTML, not JSON"
+    try:
+        json.loads(answer.body)
+    except RecursionError:
+        return "JSON that is nested too deeply"
+    except ValueError:
+        return "a body that is not JSON"
+    return "JSON that is not an object"
+
+
+def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
+    """Return `error` and `error_description` of an OAuth response, safe to show; empty if missing."""
+    code, why = (values or {}).get("error"), (values or {}).get("error_description")
+    return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
+
+
+class OAuthDocument:
+    """One JSON object from a server. `what` is its name in a sentence: “The protected resource metadata”."""
+
+    def __init__(self, values: Mapping[str, Any], what: str, *, hint: str = "") -> None:
+        self.values = values
+        self.what = what
+        self._hint = hint
+
+    def text(self, name: str, *, longest: int = 8192) -> str:
+        """Return the text under `name`; empty if missing."""
+        value = self.values.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise self.refused(name, f"is {_kind(value)}, not a string", "be a string")
+        if len(value) > longest:
+            raise self.refused(name, f"is {len(value)} characters long", f"have at most {longest}")
+        return value
+
+    def needed(self, name: str, *, longest: int = 8192) -> str:
+        """Return the text under `name`, which is required."""
+        value = self.text(name, longest=longest)
+        if not value:
+            raise self.refused(name, "is missing" if name not in self.values else "is empty", "be there")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...] | None:
+        """Return the list of texts under `name`; None if missing."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, list):
+            raise self.refused(name, f"is {_kind(value)}, not a list of strings", "be a list of strings")
+        if len(value) > MOST:
+            raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
+        for entry in value:
+            if not isinstance(entry, str):
+                raise self.refused(name, f"contains {_kind(entry)}, not only strings", "be a list of strings")
+            if len(entry) > url_checks.LONGEST:
+                raise self.refused(
+                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.LONGEST}"
+                )
+        return tuple(value)
+
+    def scopes(self, name: str) -> tuple[str, ...] | None:
+        """Return the list of scopes under `name` (RFC 6749 section 3.3); None if missing."""
+        found = self.texts(name)
+        for entry in found or ():
+            if not is_scope(entry):
+                raise self.refused(
+                    name,
+                    f"contains “{safe(entry, 60)}”, which is not a valid scope",
+                    "be scopes without spaces, quotes or control characters",
+                )
+        return found
+
+    def flag(self, name: str) -> bool:
+        """Whether `name` is true; false if missing."""
+        value = self.values.get(name)
+        if value is None:
+            return False
+        if not isinstance(value, bool):
+            raise self.refused(name, f"is {_kind(value)}, not true or false", "be true or false")
+        return value
+
+    def seconds(self, name: str) -> float | None:
+        """Return the number of seconds under `name`, not negative; None if missing."""
+        value = self.values.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self.refused(name, f"is {_kind(value)}, not a number of seconds", _SECONDS)
+        if value < 0:
+            raise self.refused(name, "is negative", _SECONDS)
+        if not math.isfinite(value) or value > 1e11:
+            raise self.refused(name, "is too large", _SECONDS)
+        return float(value)
+
+    def endpoint(self, name: str, *, needed: bool = False) -> str:
+        """Return the URL under `name`, unmodified: https, or http on this machine (C-AUTH-13, C-SEC-01)."""
+        value = self.needed(name) if needed else self.text(name)
+        if value:
+            try:
+                url_checks.secure(value)
+            except ValueError as error:
+                shown = safe(value, 120)
+                why = f"is “{shown}”, which is not allowed: {error}"
+                raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
+        return value
+
+    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> InvalidDocument:
+        """Return the error for the value under `name`: `why` it is invalid, and what it `should` be or have."""
+        hint = f"“{name}” should {should}. {self._hint}".rstrip()
+        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
+
+
+def is_scope(text: str) -> bool:
+    """Whether a text is one scope (RFC 6749 section 3.3) of reasonable length."""
+    return _SCOPE.match(text) is not None
+
+
+def _kind(value: object) -> str:
+    return _KINDS.get(type(value), "a number")

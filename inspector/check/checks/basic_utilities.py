@@ -1,0 +1,228 @@
+"""Messages besides requests: progress, cancellation, ping."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from itertools import count
+from typing import Any
+
+from inspector.check.check_table import CheckTable
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.raw_connection import RawConnection, is_refusal
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, PROGRESS, Trial, trials
+from inspector.check.visit.visit import Visit
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import Shape, excerpt
+from inspector.protocol.revisions import LEGACY
+
+_PROGRESS = "basic/utilities/progress"
+_CANCELLATION = "basic/utilities/cancellation"
+_PING = "basic/utilities/ping"
+_CANCELLED = "notifications/cancelled"
+_ANSWERS = (Shape.RESULT, Shape.ERROR)
+_PROMPT = 1.0
+"""Seconds after which the response to a ping is late."""
+_LONG = 0.4
+"""Seconds that a call must take so that it can be cancelled."""
+
+CHECKS = CheckTable("utilities", mode="tool")
+CHECKS.passive(
+    "UTIL-15 must r1+",
+    f"told:{PROGRESS}",
+    page=_PROGRESS,
+    says="Progress increases with every notification, and stops after the response.",
+    fix="Increase progress each time, and send no notifications/progress after the response.",
+)
+CHECKS.passive(
+    "UTIL-16 must r1+",
+    f"told:{PROGRESS}",
+    page=_PROGRESS,
+    says="Progress is sent only for requests with a progressToken, with that token.",
+    fix="Send no notifications/progress for a request without progressToken in _meta.",
+)
+
+
+@CHECKS.active(
+    "UTIL-17 type r1+",
+    page=_PROGRESS,
+    apart=True,
+    says="progressToken is returned unchanged, as the same JSON type.",
+    fix='Keep the token as a JSON value: 7 stays 7, not "7".',
+)
+async def token_kept(visit: Visit) -> Outcome:
+    """The tools that report progress, with a number as the token, and with a string that looks like one."""
+    reporting = [trial for trial in trials(visit) if trial.heard(PROGRESS)]
+    reporting.sort(key=lambda trial: not trial.asked.answered)
+    seen: list[int] = []
+    given = count(7_000_001)
+    async with visit.link() as link:
+        for trial in reporting[:FEW]:
+            if len(seen) >= 2:
+                break
+            for token in (next(given), str(next(given))):
+                link.frames = []
+                params = link.dressed({**trial.params, "_meta": {"progressToken": token}})
+                id = f"progress-{token}"
+                asked = link.begin(jsonrpc.request(id, "tools/call", params))
+                await link.until(partial(_reports_or_answers, token, id))
+                link.notify(_CANCELLED, {"requestId": id})
+                for n, other in _tokens(link):
+                    if type(other) is not type(token) and str(other) == str(token):
+                        return bad(f"{excerpt(token, 20)} was returned as {excerpt(other, 60)}.", asked.n, n)
+                    if other == token:
+                        seen += (asked.n, n)
+    return good("", *seen[:20]) if seen else skipped("no allowed tool reports progress")
+
+
+@CHECKS.active(
+    "UTIL-18 should r1-r4",
+    page=_CANCELLATION,
+    apart=True,
+    says="A cancelled request gets no response.",
+    fix="Stop the work, and send neither a result nor an error.",
+)
+async def cancelled(visit: Visit) -> Outcome:
+    """The slow tools, cancelled while they run.
+
+    Responses to other requests show what the server has read; the clock does not. A response that comes before the
+    server has read the cancellation may have been on its way, which the specification allows; but not if the call takes
+    much longer by itself.
+    """
+    slow = [trial for trial in trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
+    slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
+    seen: list[int] = []
+    until = time.monotonic() + visit.limits.check / 4
+    async with visit.link() as link:
+        for trial in slow[:FEW]:
+            if seen and time.monotonic() > until:
+                break
+            lasts = await _lasts(visit, link, trial)
+            if lasts < _LONG:
+                continue
+            id = f"cancelled-{trial.token}"
+            asked = link.begin(jsonrpc.request(id, "tools/call", link.dressed(trial.params)))
+            if not await link.barrier() or visit.journal.index.pair(asked.n):
+                continue
+            told = link.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
+            if not await link.barrier():
+                continue
+            crossed = bool(visit.journal.index.pair(asked.n))
+            # A withheld response looks like a late one, so wait as long as the call took before.
+            await link.answer(
+                asked, timeout=(lasts if trial.asked.answered else 0.0) + link.patience(visit.limits.quiet)
+            )
+            after = (visit.journal.index.duration(asked.n) or 0) / 1_000_000
+            if crossed and after > lasts / 2:
+                continue
+            if asked.answered:
+                took = f"{after:.1f} s after the call, which takes {lasts:.1f} s without cancellation"
+                return bad(f"{trial.name} got {asked.reply}, {took}.", asked.n, told, asked.answer_n)
+            seen += [n for n in (asked.n, told) if n]
+    return good("", *seen) if seen else skipped("no allowed tool is slow")
+
+
+async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
+    """The shorter duration of two calls in seconds, because a busy machine can delay one of them."""
+    if not trial.asked.answered:
+        return visit.limits.request / 2
+    again = await link.ask("tools/call", trial.params)
+    return min(trial.asked.seconds, again.seconds)
+
+
+@CHECKS.active(
+    "UTIL-19 should r1+",
+    page=f"{_CANCELLATION}#error-handling",
+    mode="active",
+    apart=True,
+    says="Cancelling an unknown or finished request, or an invalid cancellation, does no harm.",
+    fix="Ignore notifications/cancelled with an unknown, finished or missing requestId.",
+)
+async def cancelled_nothing(visit: Visit) -> Outcome:
+    """A finished request, an unknown one, and an invalid id."""
+    async with visit.link() as link:
+        over = await _alive(visit, link)
+        told = [
+            link.notify(_CANCELLED, params)
+            for params in ({"requestId": 1}, {"requestId": "inspector-check-nothing"}, {"requestId": None}, {}, None)
+        ]
+        asked = await _alive(visit, link)
+        wrong = [
+            frame
+            for frame in link.frames
+            if frame.shape is Shape.ERROR and frame.message.get("id") is None and not is_refusal(visit.journal, frame.n)
+        ]
+    evidence = (*over.events, *(n for n in told if n), *asked.events)
+    if not over.answered:
+        return skipped(over.shown)
+    if not asked.answered:
+        return bad(f"Afterwards the server did not respond: {asked.shown}.", *evidence)
+    if wrong:
+        return bad("One of them got an error.", *evidence, wrong[0].n)
+    return good("", *evidence)
+
+
+@CHECKS.active(
+    "UTIL-20 must r1-r4",
+    page=_PING,
+    mode="active",
+    apart=True,
+    says="ping gets an empty result immediately, even before initialize.",
+    fix="Return {} for ping at any time.",
+)
+async def ping(visit: Visit) -> Outcome:
+    """On an open connection, and over stdio on a new one."""
+    async with visit.link() as link:
+        asked = await link.ask("ping")
+    newest = [name for name in visit.spoken if name in LEGACY][-1]
+    if visit.visited.transport == "stdio" and visit.revision == newest:
+        async with visit.fresh(handshake=False) as link:
+            early = await link.ask("ping")
+        if not early.ok:
+            return doubtful(f"Before initialize it got {early.reply}.", *early.events)
+    if not asked.ok:
+        return bad(f"The request got {asked.reply}.", *asked.events)
+    if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
+        return bad(f"The result is not empty: {excerpt(asked.result, 80)}.", *asked.events)
+    if asked.seconds > _PROMPT * slowdown():
+        return doubtful(f"It took {asked.seconds:.1f} s.", *asked.events)
+    return good("", *asked.events)
+
+
+CHECKS.passive(
+    "UTIL-21 must r5",
+    f"told:{_CANCELLED}",
+    page="basic/patterns/cancellation",
+    says="The server cancels only subscriptions.",
+    fix="End every other request with a result or an error.",
+)
+
+
+def _is_progress(frame: Frame) -> bool:
+    return frame.shape is Shape.NOTIFICATION and bool(frame.message["method"] == PROGRESS)
+
+
+def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
+    """Whether a frame is progress for a token of any type, or the response to a request."""
+    if frame.shape in _ANSWERS:
+        return bool(frame.message.get("id") == id)
+    params = frame.message.get("params") if _is_progress(frame) else None
+    return type(params) is dict and str(params.get("progressToken")) == str(token)
+
+
+def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
+    """The tokens of the received progress notifications."""
+    found = []
+    for frame in link.frames[:1000]:
+        if _is_progress(frame):
+            params = frame.message.get("params")
+            found.append((frame.n, params.get("progressToken") if type(params) is dict else None))
+    return found
+
+
+async def _alive(visit: Visit, link: RawConnection) -> RequestOutcome:
+    """A request that every server of the era answers."""
+    return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))

@@ -1,0 +1,143 @@
+"""Tool calls with generated arguments. They run only if the user allows calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from inspector.check.check_table import CheckTable
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit.argument_cases import ArgumentCase, CaseKind, cases, smaller
+from inspector.check.visit.machine_load import slowdown
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import Visit
+from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
+
+_PAGE = "server/tools"
+_FEW = 12
+"""Cases of each kind for each tool."""
+_SHRINK = 8
+"""Smaller calls that are tried after a failure."""
+_SLOW = 2.0
+_LARGE = 100_000
+
+
+CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
+
+
+@CHECKS.active(
+    "CASE-01 robust r1+",
+    page=f"{_PAGE}#calling-tools",
+    once=True,
+    says="The tool accepts arguments that its inputSchema allows: every variant, enum value and bound.",
+    fix="Change inputSchema to describe what the tool accepts, or fix the tool to accept what inputSchema allows.",
+)
+async def allowed(visit: Visit) -> Outcome:
+    """Valid cases: the tool may fail, but must not reject the arguments."""
+    return await _tried(visit, "allowed", lambda asked: asked.code == INVALID_PARAMS)
+
+
+@CHECKS.active(
+    "CASE-02 must r1+",
+    page=f"{_PAGE}#security-considerations",
+    once=True,
+    says="The tool rejects arguments that its inputSchema forbids: missing, extra, too long, or of the wrong type.",
+    fix="Validate the arguments against inputSchema before the tool runs.",
+)
+async def forbidden(visit: Visit) -> Outcome:
+    """Invalid cases: none of them may succeed."""
+    return await _tried(visit, "forbidden", lambda asked: asked.ok and asked.body.get("isError") is not True)
+
+
+@CHECKS.active(
+    "CASE-03 robust r1+",
+    page=f"{_PAGE}#security-considerations",
+    once=True,
+    says="The tool handles unusual values: empty and very long text, other scripts, code and paths.",
+    fix="Return a result or isError: true, and escape the value where the tool passes it to a shell, a "
+    "query or a path.",
+)
+async def odd(visit: Visit) -> Outcome:
+    """Valid but unusual cases: each needs a response without an internal error."""
+    return await _tried(visit, "odd", lambda asked: asked.code == INTERNAL_ERROR)
+
+
+@CHECKS.active(
+    "CASE-04 info r1+",
+    once=True,
+    says="Tools respond quickly, with results that fit a model's context.",
+    fix="Report progress for slow work, and return long results in pages or as a resource_link.",
+)
+async def costs(visit: Visit) -> Outcome:
+    """Seconds and characters of one plain call of each allowed tool."""
+    rows: list[tuple[float, int, Any, RequestOutcome]] = []
+    for tool in visit.callable()[: visit.limits.items]:
+        made = [case for case in cases(tool.get("inputSchema")) if case.kind == "allowed"][:1]
+        for case in made:
+            asked = await _call(visit, tool, case)
+            if asked.answered:
+                rows.append((asked.seconds, len(excerpt(asked.result, 1 << 24)), tool.get("name"), asked))
+    if not rows:
+        return skipped("no tool call is allowed")
+    slowest, largest = max(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[1])
+    text = (
+        f"{len(rows)} tools; the slowest is {excerpt(slowest[2], 40)} with {slowest[0] * 1000:.0f} "
+        f"ms, the largest result is from {excerpt(largest[2], 40)} with {largest[1]:,} characters"
+    )
+    if slowest[0] > _SLOW * slowdown() or largest[1] > _LARGE:
+        return remark(text, *slowest[3].events, *largest[3].events)
+    return good(text, *slowest[3].events)
+
+
+async def _tried(visit: Visit, kind: CaseKind, fails: Callable[[RequestOutcome], bool]) -> Outcome:
+    """Call every allowed tool with the cases of one kind, and reduce the first failure to a minimal one."""
+    tried = 0
+    seen: tuple[int, ...] = ()
+    for tool in visit.callable()[: visit.limits.items]:
+        schema = tool.get("inputSchema")
+        for case in [case for case in cases(schema) if case.kind == kind][:_FEW]:
+            asked = await _call(visit, tool, case)
+            tried, seen = tried + 1, asked.events
+            if fails(asked):
+                case, asked = await _shrunk(visit, tool, case, asked, fails)
+                return bad(f"{case.about}: {_as_typed(tool, case)} got {asked.reply}.", *asked.events)
+            if visit.session.phase != "ready":
+                return bad(f"{case.about}: the server exited with {_as_typed(tool, case)}", *asked.events)
+            if not asked.answered:
+                break  # A slow tool; the others can still be tried.
+    return good(f"{tried} calls", *seen) if tried else skipped("no allowed tool has such cases")
+
+
+async def _shrunk(
+    visit: Visit,
+    tool: dict[str, Any],
+    case: ArgumentCase,
+    asked: RequestOutcome,
+    fails: Callable[[RequestOutcome], bool],
+) -> tuple[ArgumentCase, RequestOutcome]:
+    tries = 0
+    while visit.session.phase == "ready":
+        for less in smaller(case, tool.get("inputSchema")):
+            tries += 1
+            if tries > _SHRINK:
+                return case, asked
+            again = await _call(visit, tool, less)
+            if fails(again):
+                case, asked = less, again
+                break
+        else:
+            break
+    return case, asked
+
+
+async def _call(visit: Visit, tool: dict[str, Any], case: ArgumentCase) -> RequestOutcome:
+    params = {"name": tool.get("name"), "arguments": case.arguments}
+    # Unusual values come back in results, and a bound may be a number of seconds: neither is a fault of the server.
+    return await visit.ask("tools/call", params, probe=case.kind != "allowed", patient=False)
+
+
+def _as_typed(tool: dict[str, Any], case: ArgumentCase) -> str:
+    """The call as a command line, to try it manually."""
+    arguments = json.dumps(case.arguments, ensure_ascii=False)
+    return f"inspector call {tool.get('name')} --args '{arguments[:300]}'"

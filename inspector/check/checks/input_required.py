@@ -1,0 +1,283 @@
+"""Calls in several rounds: an input_required result, and the retry with the input."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+from inspector.check.check_table import CheckTable, Probe
+from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.visit.raw_connection import PREFIX, RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, Trial, everything, reply, trials
+from inspector.check.visit.visit import Visit
+from inspector.protocol.jsonrpc import excerpt
+
+_PAGE = "basic/patterns/mrtr"
+_SERVER = f"{_PAGE}#server-requirements-basic-workflow"
+_ERRORS = f"{_PAGE}#error-handling"
+_NO_INPUT = "no allowed tool returns input_required"
+_NO_STATE = "no allowed tool returns a requestState"
+
+CHECKS = CheckTable("multi-round-trip", mode="tool")
+CHECKS.passive(
+    "MRTR-01 must r5",
+    "input",
+    page=f"{_PAGE}#supported-requests",
+    says="Only tools/call, prompts/get and resources/read return input_required.",
+    fix="Return a complete result or an error from every other method.",
+)
+CHECKS.passive(
+    "MRTR-02 must r5",
+    "input",
+    page=_SERVER,
+    says="An input_required result has inputRequests or requestState.",
+    fix="Add inputRequests, requestState or both to every input_required result.",
+)
+CHECKS.passive(
+    "MRTR-03 must r5",
+    "input",
+    page=f"{_PAGE}#inputrequests",
+    says="inputRequests contain only elicitation, sampling and roots requests.",
+    fix="Use only elicitation/create, sampling/createMessage and roots/list in inputRequests.",
+)
+
+
+_SecondRound = Callable[[Visit, RawConnection, Trial, RequestOutcome], Awaitable[Outcome | None]]
+
+
+def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRound], Probe]:
+    """Give the check the first round of each tool that asks, until one is at fault.
+
+    The check returns None for a tool that shows nothing; `nothing` says that all did.
+    """
+
+    def decorated(check: _SecondRound) -> Probe:
+        @wraps(check)
+        async def probe(visit: Visit) -> Outcome:
+            seen: list[int] = []
+            async with visit.link() as link:
+                for trial in await _asking(visit, states=states):
+                    first = await _ask(visit, link, trial)
+                    outcome = await check(visit, link, trial, first)
+                    if outcome is None:
+                        continue
+                    evidence = (*first.events, *outcome.evidence)
+                    if outcome.seen != "good":
+                        return outcome._replace(evidence=evidence)
+                    seen += evidence
+            return good("", *seen) if seen else skipped(nothing)
+
+        return probe
+
+    return decorated
+
+
+@CHECKS.active(
+    "MRTR-04 must r5",
+    page=_SERVER,
+    apart=True,
+    shown=("input",),
+    says="inputRequests use only capabilities that the client declares.",
+    fix="Check clientCapabilities of the request; return error -32021 if the input is required.",
+)
+async def undeclared(visit: Visit) -> Outcome:
+    """The tools that return input_required, called by a client without capabilities."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for trial in await _asking(visit):
+            asked = await link.ask("tools/call", trial.params)
+            if _wanted(asked):
+                method = next(iter(_wanted(asked).values()))
+                return bad(f"{trial.name} requests {excerpt(method, 60)}, which was not declared.", *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped(_NO_INPUT)
+
+
+@CHECKS.active(
+    "MRTR-05 should r5",
+    page=_ERRORS,
+    apart=True,
+    says="Missing input responses are requested again, without an error.",
+    fix="Return input_required again with the inputRequests that are still open.",
+)
+@_each_asking("no allowed tool needs an input response")
+async def missing_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+    """The second round without a response to the input request."""
+    if not _wanted(first):
+        return None
+    asked = await _retry(visit, link, trial, first, {})
+    if asked.answered and not asked.ok:
+        return bad(f"{trial.name} without an input response got {asked.reply}.", *asked.events)
+    return good("", *asked.events) if _wants(asked) else None
+
+
+@CHECKS.active(
+    "MRTR-06 should r5",
+    page=_ERRORS,
+    apart=True,
+    says="The server ignores unknown keys in inputResponses.",
+    fix="Read only the keys of inputResponses that you requested.",
+)
+@_each_asking("no allowed tool requests and accepts input")
+async def unexpected_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+    """The second round with one unknown input response."""
+    plain = await _retry(visit, link, trial, first, _answers(first))
+    if not _wanted(first) or not plain.ok:
+        return None
+    more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
+    asked = await _retry(visit, link, trial, first, more)
+    if not asked.ok:
+        return bad(f"{trial.name} with an unknown input response got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "MRTR-07 should r5",
+    page=_ERRORS,
+    apart=True,
+    says="Invalid inputResponses get an error or are requested again.",
+    fix="Validate inputResponses, and return -32602 if one does not match its request.",
+)
+@_each_asking(_NO_INPUT)
+async def malformed_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+    """The second round with numbers as input responses."""
+    if not _wanted(first):
+        return None
+    asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
+    if _is_done(asked):
+        return bad(f"{trial.name} accepted 7 as an input response and got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "MRTR-08 must r5",
+    page=_SERVER,
+    apart=True,
+    says="The server rejects a modified requestState.",
+    fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
+)
+@_each_asking(_NO_STATE, states=True)
+async def tampered(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+    """The second round with one character of requestState changed."""
+    state = first.body.get("requestState")
+    if not isinstance(state, str) or not state:
+        return None
+    plain = await _retry(visit, link, trial, first, _answers(first))
+    if not plain.ok:
+        return None  # The rejection may have another cause than the change.
+    middle = len(state) // 2
+    changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
+    asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
+    if _is_done(asked):
+        what = f"{trial.name} accepted a modified requestState. This is correct only if the server does not rely on it."
+        return doubtful(what, *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "MRTR-09 should r5",
+    page=_SERVER,
+    apart=True,
+    says="The server rejects a requestState that belongs to another request.",
+    fix="Put the method and a hash of the parameters into requestState, and compare them when it returns.",
+)
+async def foreign_state(visit: Visit) -> Outcome:
+    """The requestState of one tool, sent to another tool."""
+    asking = await _asking(visit, states=True)
+    if len(asking) < 2:
+        return skipped("fewer than two allowed tools return a requestState")
+    first_tool, second_tool = asking[:2]
+    async with visit.link() as link:
+        theirs = await _ask(visit, link, first_tool)
+        own = await _ask(visit, link, second_tool)
+        state = theirs.body.get("requestState")
+        if not isinstance(state, str) or not _wants(own):
+            return skipped(_NO_STATE)
+        asked = await _retry(visit, link, second_tool, own, _answers(own), state=state)
+    if _is_done(asked):
+        what = f"{second_tool.name} accepted the requestState of {first_tool.name}."
+        return bad(what, *theirs.events, *own.events, *asked.events)
+    return good("", *theirs.events, *own.events, *asked.events)
+
+
+@CHECKS.active(
+    "MRTR-10 must r5",
+    page=f"{_PAGE}#basic-workflow",
+    transports=frozenset(("http",)),
+    apart=True,
+    says="The server accepts the retry of a request on any connection.",
+    fix="Put everything that the retry needs into requestState; keep nothing in the connection.",
+)
+async def elsewhere(visit: Visit) -> Outcome:
+    """The second round on another connection."""
+    seen: list[int] = []
+    for trial in await _asking(visit):
+        async with visit.link() as link:
+            first = await _ask(visit, link, trial)
+            plain = await _retry(visit, link, trial, first, _answers(first))
+        if not _wants(first) or not plain.ok:
+            continue
+        async with visit.fresh() as link:
+            asked = await _retry(visit, link, trial, first, _answers(first))
+        if not asked.ok:
+            what = f"{trial.name} on another connection got {asked.reply}."
+            return bad(what, *first.events, *plain.events, *asked.events)
+        seen += (*first.events, *asked.events)
+    return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
+
+
+async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
+    """The first tools that return input_required; with `states`, those with a requestState."""
+    found = [trial for trial in trials(visit) if trial.rounds and not trial.task]
+    if states:
+        found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
+    return found[:FEW]
+
+
+def _meta(visit: Visit) -> dict[str, Any]:
+    return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
+
+
+async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> RequestOutcome:
+    """The first round, by a client with all capabilities."""
+    return await link.ask("tools/call", {**trial.params, **_meta(visit)})
+
+
+async def _retry(
+    visit: Visit,
+    link: RawConnection,
+    trial: Trial,
+    first: RequestOutcome,
+    answers: dict[str, Any],
+    *,
+    state: str | None = None,
+) -> RequestOutcome:
+    """The next round after `first`; with another requestState if given."""
+    params = {**trial.params, **_meta(visit), "inputResponses": answers}
+    if state is not None or "requestState" in first.body:
+        params["requestState"] = first.body.get("requestState") if state is None else state
+    return await link.ask("tools/call", params)
+
+
+def _wants(asked: RequestOutcome) -> bool:
+    return asked.body.get("resultType") == "input_required"
+
+
+def _wanted(asked: RequestOutcome) -> dict[str, str]:
+    """The inputRequests of a result: methods by their keys."""
+    wanted = asked.body.get("inputRequests")
+    if not _wants(asked) or type(wanted) is not dict:
+        return {}
+    found = {key: value.get("method") for key, value in wanted.items() if type(value) is dict}
+    return {key: method for key, method in found.items() if isinstance(method, str)}
+
+
+def _answers(first: RequestOutcome) -> dict[str, Any]:
+    return {key: reply(method) for key, method in _wanted(first).items()}
+
+
+def _is_done(asked: RequestOutcome) -> bool:
+    """Whether a call ended with success."""
+    return asked.ok and not _wants(asked) and asked.body.get("isError") is not True

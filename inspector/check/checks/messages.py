@@ -1,0 +1,505 @@
+"""Messages: JSON-RPC, its errors, and members that every result and schema must have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from inspector.check.check_table import CheckTable
+from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit.http import ACCEPT, JSON
+from inspector.check.visit.raw_connection import is_refusal, status_of
+from inspector.check.visit.raw_post import post
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import Visit
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import (
+    HEADER_MISMATCH,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Shape,
+)
+
+_PAGE = "basic"
+_RPC = "JSON-RPC 2.0, section 5.1"
+
+CHECKS = CheckTable("base-protocol", page=_PAGE)
+CHECKS.passive(
+    "BASE-01 must r1+",
+    "message",
+    says="Every message is one JSON-RPC 2.0 object that all JSON parsers read alike.",
+    fix='Serialize messages with a JSON library, with "jsonrpc": "2.0" in each, unique keys, and no NaN or Infinity.',
+)
+CHECKS.passive(
+    "BASE-03 must r1+",
+    "answer",
+    says="A response has either a result or an error.",
+    fix="Remove the other member, even if its value is null.",
+)
+CHECKS.passive(
+    "BASE-04 must r1+",
+    "error",
+    says="An error has an integer code and a string message.",
+    fix='Set both, for example {"code": -32602, "message": "Unknown tool: ech"}.',
+)
+CHECKS.passive(
+    "BASE-11 must r1+",
+    "notification",
+    "request",
+    says="Notifications have no id, and the server does not reuse request ids.",
+    fix="Remove id from notifications, and number requests with a counter that lasts for the whole session.",
+)
+CHECKS.passive(
+    "BASE-14 type r1+",
+    "message",
+    page="schema",
+    says="Every message is valid according to the official schema of the revision.",
+    fix="Correct the member that the finding names according to the schema of the revision, or update the SDK.",
+)
+CHECKS.passive(
+    "BASE-15 must r5",
+    "result",
+    says="Every result has a resultType.",
+    fix='Add "resultType": "complete" to final results.',
+)
+CHECKS.passive(
+    "BASE-16 must r5",
+    "result",
+    says='resultType is "complete", "input_required", or a value of an extension that both sides declare.',
+    fix='Use "complete" or "input_required"; use an extension\'s value only if the client declares the extension.',
+)
+CHECKS.passive(
+    "BASE-17 should r5",
+    "result",
+    page="basic#_meta",
+    says="Every result identifies the server in _meta.",
+    fix='Set _meta["io.modelcontextprotocol/serverInfo"] to {"name": "…", "version": "…"} in every result.',
+)
+CHECKS.passive(
+    "BASE-20 must r5",
+    "error",
+    page="basic#error-codes",
+    says="The server uses reserved error codes only as the specification defines them.",
+    fix="Use -32020, -32021 and -32022 with their defined meaning, and no other code from -32099 to -32020.",
+)
+CHECKS.passive(
+    "BASE-21 must r5",
+    "error",
+    page="basic#error-codes",
+    says="The server does not use error codes of earlier revisions (-32002, -32042).",
+    fix="Return -32602 for an unknown resource, and input_required for URL elicitation.",
+)
+CHECKS.passive(
+    "BASE-22 should r5",
+    "error",
+    page="basic#error-codes",
+    says="Server-defined errors have codes outside the reserved range.",
+    fix="Use codes outside -32768 to -32000, for example 1001.",
+)
+CHECKS.passive(
+    "BASE-25 must r3+",
+    "result",
+    "notification",
+    "tool",
+    page="basic#_meta",
+    says="Keys in _meta follow the specified format, and reserved prefixes are used only for defined keys.",
+    fix='Prefix your own keys with a domain that you control in reverse, for example "com.example/key".',
+)
+CHECKS.passive(
+    "BASE-26 must r5",
+    "result",
+    "notification",
+    page="basic#_meta",
+    says="Trace context in _meta follows W3C Trace Context and Baggage.",
+    fix="Copy traceparent, tracestate and baggage unchanged from a tracing library.",
+)
+CHECKS.passive(
+    "BASE-27 must r4+",
+    "schema",
+    page="basic#json-schema-usage",
+    says="Every published JSON Schema is valid in its dialect (default 2020-12).",
+    fix="Validate the schema against its meta-schema when you define the tool.",
+)
+CHECKS.passive(
+    "BASE-28 should r5",
+    "schema",
+    page="basic#json-schema-usage",
+    says="A published JSON Schema has no external references, and its size and depth are limited.",
+    fix="Move referenced schemas into $defs of the same schema, and reduce nesting.",
+)
+CHECKS.passive(
+    "BASE-29 must r4+",
+    "icon",
+    page="basic#icons",
+    says='Icons have https: or data: URLs of images, and sizes such as "48x48" or "any".',
+    fix="Serve icons over https from the server's own origin, or embed them as data: URLs.",
+)
+CHECKS.passive(
+    "BASE-30 must r1+",
+    "message",
+    page="basic/transports",
+    says="Messages are valid UTF-8 without a byte order mark or unpaired surrogates.",
+    fix="Encode the whole serialized message as UTF-8 once, and do not split text inside a character.",
+)
+CHECKS.passive(
+    "BASE-31 must r5",
+    "message",
+    page="basic/patterns",
+    says="The server sends no requests.",
+    fix="Return an input_required result if you need input from the client.",
+)
+
+
+@CHECKS.active(
+    "BASE-02 must r1+",
+    apart=True,
+    shown=("answer",),
+    says="Every request gets exactly one response with the same id, in value and type.",
+    fix='Copy id unchanged into the response (7 stays 7, not "7"), and return an error if the request fails.',
+)
+async def same_id(visit: Visit) -> Outcome:
+    """One request with a string id, one with a number."""
+    seen: list[int] = []
+    async with visit.link() as link:
+        for id in ("inspector-check-7", 70007):
+            asked = await link.ask("tools/list", {}, id=id)
+            if not asked.answered:
+                return bad(f"A request with the id {id!r} got no response: {asked.shown}.", *asked.events)
+            seen += asked.events
+    return good("", *seen)
+
+
+@CHECKS.active(
+    "BASE-05 should r3+",
+    transports=frozenset(("http",)),
+    apart=True,
+    judged=True,
+    says="An error response to an unreadable message omits id.",
+    fix='Remove id from the error response; "id": null is JSON-RPC, but not MCP.',
+)
+async def id_of_the_unreadable(visit: Visit) -> Outcome:
+    """Invalid JSON over HTTP."""
+    answer = await post(visit, b"{not json", _fields(visit))
+    if not answer.status:
+        return skipped(f"invalid JSON got {answer.shown}")
+    if not answer.message:
+        return good("no message was returned", *answer.events)
+    if "id" not in answer.message:
+        return good("", *answer.events)
+    shown = jsonrpc.excerpt(answer.message["id"], 40)
+    return bad(f"The error has the id {shown}.", *answer.events)
+
+
+@CHECKS.active(
+    "BASE-06 must r1+",
+    says="An unknown method gets error -32601.",
+    fix='Return {"code": -32601, "message": "Method not found"}; in the modern era over HTTP with status 404.',
+)
+async def unknown_method(visit: Visit) -> Outcome:
+    """A method that no server implements."""
+    asked = await visit.ask("inspector/no-such-method", {})
+    if not asked.answered:
+        return bad(f"An unknown method got no response: {asked.shown}.", *asked.events)
+    if asked.code != METHOD_NOT_FOUND:
+        return bad(f"An unknown method got {asked.reply}.", *asked.events)
+    if visit.modern and visit.visited.transport == "http" and asked.status != 404:
+        return bad(f"The error came with status {asked.status}, not 404.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "BASE-07 must r1+",
+    page=_RPC,
+    apart=True,
+    says="Invalid JSON gets error -32700, or the server ignores it and continues.",
+    fix="Catch the exception of the JSON parser, return -32700 (Parse error), and continue to read.",
+)
+async def broken_json(visit: Visit) -> Outcome:
+    """An incomplete object, then a valid request."""
+    if visit.visited.transport == "http":
+        answer = await post(visit, b"{not json", _fields(visit))
+        if answer.code == PARSE_ERROR:
+            return good("", *answer.events)
+        if not answer.status:
+            return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
+        if answer.refused and answer.code is None:
+            return doubtful(f"Invalid JSON was rejected with {answer.shown}, without error -32700.", *answer.events)
+        return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
+    async with visit.link() as link:
+        sent = link.send(b"{not json")
+        asked = await link.ask("tools/list", {})
+        if not asked.answered:
+            return bad(f"After a line that is not JSON the server did not respond: {asked.shown}.", sent)
+        errors = [frame for frame in link.frames if _error_code(frame) == PARSE_ERROR]
+        return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *asked.events)
+
+
+@CHECKS.active(
+    "BASE-08 should r1+",
+    page=_RPC,
+    apart=True,
+    says="An object that is not a valid request gets error -32600.",
+    fix="Return -32600 (Invalid Request) if method or jsonrpc is missing or has the wrong type.",
+)
+async def no_request(visit: Visit) -> Outcome:
+    """A request without a method, and one of another version of JSON-RPC."""
+    seen: list[int] = []
+    for message in ({"jsonrpc": "2.0", "id": 71, "params": {}}, {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}):
+        if visit.visited.transport == "http":
+            answer = await post(visit, jsonrpc.encode(message), _fields(visit))
+            code, shown, events = answer.code, answer.shown, answer.events
+            fine = code == INVALID_REQUEST
+            refused = answer.refused
+        else:
+            async with visit.link() as link:
+                sent = link.send(jsonrpc.encode(message))
+                await link.ask("tools/list", {}, id=f"after-{sent}")  # The same as in `_said`.
+                wait = link.patience(visit.limits.quiet)
+                frame = await link.until(lambda frame: _error_code(frame) is not None, wait)
+                code = _error_code(frame) if frame is not None else None
+                status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
+                shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
+                events = (sent,) if frame is None else (sent, frame.n)
+                fine, refused = code == INVALID_REQUEST, frame is not None or status >= 400
+        seen += events
+        if not fine:
+            what = "A request without a method" if "method" not in message else "A request of JSON-RPC 1.0"
+            return (doubtful if refused else bad)(f"{what} got {shown}.", *events)
+    return good("", *seen)
+
+
+@CHECKS.active(
+    "BASE-09 should r1+",
+    page=_RPC,
+    apart=True,
+    says="Parameters of the wrong type get error -32602.",
+    fix="Check that params is an object before you read it; otherwise return -32602 (Invalid params).",
+)
+async def params_of_the_wrong_type(visit: Visit) -> Outcome:
+    """`tools/call` with an array instead of an object."""
+    asked = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
+    if not asked.answered:
+        return bad(f"Parameters of the wrong type got no response: {asked.shown}.", *asked.events)
+    if asked.ok:
+        return bad(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
+    if asked.code == METHOD_NOT_FOUND and not visit.can("tools"):
+        return skipped("the server has no tools")
+    if asked.code != INVALID_PARAMS:
+        return doubtful(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
+    return good("", *asked.events)
+
+
+@CHECKS.active(
+    "BASE-10 must r1+",
+    apart=True,
+    says="A notification gets no response, even if its method is unknown.",
+    fix="Ignore notifications with unknown methods.",
+)
+async def unknown_notification(visit: Visit) -> Outcome:
+    """A notification with an unknown method, then a short wait."""
+    async with visit.link() as link:
+        before = len(link.frames)
+        sent = link.notify("notifications/inspector/no-such-thing", link.dressed({}))
+        await link.quiet(visit.limits.quiet)
+        answers = [
+            frame
+            for frame in link.frames[before:]
+            if frame.shape in (Shape.RESULT, Shape.ERROR) and not is_refusal(visit.journal, frame.n)
+        ]
+        if answers:
+            return bad("An unknown notification was answered.", sent, answers[0].n)
+        asked = await link.ask("tools/list", {})
+    if not asked.answered:
+        return bad(f"After an unknown notification the server did not respond: {asked.shown}.", sent)
+    return good("", sent)
+
+
+@CHECKS.active(
+    "BASE-12 must r2",
+    apart=True,
+    says="The server accepts a JSON-RPC batch and responds to each request in it.",
+    fix="Accept an array of messages, and return an array or one response per request.",
+)
+async def batch(visit: Visit) -> Outcome:
+    """Two pings in a batch."""
+    pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
+    async with visit.link() as link:
+        sent = link.send(jsonrpc.encode(pings))
+        wanted = {"batch-1", "batch-2"}
+        await link.barrier()
+        await link.until(lambda frame: not (wanted - _answered(link.frames)), link.patience(visit.limits.quiet))
+        missing = wanted - _answered(link.frames)
+        if missing:
+            lost = f": {link.lost.message}" if link.lost is not None else "."
+            return bad(f"{len(missing)} of two requests in a batch got no response{lost}", sent)
+    return good("", sent)
+
+
+@CHECKS.active(
+    "BASE-13 must r3+",
+    page="basic/transports",
+    apart=True,
+    judged=True,
+    says="The server neither sends nor accepts JSON-RPC batches; they exist only in 2025-03-26.",
+    fix="Reject an array with error -32600, over HTTP with status 400.",
+)
+async def no_batch(visit: Visit) -> Outcome:
+    """A batch of two requests, in a revision without batches."""
+    both: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {}} for id in ("batch-1", "batch-2")
+    ]
+    async with visit.link() as link:
+        for message in both:
+            message["params"] = link.dressed({})
+        sent = link.send(jsonrpc.encode(both))
+        await link.ask("tools/list", {})  # A server that has answered this has had time to answer those.
+        await link.until(
+            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None,
+            link.patience(visit.limits.quiet),
+        )
+        served = [frame for frame in link.frames if _results(frame)]
+    if served:
+        return remark("A batch of requests is accepted and answered.", sent, served[0].n)
+    return good("", sent)
+
+
+@CHECKS.active(
+    "BASE-18 must r5",
+    page="basic#_meta",
+    apart=True,
+    says="A request without the required _meta gets error -32602.",
+    fix="Return -32602 if _meta, protocolVersion or clientCapabilities is missing; over HTTP with status 400.",
+)
+async def missing_metadata(visit: Visit) -> Outcome:
+    """No `_meta`, `_meta` without the version, `_meta` without the capabilities."""
+    prefix = "io.modelcontextprotocol/"
+    seen: list[int] = []
+    async with visit.link() as link:
+        whole = link.dressed({})["_meta"]
+    for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
+        meta = {key: value for key, value in whole.items() if key != left_out}
+        params = {} if left_out == "_meta" else {"_meta": meta}
+        asked = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
+        seen += asked.events
+        if not asked.answered:
+            return bad(f"A request without {left_out} got no response: {asked.shown}.", *asked.events)
+        if asked.ok:
+            return bad(f"A request without {left_out} was served.", *asked.events)
+        if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
+            return bad(f"A request without {left_out} got {asked.reply}.", *asked.events)
+        if visit.visited.transport == "http" and asked.status != 400:
+            return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
+    return good("", *seen)
+
+
+@CHECKS.active(
+    "BASE-19 robust r5",
+    page="basic#_meta",
+    apart=True,
+    says="The server accepts a request without clientInfo.",
+    fix="Treat clientInfo in _meta as optional.",
+)
+async def nameless_client(visit: Visit) -> Outcome:
+    """All metadata except `clientInfo`."""
+    async with visit.link() as link:
+        meta = {key: value for key, value in link.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
+        asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
+    if asked.ok or asked.code == METHOD_NOT_FOUND:
+        return good("", *asked.events)
+    return bad(f"A request without clientInfo got {asked.reply}.", *asked.events)
+
+
+@CHECKS.active(
+    "BASE-23 must r5",
+    page="basic/versioning#capability-negotiation",
+    mode="tool",
+    apart=True,
+    judged=True,
+    says="A request that needs an undeclared client capability gets error -32021, which names the capability.",
+    fix="Check clientCapabilities of the request, and return -32021 with data.requiredCapabilities, for "
+    'example {"sampling": {}}.',
+)
+async def missing_capability(visit: Visit) -> Outcome:
+    """The allowed tools, called by a client without capabilities."""
+    for tool in visit.callable()[: visit.limits.items]:
+        async with visit.fresh(capabilities={}) as link:
+            asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if asked.body.get("resultType") == "input_required":
+            return bad("Input was requested from a client without that capability.", *asked.events)
+        if asked.code == jsonrpc.MISSING_CAPABILITY:
+            data = asked.error.get("data")
+            if type(data) is not dict or type(data.get("requiredCapabilities")) is not dict:
+                return bad("Error -32021 does not name the missing capabilities.", *asked.events)
+            return good("", *asked.events)
+    return skipped("no allowed tool needs a capability of the client")
+
+
+@CHECKS.active(
+    "BASE-24 must r5",
+    page="basic/patterns#statelessness",
+    apart=True,
+    says="The response to a request does not depend on earlier requests of the connection.",
+    fix="Keep no state between requests: read version and capabilities from _meta of each request.",
+)
+async def no_memory(visit: Visit) -> Outcome:
+    """The list of tools on a new connection, before and after a request with all capabilities."""
+    if not visit.can("tools"):
+        return skipped("the server has no tools")
+    async with visit.fresh(capabilities={}) as link:
+        first = await link.ask("tools/list", {})
+        link.capabilities = {"elicitation": {}, "sampling": {}, "roots": {}}
+        await link.ask("tools/list", {})
+        link.capabilities = {}
+        last = await link.ask("tools/list", {})
+    if not (first.ok and last.ok):
+        return skipped(f"the list got {(last if first.ok else first).shown}")
+    if _names(first) != _names(last):
+        return bad("The list of tools differs after a request with other capabilities.", *first.events, *last.events)
+    return good("", *first.events, *last.events)
+
+
+async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
+    """Send a request unchanged. Over HTTP in the modern era, with the headers of the era."""
+    if not (visit.modern and visit.visited.transport == "http"):
+        async with visit.link() as link:
+            asked = link.begin(message)
+            # A server that has answered this has had time to answer that. The id differs from those of the connection.
+            await link.ask("tools/list", {}, id=f"after-{asked.n}")
+            return await link.answer(asked, timeout=link.patience(visit.limits.quiet))
+    answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
+    return RequestOutcome(
+        message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
+        answer.shown,
+    )  # fmt: skip
+
+
+def _names(asked: RequestOutcome) -> list[object]:
+    tools = asked.body.get("tools")
+    return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
+
+
+def _fields(visit: Visit) -> tuple[tuple[str, str], ...]:
+    """The headers of a request of this revision, without a session."""
+    return (JSON, ACCEPT, ("MCP-Protocol-Version", visit.revision))
+
+
+def _error_code(frame: Frame) -> object:
+    error = frame.message.get("error") if type(frame.message) is dict else None
+    return error.get("code") if type(error) is dict else None
+
+
+def _answered(frames: list[Frame]) -> set[object]:
+    """The ids with responses, including those in batches."""
+    found = set()
+    for frame in frames:
+        for item in frame.message if type(frame.message) is list else (frame.message,):
+            if jsonrpc.shape_of(item) in (Shape.RESULT, Shape.ERROR) and isinstance(item.get("id"), str):
+                found.add(item["id"])
+    return found
+
+
+def _results(frame: Frame) -> bool:
+    items = frame.message if type(frame.message) is list else [frame.message]
+    return any(jsonrpc.shape_of(item) is Shape.RESULT and str(item.get("id")).startswith("batch") for item in items)

@@ -1,0 +1,336 @@
+"""Pagination, completion, log messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.check.check_table import CheckTable
+from inspector.check.checks.capabilities import undeclared
+from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit.raw_connection import PREFIX
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import FEW, trials
+from inspector.check.visit.visit import Visit
+from inspector.errors import UsageError
+from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
+
+_PAGES = "server/utilities/pagination"
+_COMPLETION = "server/utilities/completion"
+_LOGGING = "server/utilities/logging"
+_NOTHING = "inspector-check-no-such-thing"
+_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
+_LISTS = {
+    "tools": ("tools/list", "tools", "name"), "resources": ("resources/list", "resources", "uri"),
+    "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
+    "prompts": ("prompts/list", "prompts", "name"),
+}  # fmt: skip
+"""By list: the method, the key of its result, and the identifying member."""
+_COMPLETE = "completion/complete"
+_MOST_PAGES = 10
+_MOST_VALUES = 100
+
+CHECKS = CheckTable("utilities")
+CHECKS.passive(
+    "UTIL-01 type r1+",
+    *(f"result:{method}" for method, _, _ in _LISTS.values()),
+    page=_PAGES,
+    says="nextCursor is a string, and the last page omits it.",
+    fix="Omit nextCursor from the last page; null is not a cursor.",
+)
+
+
+@CHECKS.active(
+    "UTIL-02 should r1+",
+    page=_PAGES,
+    judged=True,
+    says="A cursor always gives the same page, and the pages contain each entry once.",
+    fix="Encode the position in the cursor, and keep the order stable.",
+)
+async def walked(visit: Visit) -> Outcome:
+    """The first pages of every list; the second one twice."""
+    seen: list[int] = []
+    for method, key, name in _lists(visit):
+        asked = await visit.ask(method, {})
+        entries, cursors = _names(asked, key, name), set[str]()
+        while isinstance(asked.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
+            cursor = asked.body["nextCursor"]
+            if cursor in cursors:
+                return bad(f"{method}: a cursor leads back to an earlier page.", *asked.events)
+            asked = await visit.ask(method, {"cursor": cursor})
+            if not asked.ok:
+                return bad(f"{method}: its own cursor got {asked.reply}.", *asked.events)
+            page = _names(asked, key, name)
+            if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
+                return bad(f"{method}: the same cursor returned two different pages.", *asked.events, *again.events)
+            cursors.add(cursor)
+            twice = set(entries) & set(page)
+            if twice:
+                return bad(f"{method}: {excerpt(min(twice), 80)} is on two pages.", *asked.events)
+            entries += page
+            seen += asked.events
+    return good("", *seen) if seen else skipped("every list has one page")
+
+
+@CHECKS.active(
+    "UTIL-03 should r1+",
+    page=f"{_PAGES}#error-handling",
+    says="An invalid cursor gets error -32602.",
+    fix="Return -32602 (Invalid params) for an unknown cursor, not the first page.",
+)
+async def invalid_cursor(visit: Visit) -> Outcome:
+    """An invalid cursor, for every list."""
+    seen: list[int] = []
+    for method, _, _ in _lists(visit):
+        asked = await visit.ask(method, {"cursor": _NOTHING})
+        seen += asked.events
+        if asked.code != INVALID_PARAMS:
+            return bad(f"{method} with an invalid cursor got {asked.reply}.", *asked.events)
+    return good("", *seen) if seen else skipped("the server has no lists")
+
+
+@CHECKS.active(
+    "UTIL-04 must r2+",
+    page=f"{_COMPLETION}#capabilities",
+    apart=True,
+    says="The server declares the completions capability if and only if it completes values.",
+    fix='Add "completions": {} to capabilities if you implement completion/complete; otherwise remove it.',
+)
+async def completion_declared(visit: Visit) -> Outcome:
+    """`completion/complete` for an existing item, else for an unknown one."""
+    params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
+    async with visit.link() as link:
+        asked = await link.ask(_COMPLETE, params)
+    if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
+        return bad("completions is declared, but completion/complete is unknown.", *asked.events)
+    if not visit.can("completions") and asked.ok:
+        return undeclared("completions", _COMPLETE, asked)
+    return good("", *asked.events) if asked.answered else skipped(asked.shown)
+
+
+@CHECKS.active(
+    "UTIL-05 type r1+",
+    page=f"{_COMPLETION}#completion-results",
+    says="Completion returns at most 100 string values, with correct total and hasMore.",
+    fix="Return at most 100 values; total is an integer of at least their number, hasMore is true or false.",
+)
+async def completion_results(visit: Visit) -> Outcome:
+    """An empty value for each argument of the first prompts and templates."""
+    seen: list[int] = []
+    for _, asked in await _completed(visit):
+        if asked.ok:
+            wrong = _wrong_completion(asked.body.get("completion"))
+            if wrong:
+                return bad(wrong, *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no argument has completions")
+
+
+@CHECKS.active(
+    "UTIL-06 should r1+",
+    page=f"{_COMPLETION}#error-handling",
+    says="Completion of an unknown prompt or template gets error -32602; without completion, -32601.",
+    fix="Return -32602 for an unknown prompt or template, and -32601 if you do not implement completion.",
+)
+async def unknown_reference(visit: Visit) -> Outcome:
+    """An unknown prompt."""
+    declares = visit.can("completions")
+    if not declares and not visit.features.completions_capability:
+        return skipped("this revision has no completions capability")
+    asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
+    wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
+    return good("", *asked.events) if asked.code == wanted else bad(f"The request got {asked.reply}.", *asked.events)
+
+
+@CHECKS.active(
+    "UTIL-07 robust r3+",
+    page=f"{_COMPLETION}#requesting-completions",
+    says="completion/complete accepts context.arguments.",
+    fix="Use context.arguments or ignore it; do not return an error.",
+)
+async def completion_context(visit: Visit) -> Outcome:
+    """The working completions, with a context."""
+    seen: list[int] = []
+    for params, before in await _completed(visit):
+        if before.ok and len(seen) < 2 * visit.limits.items:
+            asked = await visit.ask(_COMPLETE, {**params, "context": {"arguments": {_NOTHING: "a"}}})
+            if not asked.ok:
+                return bad(f"With a context it got {asked.reply}.", *before.events, *asked.events)
+            seen += asked.events
+    return good("", *seen) if seen else skipped("no argument has completions")
+
+
+CHECKS.passive(
+    "UTIL-08 must r1-r4",
+    "told:notifications/message",
+    page=f"{_LOGGING}#capabilities",
+    says="A server that sends log messages declares the logging capability.",
+    fix='Add "logging": {} to capabilities.',
+)
+
+
+@CHECKS.active(
+    "UTIL-09 should r1-r4",
+    page=f"{_LOGGING}#setting-log-level",
+    apart=True,
+    says="Each of the eight log levels can be set; other levels get error -32602.",
+    fix="Accept debug, info, notice, warning, error, critical, alert and emergency, and return -32602 for "
+    "other values.",
+)
+async def set_level(visit: Visit) -> Outcome:
+    """All eight levels, and an unknown one."""
+    if not visit.can("logging"):
+        return skipped("the server does not declare logging")
+    seen: list[int] = []
+    async with visit.link() as link:
+        for level in (*_LEVELS[::-1], "info"):
+            asked = await link.ask("logging/setLevel", {"level": level})
+            seen += asked.events
+            if not asked.ok:
+                return bad(f"The level {level} got {asked.reply}.", *asked.events)
+        asked = await link.ask("logging/setLevel", {"level": _NOTHING})
+    if asked.code != INVALID_PARAMS:
+        return bad(f"An unknown level got {asked.reply}.", *asked.events)
+    return good("", *seen, *asked.events)
+
+
+@CHECKS.active(
+    "UTIL-10 must r1-r4",
+    page=f"{_LOGGING}#setting-log-level",
+    mode="tool",
+    apart=True,
+    says="The server sends no log messages below the level that the client set.",
+    fix="Compare the level of each message with the level of logging/setLevel.",
+)
+async def level_kept(visit: Visit) -> Outcome:
+    """The tools that log below error, called again with the level error."""
+    loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
+    if not visit.can("logging") or not loud:
+        return skipped("no allowed tool sends log messages below the level error")
+    seen: list[int] = []
+    async with visit.link() as link:
+        wanted = await link.ask("logging/setLevel", {"level": "error"})
+        if not wanted.ok:
+            return skipped(f"setting the level failed: {wanted.shown}")
+        for trial in sorted(loud, key=lambda trial: not trial.asked.answered)[:FEW]:
+            link.frames = []
+            asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
+            seen += asked.events
+            for frame in link.frames:
+                if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":
+                    params = frame.message.get("params")
+                    if type(params) is dict and _is_below(params):
+                        what = f"{trial.name} sent a message with the level {excerpt(params.get('level'), 20)}"
+                        return bad(f"{what}, but the client set the level error.", *wanted.events, frame.n)
+        await link.ask("logging/setLevel", {"level": "info"})
+    return good("", *wanted.events, *seen)
+
+
+CHECKS.passive(
+    "UTIL-11 must r5",
+    "told:notifications/message",
+    page=f"{_LOGGING}#requesting-log-messages",
+    says="Log messages are sent only for requests with logLevel, on the stream of the request.",
+    fix="Send no notifications/message if logLevel is missing in _meta of the request.",
+)
+
+
+@CHECKS.active(
+    "UTIL-12 should r5",
+    page=f"{_LOGGING}#error-handling",
+    says="A request with an unknown logLevel gets error -32602.",
+    fix="Validate logLevel in _meta before you handle the request.",
+)
+async def unknown_level(visit: Visit) -> Outcome:
+    """A list, with an unknown logLevel."""
+    if not visit.can("logging"):
+        return skipped("the server does not declare logging")
+    method = next((method for method, _, _ in _lists(visit)), "server/discover")
+    asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
+    if asked.code == INVALID_PARAMS:
+        return good("", *asked.events)
+    return bad(f"The request got {asked.reply}.", *asked.events)
+
+
+CHECKS.passive(
+    "UTIL-13 type r1+",
+    "told:notifications/message",
+    page=f"{_LOGGING}#log-message-notifications",
+    says="A log message has data and one of the eight levels.",
+    fix="Map the levels of your logging library to the eight levels, for example WARN to warning.",
+)
+CHECKS.passive(
+    "UTIL-14 must r1+",
+    "told:notifications/message",
+    page=f"{_LOGGING}#security",
+    says="Log messages contain no passwords, keys or tokens.",
+    fix="Remove secrets before you send a message; clients may store it.",
+)
+
+
+def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
+    """The entries that the server lists."""
+    for name, row in _LISTS.items():
+        if visit.can("resources" if name == "templates" else name):
+            yield row
+
+
+def _names(asked: RequestOutcome, key: str, name: str) -> list[str]:
+    entries = asked.body.get(key)
+    found = [entry.get(name) for entry in entries if type(entry) is dict] if type(entries) is list else []
+    return [each for each in found if isinstance(each, str)]
+
+
+def _completion(kind: str, key: str, what: str, argument: str) -> dict[str, Any]:
+    return {"ref": {"type": kind, key: what}, "argument": {"name": argument, "value": ""}}
+
+
+def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
+    """Completion requests for the listed items."""
+    from inspector.protocol.uri_templates import Template
+
+    for prompt in visit.items("prompts"):
+        arguments = prompt.get("arguments")
+        for argument in arguments[: visit.limits.items] if type(arguments) is list else ():
+            name = argument.get("name") if type(argument) is dict else None
+            if isinstance(name, str) and isinstance(prompt.get("name"), str):
+                yield _completion("ref/prompt", "name", prompt["name"], name)
+    for entry in visit.items("templates"):
+        text = entry.get("uriTemplate")
+        if not isinstance(text, str):
+            continue
+        try:
+            variables = Template.parse(text).variables
+        except UsageError:
+            continue
+        for variable in variables[: visit.limits.items]:
+            yield _completion("ref/resource", "uri", text, variable.name)
+
+
+async def _completed(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
+    """The first of them, each sent once in a visit."""
+    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("completed")
+    if made is None:
+        made = visit.remembered["completed"] = []
+        if visit.can("completions") or not visit.features.completions_capability:
+            for params, _ in zip(_completions(visit), range(visit.limits.items), strict=False):
+                made.append((params, await visit.ask(_COMPLETE, params)))
+    return made
+
+
+def _wrong_completion(completion: Any) -> str:
+    if type(completion) is not dict or type(completion.get("values")) is not list:
+        return f"completion is {excerpt(completion, 80)}."
+    values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
+    if len(values) > _MOST_VALUES:
+        return f"The result has {len(values):,} values; the maximum is 100."
+    if not all(isinstance(value, str) for value in values):
+        return "Not all of the values are strings."
+    if total is not None and (isinstance(total, bool) or not isinstance(total, (int, float)) or total < len(values)):
+        return f"total is {excerpt(total, 40)}, but the result has {len(values)} values."
+    return "" if more is None or isinstance(more, bool) else f"hasMore is {excerpt(more, 40)}."
+
+
+def _is_below(params: dict[str, Any]) -> bool:
+    """Whether the level of a log message is below error."""
+    return params.get("level") in _LEVELS[: _LEVELS.index("error")]

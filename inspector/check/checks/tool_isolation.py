@@ -1,0 +1,121 @@
+"""Read-only tools: whether a response shows data of an earlier session."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from typing import Any, NamedTuple
+
+from inspector.check.check_table import CheckTable
+from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit.raw_connection import RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import arguments_for
+from inspector.check.visit.visit import Visit
+from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.views import is_read_only
+
+_MOST_TOOLS = 10
+_LARGEST = 100_000
+_NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
+_PLAIN = ("enum", "const", "format", "pattern", "maxLength")
+"""Keywords of a string schema that a marker may violate."""
+
+
+class _Answer(NamedTuple):
+    asked: RequestOutcome
+    text: str
+
+
+CHECKS = CheckTable("tools", mode="tool")
+
+
+@CHECKS.active(
+    "TOOL-29 quality r1+",
+    page="basic/security_best_practices",
+    apart=True,
+    once=True,
+    says="A tool with readOnlyHint leaves no trace in other sessions.",
+    fix="Keep session data in the session, and release it when the session ends.",
+)
+async def keeps_nothing(visit: Visit) -> Outcome:
+    """The same calls in two sessions: data of the first must not appear in the second.
+
+    Only tools with readOnlyHint are called. A response that merely differs proves nothing. A number that continues
+    where the first session ended is a remark, because a tool may be meant to count.
+    """
+    marker = f"inspector-{secrets.token_hex(8)}"
+    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MOST_TOOLS]
+    if not tools:
+        return skipped("no allowed tool has readOnlyHint")
+    first: dict[str, list[_Answer]] = {}
+    async with visit.fresh(handshake=False) as link:
+        await _introduce(link, f"{marker}-client")
+        for tool in tools:
+            arguments = arguments_for(tool)
+            first[_name(tool)] = [await _call(link, tool, arguments) for _ in range(3)]
+            await _call(
+                link, tool, _marked(tool, arguments, marker)
+            )  # Last, because some tools keep only the newest value.
+    seen: list[int] = []
+    counts: Outcome | None = None
+    async with visit.fresh(handshake=False) as link:
+        await _introduce(link, "inspector-check")
+        for tool in tools:
+            answer, before = await _call(link, tool, arguments_for(tool)), first[_name(tool)]
+            events = (*before[-1].asked.events, *answer.asked.events)
+            if marker in answer.text:
+                what = "the client name" if f"{marker}-client" in answer.text else "an argument"
+                return bad(f"{_shown(tool)} returned {what} of an earlier session.", *events)
+            steps = [_step(one.text, other.text) for one, other in zip(before, [*before[1:], answer], strict=True)]
+            if steps[:2] == [1, 1] and (steps[2] or 0) > 1:
+                counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
+            elif 1 in steps[:2] and min(step or 0 for step in steps[:2]) < 0:
+                return bad(f"{_shown(tool)} lost its count within a session.", *events)
+            seen += answer.asked.events
+    return counts or good(f"{len(tools)} tools in two sessions", *seen)
+
+
+async def _introduce(link: RawConnection, name: str) -> None:
+    """Initialize with a marker as the client name, in the legacy era."""
+    if link.modern:
+        return
+    asked = await link.initialize(clientInfo={"name": name, "version": "1"})
+    if asked.ok:
+        link.notify("notifications/initialized")
+        await link.transport.settled()
+
+
+async def _call(link: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
+    asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
+    content = {key: asked.body.get(key) for key in ("content", "structuredContent")} if asked.ok else {}
+    return _Answer(asked, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])
+
+
+def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:
+    """The arguments with the marker in every string that accepts any text."""
+    schema = tool.get("inputSchema")
+    properties = schema.get("properties") if type(schema) is dict else None
+    marked = dict(arguments)
+    for name, wanted in properties.items() if type(properties) is dict else ():
+        if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
+            marked[name] = marker
+    return marked
+
+
+def _step(one: str, other: str) -> int | None:
+    """The growth of the only number in which two texts differ; None if they differ otherwise, or not at all."""
+    if _NUMBERS.sub("#", one) != _NUMBERS.sub("#", other):
+        return None
+    pairs = zip(_NUMBERS.findall(one), _NUMBERS.findall(other), strict=True)
+    steps = {int(after) - int(before) for before, after in pairs if before != after}
+    return steps.pop() if len(steps) == 1 else None
+
+
+def _name(tool: dict[str, Any]) -> str:
+    return str(tool.get("name"))
+
+
+def _shown(tool: dict[str, Any]) -> str:
+    return excerpt(tool.get("name"), 60)

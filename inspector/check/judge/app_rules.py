@@ -1,0 +1,68 @@
+"""Rules of MCP Apps for the judge, and the pages that checks read. The judgement itself is in `inspector.apps`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from inspector.apps.definitions import SCHEME, AppProblem, AppSeverity, tool_app
+from inspector.apps.page import AppPage, read_page
+from inspector.check.judge.rules import RuleVerdict, short
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.journal.findings import Level
+
+if TYPE_CHECKING:
+    from inspector.check.visit.visit import Visit
+
+_LEVELS: dict[AppSeverity, Level] = {"bad": "must", "doubtful": "should", "remark": "note"}
+_REMEMBERED = "app pages"
+
+
+class ReadPage(NamedTuple):
+    """A page that a check has read."""
+
+    uri: str
+    asked: RequestOutcome
+    page: AppPage | None
+    """None if the server returned an error."""
+
+
+def tool_rules(tool: dict[str, Any]) -> Iterator[RuleVerdict]:
+    """Rules for the page of a tool in a list."""
+    return map(_verdict, tool_app(tool).problems)
+
+
+def page_rules(uri: Any, result: dict[str, Any]) -> Iterator[RuleVerdict]:
+    """Rules for a result of `resources/read` for a page."""
+    if isinstance(uri, str) and uri.startswith(SCHEME):
+        yield from map(_verdict, read_page(uri, result).all_problems)
+
+
+def method_rules(message: dict[str, Any]) -> Iterator[RuleVerdict]:
+    """Rules for a method that belongs between a page and its host, and never to MCP."""
+    method = message.get("method")
+    if isinstance(method, str) and method.startswith("ui/"):
+        yield "APP-14", "must", f"The server sent {short(method)}, which belongs between a page and its host."
+
+
+def _verdict(problem: AppProblem) -> RuleVerdict:
+    return problem.rule, _LEVELS[problem.severity], problem.text
+
+
+def page_uris(visit: Visit) -> list[str]:
+    """The pages that tools name, each once, as many as a check reads."""
+    uris = dict.fromkeys(tool_app(tool).uri for tool in visit.items("tools"))
+    return [uri for uri in uris if uri][: visit.limits.items]
+
+
+async def read_pages(visit: Visit) -> list[ReadPage]:
+    """Read the pages that tools name, once in a visit."""
+    found: list[ReadPage] | None = visit.remembered.get(_REMEMBERED)
+    if found is None:
+        found = visit.remembered[_REMEMBERED] = []
+        listed = {item.get("uri"): item for item in visit.items("resources")}
+        for uri in page_uris(visit):
+            asked = await visit.ask("resources/read", {"uri": uri})
+            page = read_page(uri, asked.result, listed.get(uri)) if asked.ok else None
+            found.append(ReadPage(uri, asked, page))
+    return found

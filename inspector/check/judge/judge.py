@@ -1,0 +1,353 @@
+"""The judge: reads a journal with its own cursor and attaches findings to events.
+
+Callers run it when they have time, with `run`, for a limited number of events. A live session, a recording and an
+export use the same judge. It does not change what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from inspector.check.judge import rules, schema_rules, thorough_rules
+from inspector.check.judge.era_rules import ERAS
+from inspector.check.judge.http_rules import HttpWatch, stdio_error_rules
+from inspector.check.judge.lost_requests import LostRequests
+from inspector.check.judge.modern_rules import AnsweredRequest
+from inspector.check.judge.notification_rules import Notice
+from inspector.check.judge.probes import Probes
+from inspector.check.judge.rules import RuleVerdict
+from inspector.check.judge.state import WaitingDefinition, Watched
+from inspector.check.poison.rules import last_rules
+from inspector.journal import channels
+from inspector.journal.findings import Finding, Findings
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape, shape_of
+
+UNREAD = 32 << 20
+"""Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
+LARGEST = 4 << 20
+"""Bytes of a message above which its text and schema are not checked; a finding says so."""
+_OK = 200
+
+
+class _Connection:
+    """The state of the judge for one connection."""
+
+    def __init__(self, thorough: bool) -> None:
+        self.thorough = thorough
+        self.schemas = schema_rules.ToolSchemas()
+        self.tool_names: set[str] = set()
+        self.next_page: Any = None
+        """The cursor in the newest page of tools."""
+        self.waiting: list[tuple[int, WaitingDefinition]] = []
+        """By event, definitions that are judged when all tools are listed."""
+        self.held: Event | None = None
+        """A response to `server/discover` that does not show the era of the server. Later messages decide it."""
+        self.begin_again()
+
+    def begin_again(self) -> None:
+        """Reset the state of one connection, because a new one replaces it."""
+        self.watched = Watched()
+        self.http = HttpWatch(thorough=self.thorough)
+        self.probes = Probes()
+        self.lost = LostRequests()
+
+
+class Judge:
+    """Judges the events of one journal, in order, each once."""
+
+    def __init__(
+        self, journal: Journal, findings: Findings | None = None, after: int = 0, *, thorough: bool = False
+    ) -> None:
+        """Findings go to the journal unless `findings` is given; events up to `after` are skipped.
+
+        `thorough` checks published schemas and texts in more detail, which is too slow for a live session.
+        """
+        self.journal = journal
+        self.thorough = thorough
+        self.findings = journal.findings if findings is None else findings
+        self.judged = after
+        """The number of the newest judged event."""
+        self._provoked: set[int] = set()
+        """Events that probes have provoked."""
+        self._connections: dict[int, _Connection] = {}
+        self._now = self._connection(0)
+        """The connection of the current event."""
+
+    def _connection(self, conn: int) -> _Connection:
+        found = self._connections.get(conn)
+        if found is None:
+            found = self._connections[conn] = _Connection(self.thorough)
+        return found
+
+    @property
+    def watched(self) -> Watched:
+        """The state of the connection of the current event."""
+        return self._now.watched
+
+    def was_provoked(self, n: int) -> bool:
+        """Whether event `n`, which has been judged, was provoked by a probe."""
+        return n in self._provoked
+
+    def run(self, limit: int = 200, upto: int | None = None) -> bool:
+        """Judge up to `limit` more events, none after event `upto`. Returns True if there are more."""
+        journal = self.journal
+        end = len(journal) if upto is None else min(upto, len(journal))
+        last = min(end, self.judged + limit)
+        for n in range(self.judged + 1, last + 1):
+            self.judged = n
+            now = self._now = self._connection(journal.index.conn(n))
+            if journal.index.size(n) > UNREAD:
+                self._add(n, (("size", "note", f"The message is larger than {UNREAD >> 20} MiB and was not checked."),))
+                continue
+            # While a session is open, the rules soon read the newest events again; a whole recording is read once.
+            event = journal.event(n) if journal.live else next(journal.events(n, n))
+            now.probes.sent(event, journal.index)
+            if now.probes.provoked(event, journal.index):
+                self._provoked.add(n)
+            self._add(n, self._verdicts(event))
+        return self.judged < end
+
+    def run_all(self) -> None:
+        """Judge all events."""
+        while self.run(1000):
+            pass
+
+    def run_to(self, last: int) -> None:
+        """Judge all events up to event `n`."""
+        while self.judged < min(last, len(self.journal)):
+            self.run(min(1000, last - self.judged))
+
+    def end(self) -> None:
+        """Yield findings that are certain only at the end."""
+        for connection in self._connections.values():
+            self._now = connection
+            self._end(connection)
+            self._judge_waiting()
+
+    def _judge_waiting(self) -> None:
+        """Judge what depends on the names of the server, which are known now."""
+        waiting, self._now.waiting = self._now.waiting, []
+        if waiting:  # A connection that lists no tools is one to the same server.
+            names = frozenset[str]().union(*(each.watched.own_names for each in self._connections.values()))
+            for n, waited in waiting:
+                self._add(n, last_rules(waited, names))
+
+    def _end(self, connection: _Connection) -> None:
+        for n, verdict in connection.http.end():
+            self._add(n, (verdict,))
+
+    def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
+        """Attach findings unless a probe has provoked the event. The rules learn from such events too."""
+        page = self.watched.schema_revision
+        seen: set[tuple[str, str]] = set()
+        for rule, level, sentence in verdicts:
+            if (rule, sentence) not in seen and n not in self._provoked:
+                seen.add((rule, sentence))
+                self.findings.add(Finding(n, rule, level, sentence, page=page))
+
+    def _verdicts(self, event: Event) -> Iterator[RuleVerdict]:
+        kind = event.kind
+        if event.dropped is not None:
+            return  # Only its size is known.
+        if kind == Kind.RPC:
+            yield from self._message(event)
+        elif kind == Kind.HTTP:
+            self._now.lost.head(event)
+            yield from self._now.http.head(event, self.watched)
+        elif kind == Kind.SSE:
+            yield from self._now.http.bare_event(event, self.watched)
+        elif kind == Kind.INVALID and event.dir == Dir.RECV:
+            yield from self._now.http.received(event, None, self.journal.index, self.watched)
+            if not rules.refuses(event):
+                yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
+                yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
+        elif kind == Kind.STDERR and event.data is not None:
+            yield "STDIO-03", "must", "stderr is not UTF-8."
+        elif kind == Kind.LIFE:
+            yield from self._now.http.life(event, self.watched)
+            self._look_for_lost(event)
+            if event.fields.get("event") == "reopen":
+                self._end(self._now)
+                self._now.begin_again()
+
+    def _look_for_lost(self, event: Event) -> None:
+        """Findings about a request are attached to the request, not to the end of its connection."""
+        for found in self._now.lost.look(event, self.journal.index):
+            if found.of_itself or event.n not in self._provoked:
+                self._add(found.n, (found.verdict,))
+
+    def _message(self, event: Event) -> Iterator[RuleVerdict]:
+        received = event.dir == Dir.RECV
+        message = event.message
+        if received:
+            self._now.lost.arrived()
+            yield from self._now.http.received(event, message, self.journal.index, self.watched)
+            if rules.refuses(event) and not rules.is_error_response(message):
+                return
+            yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
+        large = self.journal.index.size(event.n) > LARGEST
+        if large:
+            yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB; its schema was not checked."
+        elif received:
+            yield from rules.json_rules(event)
+        if not received:
+            self._now.http.sent(event, message)
+        if shape_of(message) == Shape.BATCH:
+            if received:
+                yield from rules.batch_rules(self.watched)
+            items: Iterable[Any] = message
+        else:
+            items = (message,)
+        for item in items:
+            yield from self._received(event, item, large) if received else self._sent(event, item, large)
+
+    def _sent(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
+        if type(message) is not dict:
+            return
+        self.watched.sent(message, event.n, event.ch)
+        if shape_of(message) == Shape.REQUEST:
+            self._release(message["method"])
+        params = message.get("params")
+        if message.get("method") == "tools/call" and type(params) is dict and not large:
+            yield from schema_rules.argument_rules(params, self.watched, self._now.schemas)
+
+    def _release(self, method: str) -> None:
+        """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy."""
+        held, self._now.held = self._now.held, None
+        if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
+            self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
+
+    def _received(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
+        n, watched = event.n, self.watched
+        shape = shape_of(message)
+        yield from rules.frame_rules(message, shape)
+        if shape in (Shape.NONE, Shape.BATCH):
+            return
+        if self.thorough and not large:
+            yield from thorough_rules.message_rules(message, watched)
+        if shape in (Shape.RESULT, Shape.ERROR):
+            stream = watched.streams.get(event.ch, 0)
+            yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
+            probe = watched.undecided and self._answered(event, message)[0] == "server/discover"
+            if probe and not watched.settled_by(message):
+                self._now.held = event
+                return
+            yield from self._answer(event, message, shape, large)
+            return
+        if shape == Shape.REQUEST:
+            for ask in ERAS[watched.era].requests:
+                yield from ask(message, watched)
+        else:
+            yield from rules.notification_rules(message, self.journal.index, n, watched)
+            notice = self._notice(event, message)
+            for notify in ERAS[watched.era].notices:
+                yield from notify(notice, watched)
+        if not large and not watched.undecided:
+            yield from schema_rules.message_rules(message, watched, "")
+
+    def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
+        params = message.get("params")
+        index = self.journal.index
+        request = index.pair(event.n) or index.parent(event.n)
+        return Notice(
+            event.n, message["method"], params if type(params) is dict else {},
+            self.watched.streams.get(event.ch, 0), request, self._request,
+        )  # fmt: skip
+
+    # Answers
+
+    def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[RuleVerdict]:
+        """Check a response by the rules of its era and by the schema."""
+        watched = self.watched
+        method, request = self._answered(event, message)
+        body = message.get("result" if shape == Shape.RESULT else "error")
+        if shape == Shape.RESULT:
+            yield from self._result(event, method, request, body, large)
+        elif self.thorough and not large and type(body) is dict:
+            yield from thorough_rules.error_rules(body, watched, self._request(request)[1])
+        era = ERAS[watched.era]
+        if shape == Shape.ERROR and channels.is_stdio(event.ch):
+            yield from stdio_error_rules(method, body)
+        about = era.results if shape == Shape.RESULT else era.errors
+        if about and type(body) is dict:
+            at = -1 if large else event.t
+            answer = AnsweredRequest(method, self._request(request)[1], body, self._status(event), at)
+            for rule in about:
+                yield from rule(answer, watched)
+        if not large:
+            if self._is_told_by_exchange(event, message, shape):
+                message = {**message, "id": 0}
+            if watched.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
+                method = ""  # The result of an extension: the official schema does not define it.
+            yield from schema_rules.message_rules(message, watched, method)
+
+    def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
+        """Whether to skip the id of an error, because its HTTP response tells which request it belongs to."""
+        by_stream = event.ch in self.watched.streams and message.get("id") is None
+        return shape == Shape.ERROR and (by_stream or rules.refuses(event))
+
+    def _status(self, event: Event) -> int:
+        """The HTTP status of a message; recorded only if it is not 200."""
+        if event.ch not in self.watched.streams:
+            return 0
+        status = event.fields.get("status")
+        return status if type(status) is int else _OK
+
+    def _answered(self, event: Event, message: dict[str, Any]) -> tuple[str, int]:
+        """The method of the request of a response, and its number (0: unknown); in a batch, according to its id."""
+        index, n = self.journal.index, event.n
+        if index.shape(n) != Shape.BATCH:
+            request = index.pair(n)
+            if not request and index.shape(n) == Shape.ERROR:
+                request = self.watched.streams.get(event.ch, 0)
+            return (index.method(request) if request else ""), request
+        id = message.get("id")
+        if not isinstance(id, (int, str)):
+            return "", 0
+        request = Query(id=id, dir=Dir.SEND, shape=Shape.REQUEST).last(index, max(0, n - 2000), n - 1)
+        return (index.method(request) if request else ""), request
+
+    def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
+        self.watched.answered(method, result)
+        body = result if type(result) is dict else {}
+        if self.thorough and not large:
+            asked = self._request(request)[1] if method in thorough_rules.DATA else None
+            yield from thorough_rules.result_rules(method, body, self.watched, asked)
+            self._now.waiting += ((event.n, waited) for waited in self.watched.waiting)
+            self.watched.waiting.clear()
+            if method != "tools/list" and self.watched.tools and self._now.next_page is None:
+                self._judge_waiting()
+        if method == "initialize":
+            yield from rules.initialize_rules(result)
+        elif method == "tools/list":
+            yield from self._tools(event, request, body)
+        elif method == "tools/call" and not large:
+            name = self._request(request)[1].get("name")
+            yield from schema_rules.structured_rules(name, body, self.watched, self._now.schemas)
+
+    def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[RuleVerdict]:
+        cursor = self._request(request)[1].get("cursor")
+        if cursor is None or cursor != self._now.next_page:
+            self._now.tool_names = set()  # The first page, or one that does not follow the previous one.
+        self._now.next_page = result.get("nextCursor")
+        over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
+        tools = result.get("tools")
+        for tool in tools if type(tools) is list else ():
+            if type(tool) is dict:
+                yield from rules.tool_rules(tool, self._now.tool_names, self.watched)
+                for rule in over_http:
+                    yield from rule(tool, self.watched)
+        if self._now.next_page is None:
+            self._judge_waiting()
+
+    def _request(self, n: int) -> tuple[str, dict[str, Any]]:
+        """Method and params of request `n`; empty if it has none."""
+        message = self.journal.event(n).message if n else None
+        if type(message) is not dict:
+            return "", {}
+        method, params = message.get("method"), message.get("params")
+        return method if type(method) is str else "", params if type(params) is dict else {}

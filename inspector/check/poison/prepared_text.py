@@ -1,0 +1,168 @@
+"""A text as the rules read it: without invisible characters, with look-alike letters folded, in sentences."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+from urllib.parse import unquote_to_bytes
+
+LONGEST = 1 << 16
+"""Characters of one text that are read."""
+_LONGEST_SENTENCE, _OVERLAP = 2_000, 300
+"""Characters: a longer sentence is read in pieces that overlap, so that no rule reads far."""
+_MOST_DECODED = 40
+"""Encoded parts of one text that are decoded."""
+
+_PAIRS = (
+    "аaсcеeоoрpхxуyіiјjѕsԁdһhԛqԝwАAВBСCЕEНHІIЈJКKМMОOРPЅSТTХXУY"  # Cyrillic
+    "αaοoεeρpυuνvιiκkΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX"  # Greek
+)
+LOOK_ALIKE = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
+"""Cyrillic and Greek letters that look like a Latin one."""
+_WORD = re.compile(r"[^\W\d_]+")
+_LATIN = re.compile(r"[A-Za-z]")
+_COMMENT = re.compile(r"<!--(.{1,4000}?)-->", re.DOTALL)
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![A-Za-z0-9+/])")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){8,2000}(?![0-9A-Za-z])|(?:\\x[0-9a-fA-F]{2}){4,2000}")
+_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,2000}")
+_END = re.compile(r"(?<=[.!?;])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[A-Z<\[]))|\r")
+_BLANKS = re.compile(r"\s{2,}")
+_CONTINUES = re.compile(r"\s*(?:it|this|that|then|its|them)\b", re.IGNORECASE)
+_SPELLED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]([ .*_-])[A-Za-z](?:\1[A-Za-z](?![A-Za-z0-9])){3,}")
+"""A word of five letters or more, with the same separator between all of them."""
+_CODE = re.compile(r"`[^`\n]{1,300}`")
+_PLAIN = re.compile(r"[ -~\n\t]*")
+"""What is visible as it is. Most texts are, and need no look at each character."""
+_SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\x|%")
+"""What each text has that is encoded in base64, hex or percent escapes."""
+_ONE_SENTENCE = re.compile(r"[^.!?;\n\r`]*")
+_NUMBER = re.compile(r"[A-Za-z0-9+/_-]{16,}+|(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])")
+"""What may be encoded, or a number outside a word."""
+
+
+class Decoded(NamedTuple):
+    """A part of a text that a person does not read as words, and what it says."""
+
+    kind: str
+    """`comment`, `base64`, `hex`, `percent` or `tags`."""
+    at: int
+    text: str
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text has only printable ASCII characters, tabs and line feeds."""
+    return text.isascii() and _PLAIN.fullmatch(text) is not None
+
+
+def same_but_numbers(text: str) -> str:
+    """`text` with 0 for each digit of its numbers. No rule reads a number, unless it is a part of a word or encoded."""
+    if not text.isascii() or "%" in text or "\\x" in text:
+        return text
+    return _NUMBER.sub(lambda found: found[0] if len(found[0]) > 15 else "0" * len(found[0]), text)
+
+
+def visible(text: str) -> str:
+    """`text` without invisible and control characters, each mixed word in Latin letters; of another length."""
+    if is_plain(text):
+        return _joined(text)
+    kept = "".join(
+        char
+        for char in text
+        if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn")
+    )
+    return _joined(_WORD.sub(lambda found: fold(found[0]) if is_mixed(found[0]) else found[0], kept))
+
+
+def _joined(text: str) -> str:
+    """`text` with words that are spelled out in single letters written as words: `i g n o r e`."""
+    return _SPELLED.sub(lambda found: re.sub(r"[ .*_-]", "", found[0]), text)
+
+
+def is_mixed(word: str) -> bool:
+    """Whether a word has Latin letters beside letters of another script that look Latin."""
+    return not word.isascii() and bool(_LATIN.search(word)) and any(char in LOOK_ALIKE for char in word)
+
+
+def fold(word: str) -> str:
+    """`word` with Latin letters where others look like them."""
+    return "".join(LOOK_ALIKE.get(char, char) for char in word)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a prepared text.
+
+    A sentence that begins with it, this, that or then comes with the one before it.
+    """
+    if len(text) <= _LONGEST_SENTENCE and _ONE_SENTENCE.fullmatch(text):
+        only = " ".join(text.split())
+        if only:
+            yield only
+        return
+    close = _BLANKS.sub(lambda blank: "\n\n" if blank[0].count("\n") > 1 else "\n" if "\n" in blank[0] else " ", text)
+    solid = _CODE.sub(lambda found: found[0].replace(" ", "\u00a0"), close)
+    before = ""
+    for part in _END.split(solid):
+        sentence = " ".join(part.split())
+        if not sentence:
+            continue
+        for start in range(0, len(sentence), _LONGEST_SENTENCE - _OVERLAP):
+            piece = sentence[start : start + _LONGEST_SENTENCE]
+            yield f"{before} {piece}" if before and not start and _CONTINUES.match(piece) else piece
+            if start + _LONGEST_SENTENCE >= len(sentence):
+                break
+        before = sentence[-_OVERLAP:]
+
+
+def decoded(text: str) -> Iterator[Decoded]:
+    """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
+    if "<!--" in text:
+        for found in _COMMENT.finditer(text):
+            if says_words(found[1]):
+                yield Decoded("comment", found.start(), found[1].strip())
+    if not text.isascii():
+        tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
+        if len(tags) > 8:
+            yield Decoded("tags", 0, tags)
+    if _SOLID.search(text) is None:
+        return
+    left = _MOST_DECODED
+    for kind, pattern in (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT)):
+        for found in pattern.finditer(text):
+            left -= 1
+            if left < 0:
+                return
+            said = _decoded(kind, found[0])
+            if says_words(said):
+                yield Decoded(kind, found.start(), said)
+
+
+def _decoded(kind: str, run: str) -> str:
+    try:
+        if kind == "percent":
+            return unquote_to_bytes(run).decode("utf-8")
+        if kind == "hex":
+            return bytes.fromhex(run.replace("\\x", "")).decode("utf-8")
+        plain = run.rstrip("=").replace("-", "+").replace("_", "/")
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+_MARKER = re.compile(
+    r"\s*(?:page|toc|more|end|begin|start|todo|…|\.\.\.|prettier-ignore|markdownlint)\b[\s:\d\w-]{0,20}$", re.I
+)
+
+
+def says_words(text: str) -> bool:
+    """Whether a text is prose: printable, two words or more, and neither JSON nor a marker such as `Page: 2`."""
+    stripped = text.strip()
+    if not stripped or stripped[0] in "{[" or _MARKER.match(stripped):
+        return False
+    if any(not char.isprintable() and char not in "\n\r\t" for char in stripped):
+        return False
+    words = re.findall(r"[^\W\d_]{2,}", stripped)
+    return len(words) >= 2 and sum(map(len, words)) >= len(stripped) * 0.6

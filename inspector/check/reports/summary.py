@@ -1,0 +1,296 @@
+"""The summary of a run: each check once, with its worst verdict; counts, areas, and a score.
+
+The score is 100 times the earned weight divided by the possible weight. A check that ran in any visit counts once, by
+its worst verdict: a pass earns its whole weight, a warning half, a failure nothing. Skipped checks and remarks do not
+count. The weight is 5 for requirements of the specification (`must`, `type`), 2 for its advice (`should`), 1 for the
+rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from inspector.check.check_table import Check
+from inspector.check.reports.policy import (
+    DEFAULT,
+    FINDINGS,
+    FORMAT,
+    UNKNOWN,
+    VERSION,
+    FindingKey,
+    Identity,
+    Policy,
+    Ruling,
+    key_of,
+)
+from inspector.check.reports.sdks import attributed, recognised
+from inspector.check.reports.source_files import Sources
+from inspector.check.result import VERDICTS, Result, Verdict
+from inspector.check.run import Run
+from inspector.journal.journal import Journal
+from inspector.text import count, quantity
+from inspector.version import __version__
+
+WEIGHTS = {"must": 5, "type": 5, "should": 2}
+EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSummary:
+    """One check and its results in all visits."""
+
+    check: Check
+    results: tuple[Result, ...]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict; a pass or fault in one visit outranks a skip in another."""
+        verdicts = {result.verdict for result in self.results}
+        return next(verdict for verdict in ("fail", "warn", "pass", "note", "skip") if verdict in verdicts)
+
+    @property
+    def telling(self) -> list[Result]:
+        """The results with the worst verdict."""
+        return [result for result in self.results if result.verdict == self.verdict]
+
+    @property
+    def weight(self) -> int:
+        """Its weight in the score."""
+        return WEIGHTS.get(self.check.level, 1)
+
+
+@dataclass(slots=True)
+class Report:
+    """The summary of a run, and the effect of each result under a policy."""
+
+    run: Run
+    recording: str = ""
+    policy: Policy = DEFAULT
+    identity: Identity = UNKNOWN
+    sdk: str = ""
+    """The SDK of the server; empty if unknown."""
+    sources: Sources | None = None
+    """The source files of the findings."""
+    checked: list[CheckSummary] = field(init=False)
+    """The checks that count, worst first."""
+    excluded: list[CheckSummary] = field(init=False)
+    """The checks that the profile excludes from score, counts and exit code."""
+
+    def __post_init__(self) -> None:
+        rule = self.policy.rule
+        self.excluded = _by_check([result for result in self.run.results if rule(result) == "excluded"])
+        self.checked = _by_check([result for result in self.run.results if rule(result) != "excluded"])
+        if self.policy.baseline is not None and self.run.results:
+            self.policy.baseline.require(self.identity, self.run.target)
+
+    @property
+    def results(self) -> list[Result]:
+        """Every result, worst first; excluded ones last."""
+        return [result for checked in (*self.checked, *self.excluded) for result in checked.results]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """The number of checks of each verdict, worst first."""
+        found = Counter(checked.verdict for checked in self.checked)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+    @property
+    def counted(self) -> dict[Verdict, str]:
+        """The counts with their nouns: `2 failures`, `1 warning`, `64 skipped`."""
+        nouns = {"fail": "failure", "warn": "warning", "note": "note"}
+        ends = {"skip": "skipped", "pass": "passed"}
+        return {
+            verdict: f"{count(number)} {ends[verdict]}" if verdict in ends else quantity(number, nouns[verdict])
+            for verdict, number in self.counts.items()
+        }
+
+    @property
+    def score(self) -> int | None:
+        """From 0 to 100; None if no check could decide."""
+        counted = [checked for checked in self.checked if checked.verdict in EARNED]
+        possible = sum(checked.weight for checked in counted)
+        if not possible:
+            return None
+        earned = sum(checked.weight * EARNED[checked.verdict] for checked in counted)
+        return int(100 * earned / possible)
+
+    @property
+    def areas(self) -> dict[str, dict[Verdict, int]]:
+        """The counts of each group of checks, in the order of the groups."""
+        groups: dict[str, Counter[Verdict]] = {}
+        for checked in sorted(self.checked, key=lambda each: each.check.group):
+            groups.setdefault(checked.check.group, Counter())[checked.verdict] += 1
+        return {group: {verdict: found[verdict] for verdict in VERDICTS} for group, found in groups.items()}
+
+    def ruled(self, ruling: Ruling) -> list[Result]:
+        """The results with this effect."""
+        return [result for result in self.results if self.policy.rule(result) == ruling]
+
+    @property
+    def failing(self) -> list[Result]:
+        """The results that fail the run."""
+        return self.ruled("failing")
+
+    def marks(self, result: Result) -> list[str]:
+        """The marks of a result besides its verdict: failing, known or new; and the responsible SDK."""
+        ruling = self.policy.rule(result)
+        marks: list[str] = [ruling] if ruling in ("failing", "known") else []
+        if self._is_new(result):
+            marks.append("new")
+        if result.origin is not None:
+            marks.append(f"from {result.origin.sdk}")
+        return marks
+
+    @property
+    def new(self) -> list[Result]:
+        """The failures and warnings that are not in the baseline; empty without a baseline."""
+        return [result for result in self.results if self._is_new(result)]
+
+    def _is_new(self, result: Result) -> bool:
+        baseline = self.policy.baseline
+        if baseline is None or result.verdict not in FINDINGS:
+            return False
+        return not baseline.knows(key_of(result), result.verdict)
+
+    @property
+    def gone(self) -> list[tuple[FindingKey, Verdict]]:
+        """The failures and warnings of the baseline that this run checked and did not find."""
+        baseline = self.policy.baseline
+        if baseline is None:
+            return []
+        seen = {key_of(result): result.verdict for result in self.run.results}
+        return [
+            (key, verdict)
+            for key, verdict in baseline.verdicts.items()
+            if verdict in FINDINGS and seen.get(key) in ("pass", "note")
+        ]
+
+    @property
+    def below(self) -> bool:
+        """Whether the score is below the minimum of the policy."""
+        score = self.score
+        return bool(self.policy.fail_under) and (score is None or score < self.policy.fail_under)
+
+    @property
+    def unreached(self) -> bool:
+        """Whether the server could not be checked at all: no connection, or no session."""
+        if not self.run.results:
+            return bool(self.run.problem)
+        visits = self.run.visits
+        skipped = all(result.verdict == "skip" for result in self.run.results)
+        return skipped and bool(visits) and all(visited.problem for visited in visits)
+
+    @property
+    def problem(self) -> str:
+        """Why the server could not be checked, or not completely; empty if it could."""
+        if self.run.problem or not self.unreached:
+            return self.run.problem
+        return next(visited.problem for visited in self.run.visits)
+
+    @property
+    def exit_code(self) -> int:
+        """0 for a pass, 5 for a violation of the policy, otherwise the code of the problem."""
+        if self.unreached:
+            return self.run.problem_code
+        return 5 if self.failing or self.below else 0
+
+    @property
+    def summary(self) -> str:
+        """Why the run fails or passes, as one sentence.
+
+        Contains text of the server only in the reason of a problem.
+        """
+        if self.unreached:
+            return f"No checks ran: {self.problem}"
+        parts = []
+        if self.failing:
+            failing = len({result.check.id for result in self.failing})
+            parts.append(f"{quantity(failing, 'check')} at --fail-on {self.policy.fail_on}")
+        if self.below:
+            score = "no score" if self.score is None else f"score {self.score}"
+            parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
+        said = f"Fails: {' and '.join(parts)}" if parts else "Passes"
+        more = []
+        if self.policy.baseline is not None:
+            more.append(
+                f"{len(self.new)} new, {len(self.ruled('known'))} known, {len(self.gone)} gone since the baseline"
+            )
+        if self.excluded:
+            more.append(f"{quantity(len(self.excluded), 'check')} not counted because of the SDK")
+        return f"{said}{'; ' if more else ''}{'; '.join(more)}."
+
+    def as_json(self) -> dict[str, Any]:
+        """The whole report as one document; it can be a baseline."""
+        run = self.run
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "tool": f"inspector/{__version__}",
+            "target": run.target,
+            "identity": self.identity.as_json(),
+            "sdk": self.sdk or None,
+            "recording": self.recording or None,
+            "score": self.score,
+            "exit_code": self.exit_code,
+            "summary": self.summary,
+            "policy": self.policy.as_json(),
+            "counts": self.counts,
+            "areas": self.areas,
+            "visits": [
+                {
+                    "revision": visited.revision, "transport": visited.transport, "first": visited.first,
+                    "last": visited.last, "problem": visited.problem or None,
+                }
+                for visited in run.visits
+            ],
+            "problem": run.problem or None,
+            "deaths": run.deaths,
+            "seconds": round(run.seconds, 3),
+            "failing": [_named(key_of(result), result.verdict) for result in self.failing],
+            "known": [_named(key_of(result), result.verdict) for result in self.ruled("known")],
+            "excluded": [_named(key_of(result), result.verdict) for result in self.ruled("excluded")],
+            "new": [_named(key_of(result), result.verdict) for result in self.new],
+            "gone": [_named(key, verdict) for key, verdict in self.gone],
+            "results": [{**result.as_json(), "ruling": self.policy.rule(result)} for result in self.results],
+        }  # fmt: skip
+
+
+def report_of(
+    run: Run,
+    journal: Journal,
+    policy: Policy = DEFAULT,
+    command: Sequence[str] = (),
+) -> Report:
+    """The report of a run whose recording is `journal`, with the server and the findings of its SDK.
+
+    `command` starts the server if the recording does not contain it. Raises `UsageError` if the baseline of the policy
+    is of another server.
+    """
+    found = recognised(journal)
+    run = replace(run, results=attributed(run.results, found))
+    transports = {visited.transport for visited in run.visits}
+    kind = "" if not transports else "stdio" if transports == {"stdio"} else "http"
+    identity = Identity(found.server, found.version, kind)
+    sources = Sources.of(journal, run.results, command)
+    return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources)
+
+
+def origin_of(checked: CheckSummary) -> str:
+    """The SDK that is responsible for all findings of a check; empty if the author of the server is."""
+    origins = {result.origin.sdk if result.origin is not None else "" for result in checked.telling}
+    return origins.pop() if len(origins) == 1 else ""
+
+
+def _by_check(results: Sequence[Result]) -> list[CheckSummary]:
+    by_id: dict[str, list[Result]] = {}
+    for result in results:
+        by_id.setdefault(result.check.id, []).append(result)
+    checked = [CheckSummary(found[0].check, tuple(found)) for found in by_id.values()]
+    return sorted(checked, key=lambda one: (VERDICTS.index(one.verdict), -one.weight, one.check.id))
+
+
+def _named(key: FindingKey, verdict: Verdict) -> dict[str, str]:
+    return {"id": key[0], "revision": key[1], "transport": key[2], "verdict": verdict}

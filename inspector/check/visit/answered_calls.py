@@ -1,0 +1,134 @@
+"""Calls of tools that request input from the client, made by a client with every capability.
+
+The calls of `trials` come from a session that declines everything and declares little; these show how a tool behaves
+with a client that can do more. The number of answers is limited, because a server may ask forever.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.check.visit.raw_connection import PREFIX, RawConnection
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import InputRequest, Trial, everything, questions_in, reply, trials
+from inspector.check.visit.visit import Visit
+from inspector.journal.journal import Frame
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, USER_REJECTED, Shape
+
+MOST = 10
+"""Answers in one call before the client stops answering."""
+_SHARE = 0.5
+"""The share of the time of one check that the calls may take."""
+_CANCELLED = "notifications/cancelled"
+
+
+@dataclass(slots=True)
+class Interview:
+    """One call in which requests for input were answered."""
+
+    trial: Trial
+    asked: RequestOutcome
+    """The call, or its last round."""
+    questions: list[InputRequest] = field(default_factory=list)
+    lost: bool = False
+    """The connection ended during the call."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether the server asked until the limit."""
+        return len(self.questions) >= MOST
+
+    def asks(self, method: str) -> list[InputRequest]:
+        """The requests of one kind."""
+        return [question for question in self.questions if question.method == method]
+
+
+async def interviews(visit: Visit) -> list[Interview]:
+    """The tools that requested input or did not succeed, each called once more; every request is declined."""
+    made: list[Interview] | None = visit.remembered.get("interviews")
+    if made is None:
+        made = visit.remembered["interviews"] = []
+        tried = [trial for trial in trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
+        tried = [trial for trial in tried if not trial.task]
+        until = time.monotonic() + visit.limits.check * _SHARE
+        while tried and time.monotonic() < until:
+            async with visit.fresh(capabilities=everything(visit.features)) as link:
+                while tried and link.lost is None and time.monotonic() < until:
+                    made.append(await interview(visit, link, tried.pop(0)))
+    return made
+
+
+async def questions(visit: Visit, method: str) -> list[InputRequest]:
+    """All requests of one kind in all calls."""
+    found = [question for trial in trials(visit) for question in trial.asks(method)]
+    return found + [question for each in await interviews(visit) for question in each.asks(method)]
+
+
+async def interview(
+    visit: Visit, link: RawConnection, trial: Trial, *, action: str = "decline", refuses: bool = False
+) -> Interview:
+    """Call a tool and answer its requests: elicitations with `action`; sampling is rejected if `refuses`."""
+    if visit.modern:
+        return await _in_rounds(visit, link, trial, action, refuses)
+    return await _by_requests(visit, link, trial, action, refuses)
+
+
+async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
+    """The modern era: input_required results. A rejected request is not repeated: the call ends there."""
+    params = {**trial.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
+    made = Interview(trial, await link.ask("tools/call", params, timeout=visit.limits.request / 2))
+    while made.asked.body.get("resultType") == "input_required" and len(made.questions) < MOST:
+        body = made.asked.body
+        made.questions += questions_in(made.asked.answer_n, body, trial.name)
+        wanted = body.get("inputRequests")
+        answers = {}
+        for key, request in list(wanted.items())[:100] if type(wanted) is dict else ():
+            given = request if type(request) is dict else {}
+            if refuses and given.get("method") == "sampling/createMessage":
+                return made
+            answers[key] = reply(str(given.get("method")), action, given.get("params"))
+        more = {**params, "inputResponses": answers}
+        if "requestState" in body:
+            more["requestState"] = body["requestState"]
+        made.asked = await link.ask("tools/call", more, timeout=visit.limits.request / 2)
+    made.lost = link.lost is not None
+    return made
+
+
+async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
+    """The legacy era: requests of the server during the call."""
+    link.frames = []
+    id = f"interview-{trial.token}-{action}"
+    made = Interview(trial, link.begin(jsonrpc.request(id, "tools/call", trial.params)))
+    handled: set[int] = set()
+
+    def is_news(frame: Frame) -> bool:
+        if frame.shape is Shape.REQUEST:
+            return frame.n not in handled and frame.message["method"] != "ping"
+        return frame.shape in (Shape.RESULT, Shape.ERROR) and bool(frame.message.get("id") == id)
+
+    until = time.monotonic() + visit.limits.request / 2
+    while link.lost is None and len(made.questions) < MOST:
+        frame = await link.until(is_news, max(0.0, until - time.monotonic()))
+        if frame is None or frame.shape is not Shape.REQUEST:
+            break
+        handled.add(frame.n)
+        method, params = frame.message["method"], frame.message.get("params")
+        made.questions.append(InputRequest(frame.n, method, params if type(params) is dict else {}, trial.name))
+        link.send(jsonrpc.encode(_answer(frame.message["id"], method, params, action, refuses)))
+    await link.answer(made.asked, timeout=visit.limits.quiet)
+    if not made.asked.answered:
+        link.notify(_CANCELLED, {"requestId": id})
+    made.lost = link.lost is not None
+    return made
+
+
+def _answer(id: Any, method: str, params: Any, action: str, refuses: bool) -> dict[str, Any]:
+    if method not in ("elicitation/create", "sampling/createMessage", "roots/list"):
+        return jsonrpc.error(id, METHOD_NOT_FOUND, f"Method not found: {method}")
+    if refuses and method == "sampling/createMessage":
+        return jsonrpc.error(id, USER_REJECTED, "User rejected sampling request")
+    return jsonrpc.result(id, reply(method, action, params))

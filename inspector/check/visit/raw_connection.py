@@ -1,0 +1,360 @@
+"""A connection on which a check may send anything: each message goes out exactly as written.
+
+Requests of the modern era get the required metadata unless a check omits it. Received messages are kept as frames, in
+order; callers wait for a response, and `quiet` waits for what should not come. A message that no correct client would
+send is marked in the recording as a probe: only the check judges its response.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.check.visit.probe_messages import CorrectClient
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.client.bare_connection import BareConnection
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.options import Options
+from inspector.config.targets import Target
+from inspector.errors import ConnectionProblem, InspectorError, ServerError
+from inspector.journal import channels
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Frame, Journal
+from inspector.journal.query import Query
+from inspector.protocol import jsonrpc
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
+from inspector.protocol.revisions import features
+from inspector.transports.base import Outgoing
+
+PREFIX = "io.modelcontextprotocol/"
+_LASTING = frozenset(("initialize", "tools/call", "tasks/result", "subscriptions/listen"))
+"""Requests whose response may take long."""
+CLIENT = {"name": "inspector-check", "version": "1"}
+
+
+@dataclass(slots=True)
+class StartupTime:
+    """The start time of the server, as measured so far. Shared by all connections of a run."""
+
+    startup: float = 0.0
+    """The longest time from the connection to its first message, in seconds; 0 if unknown."""
+
+
+class RawConnection:
+    """Call `open`, send messages, call `close`.
+
+    `revision` is the one in use; `capabilities` are those that we declare.
+    """
+
+    def __init__(
+        self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
+        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
+        overdue: dict[int, float] | None = None, pace: StartupTime | None = None, visit: str = "",
+    ) -> None:  # fmt: skip
+        """Requests without a response in time are added to `overdue`, unless later requests got responses.
+
+        `visit` is the revision of the visit to which the connection belongs in the recording.
+        """
+        self.journal = journal
+        self._overdue = {} if overdue is None else overdue
+        self._pace = pace or StartupTime()
+        self._opened_at = 0.0
+        """When it was connected; 0 after the first message."""
+        self.check = check
+        """The check that uses it, whose name is recorded with its probes."""
+        self.conn = journal.new_conn()
+        self.revision = revision
+        self.capabilities = capabilities or {}
+        self.timeout = timeout
+        self.frames: list[Frame] = []
+        """All received messages."""
+        self.stderr: list[bytes] = []
+        self.lost: InspectorError | None = None
+        """Why the connection is closed."""
+        self.opened: RequestOutcome | None = None
+        """The response to initialize."""
+        self.modern = features(revision).era == "modern"
+        self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
+        self._correct_client = CorrectClient(revision)
+        self._failed: dict[int, InspectorError] = {}
+        self._news = asyncio.Event()
+        self._next_id = 1
+        self._life: dict[str, Any] = {"visit": visit} if visit else {}
+        self._markers = 0
+        """The number of requests that show whether the connection is up."""
+        self._slowest = 0.0
+        """Seconds of the slowest exchange that needs no work of the server."""
+
+    async def open(self, *, handshake: bool = True) -> RequestOutcome | None:
+        """Connect, and initialize in the legacy era. Raises a `ConnectionProblem` if the server cannot be reached."""
+        self.journal.record_life("", "reopen", by="check", conn=self.conn, **self._life)
+        await self._bare.open()
+        self._opened_at = time.monotonic()
+        if handshake and not self.modern:
+            self.opened = await self.initialize()
+            if self.opened.ok:
+                self.notify("notifications/initialized")
+                await self._bare.transport.settled()
+        return self.opened
+
+    async def initialize(self, revision: str | None = None, **params: Any) -> RequestOutcome:
+        """`initialize` with this revision."""
+        return await self.ask(
+            "initialize",
+            {
+                "protocolVersion": revision or self.revision, "capabilities": self.capabilities, "clientInfo": CLIENT,
+                **params,
+            },
+        )  # fmt: skip
+
+    def dressed(self, params: Any) -> Any:
+        """Params with the metadata that each request of the modern era needs."""
+        return with_metadata(params, self.revision, self.capabilities)
+
+    async def ask(
+        self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
+    ) -> RequestOutcome:
+        """Send a request and wait for its response. `bare`: without the metadata of the era."""
+        if id is None:
+            id = self._next_id
+            self._next_id += 1
+        message = jsonrpc.request(id, method)
+        dressed = params if bare else self.dressed(params)
+        if dressed is not None:
+            message["params"] = dressed
+        return await self.exchange(message, timeout=timeout)
+
+    async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> RequestOutcome:
+        """Send a request as it is and wait for its response."""
+        asked = self.begin(message)
+        return await self.answer(asked, timeout=timeout)
+
+    def begin(self, message: dict[str, Any]) -> RequestOutcome:
+        """Send a request as it is, and do not wait."""
+        asked = RequestOutcome(str(message.get("method", "")))
+        asked.began = time.monotonic()
+        try:
+            asked.n = self._send(jsonrpc.encode(message), message)
+        except ConnectionProblem as error:
+            asked.why = error.message
+        return asked
+
+    async def answer(self, asked: RequestOutcome, *, timeout: float | None = None) -> RequestOutcome:
+        """Wait for the response to a request that was sent with `begin`."""
+        seconds = self._allowed(self.timeout if timeout is None else timeout)
+        index = self.journal.index
+        known = lambda: not asked.n or bool(index.pair(asked.n)) or asked.n in self._failed  # noqa: E731
+        if not await self._wait(known, seconds) and self.lost is None:
+            self._overdue[asked.n] = seconds
+            if timeout is None and await self._passed():
+                # The connection is up: wait the same time again. After that, time is not the cause.
+                if not await self._wait(known, seconds) and self.lost is None:
+                    after = round((time.monotonic() - asked.began) * 1000)
+                    self.journal.record_life(
+                        "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": asked.n}
+                    )
+                self._overdue.pop(asked.n)
+        asked.seconds = time.monotonic() - asked.began
+        if asked.n and index.pair(asked.n):
+            if asked.method not in _LASTING:
+                self._slowest = max(self._slowest, asked.seconds)
+            asked.answer_n = index.pair(asked.n)
+            event = self.journal.event(asked.answer_n)
+            message = event.message
+            asked.message = message if type(message) is dict else {"result": message}
+            asked.status = status_of(self.journal, asked.n)
+        elif asked.n in self._failed:
+            error = self._failed[asked.n]
+            asked.why = error.message
+            asked.status = status_of(self.journal, asked.n)
+            if isinstance(
+                error, ServerError
+            ):  # An error without our id, which belongs to us according to its HTTP response.
+                asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+                asked.answer_n = last_on(self.journal, asked.n)
+        elif not asked.why:
+            silence = f"no response within {round(asked.seconds, 1):g} s"
+            asked.why = self.lost.message if self.lost is not None else silence
+        return asked
+
+    def _allowed(self, seconds: float) -> float:
+        """Seconds to wait. The first response may also take as long as the server needs to start."""
+        if not self._opened_at:
+            return seconds
+        return seconds + 3 * (self._pace.startup or self.timeout)
+
+    async def _passed(self) -> bool:
+        """Whether a request sent now gets a response. If so, the server has read the earlier messages."""
+        if not self.modern and (self.opened is None or not self.opened.ok):
+            return False
+        self._markers += 1
+        id = f"inspector-check-after-{self._markers}"
+        asked = self.begin(
+            jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
+        )
+        return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(asked.n)), self.timeout)
+
+    async def barrier(self) -> bool:
+        """Wait for two responses. Returns whether they came, so that responses to earlier messages have come too."""
+        began = time.monotonic()
+        await self._bare.transport.settled()
+        both = await self._passed() and await self._passed()
+        self._slowest = max(self._slowest, time.monotonic() - began)
+        return both
+
+    def patience(self, least: float) -> float:
+        """Seconds to wait for messages that should not come; longer if the server or this machine is slow."""
+        return min(self.timeout, max(least, 4 * self._slowest))
+
+    def notify(self, method: str, params: Any = None) -> int:
+        """Send a notification; returns its event number, 0 if the connection is closed."""
+        message: dict[str, Any] = {"jsonrpc": jsonrpc.VERSION, "method": method}
+        if params is not None:
+            message["params"] = params
+        return self.send(jsonrpc.encode(message))
+
+    def send(self, data: bytes) -> int:
+        """Send any bytes."""
+        try:
+            message = jsonrpc.parse(data)
+        except NotJson:
+            message = None
+        with suppress(ConnectionProblem):
+            return self._send(data, message)
+        return 0
+
+    def _send(self, data: bytes, message: Any) -> int:
+        with self.journal.probing("" if self._correct_client.allow(message) else self.check):
+            return self._bare.send(data)
+
+    async def quiet(self, seconds: float) -> list[Frame]:
+        """Yield the messages that arrive in this time."""
+        before = len(self.frames)
+        await self._wait(lambda: False, seconds)
+        return self.frames[before:]
+
+    async def until(self, met: Callable[[Frame], bool], seconds: float | None = None) -> Frame | None:
+        """The first frame, already received or in time, that matches."""
+        found: list[Frame] = []
+        seen = [0]
+
+        def look() -> bool:
+            for frame in self.frames[seen[0] :]:
+                seen[0] += 1
+                if met(frame):
+                    found.append(frame)
+                    return True
+            return False
+
+        await self._wait(look, self._allowed(self.timeout if seconds is None else seconds))
+        return found[0] if found else None
+
+    async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not met() and self.lost is None:
+                    self._news.clear()
+                    await self._news.wait()
+        return met()
+
+    def close_stream(self, id: int | str) -> None:
+        """Close the stream of a request, which is how the modern era cancels over HTTP."""
+        self._bare.close_stream(id)
+
+    @property
+    def transport(self) -> Any:
+        """The transport itself, for operations that only one of them has."""
+        return self._bare.transport
+
+    async def close(self) -> None:
+        """Close the connection and what was started for it. Idempotent."""
+        await self._bare.close()
+
+    # The listener of the connection
+
+    def on_received(self, messages: Sequence[bytes], frames: Sequence[Frame]) -> None:
+        """Keep a received message, and answer requests.
+
+        With capabilities, the check answers requests; without, they are rejected here, because a server may delay its
+        own response until it has ours. Pings always get a response.
+        """
+        self.frames += frames
+        if self._opened_at:
+            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
+            self._opened_at = 0.0
+        for frame in frames:
+            if frame.shape in (Shape.RESULT, Shape.ERROR):
+                self._correct_client.answered(frame.message)
+            elif frame.shape is Shape.REQUEST:
+                self._correct_client.asked(frame.message)
+                id, method = frame.message["id"], frame.message["method"]
+                if method == "ping":
+                    self.send(jsonrpc.encode(jsonrpc.result(id, {})))
+                elif not self.capabilities and not self.modern:
+                    self.send(jsonrpc.encode(jsonrpc.error(id, METHOD_NOT_FOUND, f"Method not found: {method[:80]}")))
+        self._news.set()
+
+    def on_stderr(self, lines: Sequence[bytes]) -> None:
+        """Keep a message that the server shows to people."""
+        self.stderr += lines
+
+    def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
+        """One request will get no response."""
+        self._failed[outgoing.n] = error
+        self._news.set()
+
+    def on_lost(self, error: InspectorError) -> None:
+        """The connection is closed."""
+        self.lost = error
+        self._news.set()
+
+
+def with_metadata(params: Any, revision: str, capabilities: dict[str, Any]) -> Any:
+    """Params with the metadata that each request of the modern era needs; unchanged in the legacy era."""
+    if features(revision).era != "modern" or (params is not None and type(params) is not dict):
+        return params
+    meta = {
+        f"{PREFIX}protocolVersion": revision, f"{PREFIX}clientInfo": CLIENT, f"{PREFIX}clientCapabilities": capabilities
+    }  # fmt: skip
+    given = params or {}
+    theirs = given.get("_meta")
+    return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}
+
+
+def status_of(journal: Journal, n: int) -> int:
+    """The HTTP status of the response to request `n`; 0 if there is none."""
+    for m in _channel_of(journal, n):
+        if journal.index.kind(m) == Kind.HTTP and journal.index.dir(m) == Dir.RECV:
+            status = journal.event(m).fields.get("status")
+            return status if type(status) is int else 0
+    return 0
+
+
+def is_refusal(journal: Journal, n: int) -> bool:
+    """Whether message `n` is an error without an id in a response that rejects a POST.
+
+    Such a response may also reject messages that are not requests (Streamable HTTP, "Sending Messages to the Server").
+    """
+    event = journal.event(n)
+    status = event.fields.get("status")
+    return type(status) is int and status >= 400 and type(event.message) is dict and event.message.get("id") is None
+
+
+def last_on(journal: Journal, n: int) -> int:
+    """The newest event on the channel of request `n`; 0 if there is none."""
+    return max((m for m in _channel_of(journal, n) if journal.index.dir(m) == Dir.RECV), default=0)
+
+
+def _channel_of(journal: Journal, n: int) -> Iterator[int]:
+    """The later events on the channel of a request."""
+    index = journal.index
+    if not channels.is_post(index.channel(n)):
+        return
+    for m in Query(channel=index.channel(n)).each(index, n):
+        if index.dir(m) == Dir.SEND and index.kind(m) == Kind.RPC:
+            return  # A later connection uses the same name.
+        yield m

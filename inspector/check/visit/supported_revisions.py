@@ -1,0 +1,107 @@
+"""Finds out which revisions a server supports over a transport, by offering each on its own connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from inspector.check.visit.raw_connection import RawConnection, StartupTime
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import RunLimits
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.options import Options
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConnectionProblem
+from inspector.journal.journal import Journal
+from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
+
+
+@dataclass(slots=True)
+class RevisionSurvey:
+    """The response to each offered revision."""
+
+    answers: dict[str, RequestOutcome] = field(default_factory=dict)
+    """By revision: the response to `initialize` or `server/discover`."""
+    problems: dict[str, str] = field(default_factory=dict)
+    """By revision: why it could not be offered."""
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The supported revisions, oldest first."""
+        return tuple(revision for revision in FEATURES if self.speaks(revision))
+
+    @property
+    def why_none(self) -> str:
+        """Why no revision is supported. Some servers exit when their first client disconnects."""
+        silent = {revision: asked.shown for revision, asked in self.answers.items() if not asked.answered}
+        silent |= self.problems
+        refused = "The server supports none of the offered revisions."
+        if not silent:
+            return refused
+        why = next(iter(silent.values())).rstrip(".")
+        if len(silent) == len({*self.answers, *self.problems}):
+            return f"The server answered one client, but no later one: {why}."
+        return f"{refused} There was no response to {', '.join(sorted(silent))}: {why}."
+
+    @property
+    def offered(self) -> set[str]:
+        """The revisions that were offered."""
+        return {*self.answers, *self.problems}
+
+    def answered(self, revision: str) -> bool:
+        """Whether the offer of a revision got a response."""
+        return revision in self.answers and self.answers[revision].answered
+
+    def ended(self, revision: str, within: float) -> bool:
+        """Whether the connection of an offer failed or ended before `within` seconds."""
+        return revision in self.problems or self.answers[revision].seconds < within
+
+    def speaks(self, revision: str) -> bool:
+        """Whether the server agrees to an offered revision."""
+        asked = self.answers.get(revision)
+        if asked is None:
+            return False
+        if revision in LEGACY:
+            return asked.body.get("protocolVersion") == revision
+        versions = asked.body.get("supportedVersions")
+        return type(versions) is list and revision in versions
+
+
+async def survey(
+    target: StdioTarget | HttpTarget,
+    journal: Journal,
+    options: Options,
+    limits: RunLimits,
+    revisions: Iterable[str],
+    found: RevisionSurvey,
+    *,
+    connect: Connect = transport_for,
+    pace: StartupTime | None = None,
+    at_once: int = 1,
+) -> None:
+    """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""
+    places = asyncio.Semaphore(at_once)
+
+    async def offer(revision: str, link: RawConnection) -> RequestOutcome | str | None:
+        async with places:
+            try:
+                opened = await link.open()
+                return await link.ask("server/discover", {}, id="survey") if revision in MODERN else opened
+            except ConnectionProblem as error:
+                return error.message
+            finally:
+                await link.close()
+
+    links = {
+        revision: RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
+        for revision in revisions
+    }
+    outcomes = await asyncio.gather(*(offer(revision, link) for revision, link in links.items()))
+    for revision, outcome in zip(links, outcomes, strict=True):
+        found.answers.pop(revision, None)
+        found.problems.pop(revision, None)
+        if isinstance(outcome, str):
+            found.problems[revision] = outcome
+        elif outcome is not None:
+            found.answers[revision] = outcome

@@ -1,0 +1,240 @@
+"""Calls each allowed tool once in a visit, and keeps the result with the messages that came during the call.
+
+Checks share these calls. They run on the shared session, so that the judge sees them too. Every call has a progress
+token (and in the modern era a logLevel); requests of the server during the call are declined.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from inspector.check.judge.state import TASKS_EXTENSION
+from inspector.check.visit.raw_connection import PREFIX
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.visit import CallsWanted, Visit
+from inspector.errors import InspectorError
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.protocol.jsonrpc import Shape, excerpt, shape_of
+from inspector.protocol.revisions import Features
+from inspector.protocol.sample_values import sample
+
+PROGRESS = "notifications/progress"
+FEW = 3
+"""Tools of one kind that are called a second time."""
+MOST = 100
+"""Tools that are called."""
+MOST_SAID = 5_000
+"""Events of one call that are read."""
+_SHARE = 2.0
+"""The time for the calls, as a multiple of the time of one check.
+
+Fewer calls on a busy machine would change verdicts.
+"""
+_REMEMBERED = "trials"
+_REVIVED = "trials revived"
+
+
+class Told(NamedTuple):
+    """A notification of the server."""
+
+    n: int
+    method: str
+    params: dict[str, Any]
+
+
+class InputRequest(NamedTuple):
+    """A request for input from the client, as a request of the server or in an input_required result."""
+
+    n: int
+    method: str
+    params: dict[str, Any]
+    tool: str
+    """The tool, for use in a sentence."""
+
+
+@dataclass(slots=True)
+class Trial:
+    """One call of a tool."""
+
+    tool: dict[str, Any]
+    arguments: dict[str, Any]
+    token: str
+    asked: RequestOutcome
+    told: list[Told] = field(default_factory=list)
+    questions: list[InputRequest] = field(default_factory=list)
+    rounds: list[dict[str, Any]] = field(default_factory=list)
+    """The input_required results (2026-07-28)."""
+    task: str = ""
+    """The id of the task that it created (2026-07-28)."""
+
+    @property
+    def name(self) -> str:
+        """The tool, for use in a sentence."""
+        return excerpt(self.tool.get("name"), 60)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The params of the call, without metadata."""
+        return {"name": self.tool.get("name"), "arguments": self.arguments}
+
+    @property
+    def came(self) -> bool:
+        """Whether it succeeded."""
+        asked = self.asked
+        return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
+
+    def heard(self, method: str) -> list[Told]:
+        """The notifications of one kind."""
+        return [told for told in self.told if told.method == method]
+
+    def asks(self, method: str) -> list[InputRequest]:
+        """The requests for input of one kind."""
+        return [question for question in self.questions if question.method == method]
+
+
+def trials(visit: Visit) -> list[Trial]:
+    """The calls of the allowed tools. Raises `CallsWanted` if this visit has not made them yet."""
+    made: list[Trial] | None = visit.remembered.get(_REMEMBERED)
+    if made is None:
+        raise CallsWanted
+    return made
+
+
+async def call_tools(visit: Visit) -> None:
+    """Call each allowed tool with generated arguments; slow tools come late, destructive ones last."""
+    made: list[Trial] = []
+    visit.remembered[_REMEMBERED] = made
+    until = time.monotonic() + visit.limits.check * _SHARE
+    for tool in sorted(visit.callable(), key=_rank)[:MOST]:
+        if time.monotonic() > until or not await _is_alive(visit):
+            break
+        made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
+        if not made[-1].asked.answered and visit.session.phase == "ready" and not await visit.is_served():
+            await visit.settle()
+            await _reopen(visit)
+    for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
+        # Once more without a token, so that the judge sees whether the server sends unwanted progress.
+        await visit.ask("tools/call", trial.params)
+
+
+def everything(features: Features) -> dict[str, Any]:
+    """The capabilities of a client with all features of a revision except tasks."""
+    can: dict[str, Any] = {"roots": {}, "sampling": {"tools": {}} if features.sampling_tools else {}}
+    if features.elicitation_form:
+        can["elicitation"] = {"form": {}, "url": {}} if features.elicitation_modes else {}
+    return can
+
+
+def with_tasks(features: Features) -> dict[str, Any]:
+    """The metadata of a request from a client with all features, including tasks (2026-07-28)."""
+    extensions: dict[str, Any] = {TASKS_EXTENSION: {}} if features.tasks_extension else {}
+    return {f"{PREFIX}clientCapabilities": {**everything(features), "extensions": extensions}}
+
+
+def reply(method: str, action: str = "decline", params: Any = None) -> dict[str, Any]:
+    """The result for a request of the server: an elicitation is declined, there are no roots, a model replies.
+
+    A model with tools uses the first one, once.
+    """
+    if method == "elicitation/create":
+        return {"action": action}
+    if method == "roots/list":
+        return {"roots": []}
+    said: dict[str, Any] = {"role": "assistant", "model": "inspector-check"}
+    use = _tool_use(params) if type(params) is dict else None
+    if use is not None:
+        return {**said, "content": [use], "stopReason": "toolUse"}
+    return {**said, "content": {"type": "text", "text": "This is a check."}, "stopReason": "endTurn"}
+
+
+def _tool_use(params: dict[str, Any]) -> dict[str, Any] | None:
+    tools, messages = params.get("tools"), params.get("messages")
+    first = tools[0] if type(tools) is list and tools else None
+    if type(first) is not dict or type(messages) is not list or len(messages) > 1:
+        return None
+    return {"type": "tool_use", "id": "inspector-check", "name": first.get("name"), "input": arguments_for(first)}
+
+
+def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
+    """Generated arguments for a tool."""
+    arguments = sample(tool.get("inputSchema"))
+    return arguments if type(arguments) is dict else {}
+
+
+async def _is_alive(visit: Visit) -> bool:
+    """Whether there is a session. A session that a tool has ended is opened again once."""
+    if visit.session.phase != "ready":
+        await _reopen(visit)
+    return visit.session.phase == "ready"
+
+
+async def _reopen(visit: Visit) -> None:
+    if _REVIVED not in visit.remembered:
+        visit.remembered[_REVIVED] = True
+        with suppress(InspectorError, TimeoutError):
+            async with asyncio.timeout(2 * visit.limits.request):
+                await visit.session.reopen()
+
+
+async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:
+    meta = {"progressToken": token}
+    if visit.modern:
+        meta[f"{PREFIX}logLevel"] = "debug"
+    trial = Trial(tool, arguments_for(tool), token, RequestOutcome("tools/call"))
+    first = len(visit.journal) + 1
+    trial.asked = await visit.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
+    _read(visit.journal, trial, first)
+    return trial
+
+
+def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
+    hints, execution = tool.get("annotations"), tool.get("execution")
+    destroys = type(hints) is dict and hints.get("destructiveHint") is True
+    lasts = type(execution) is dict and execution.get("taskSupport") in ("optional", "required")
+    return destroys, lasts
+
+
+def _read(journal: Journal, trial: Trial, first: int) -> None:
+    """Collect the messages of the server since an event."""
+    for event in journal.events(first, min(len(journal), first + MOST_SAID)):
+        if event.kind != Kind.RPC or event.dir != Dir.RECV:
+            continue
+        for message in event.message if type(event.message) is list else (event.message,):
+            _take(trial, event.n, message)
+
+
+def _take(trial: Trial, n: int, message: Any) -> None:
+    shape = shape_of(message)
+    if shape in (Shape.REQUEST, Shape.NOTIFICATION):
+        params = message.get("params")
+        params = params if type(params) is dict else {}
+        if shape is Shape.REQUEST:
+            trial.questions.append(InputRequest(n, message["method"], params, trial.name))
+        else:
+            trial.told.append(Told(n, message["method"], params))
+    elif shape is Shape.RESULT and type(message["result"]) is dict:
+        result = message["result"]
+        if result.get("resultType") == "task" and isinstance(result.get("taskId"), str):
+            trial.task = result["taskId"]
+        if result.get("resultType") == "input_required":
+            trial.rounds.append(result)
+        trial.questions += questions_in(n, result, trial.name)
+
+
+def questions_in(n: int, result: dict[str, Any], tool: str) -> list[InputRequest]:
+    """The input that a result requires: of an input_required result, or of a task in that status."""
+    wanted = result.get("inputRequests")
+    if "input_required" not in (result.get("resultType"), result.get("status")) or type(wanted) is not dict:
+        return []
+    found = []
+    for request in list(wanted.values())[:100]:
+        method = request.get("method") if type(request) is dict else None
+        params = request.get("params") if type(request) is dict else None
+        if isinstance(method, str):
+            found.append(InputRequest(n, method, params if type(params) is dict else {}, tool))
+    return found

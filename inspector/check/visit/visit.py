@@ -1,0 +1,368 @@
+"""One revision over one transport, for the checks: the shared session, and ways to open other connections."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspector.check.outcome import Visited
+from inspector.check.visit.http import Web
+from inspector.check.visit.process import Child, child
+from inspector.check.visit.raw_connection import RawConnection, StartupTime, status_of
+from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.client.engine.connect import Connect, transport_for
+from inspector.client.engine.pending_requests import Call
+from inspector.client.engine.wire import Wire
+from inspector.client.options import Options
+from inspector.client.session import Session
+from inspector.client.state.catalog import ListName
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import InspectorError, ServerError
+from inspector.journal.exchange import Exchange
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.revisions import LEGACY, Features, features
+from inspector.protocol.views import is_read_only
+from inspector.serving.webhook_receiver import WebhookAddress
+
+OPENING = ("initialize", "server/discover")
+"""The requests that open a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """The limits of a run."""
+
+    request: float = 5.0
+    """Timeout of one response, in seconds."""
+    check: float = 20.0
+    """Time limit of one check in one visit, in seconds."""
+    run: float = 600.0
+    """Time limit of the whole run, in seconds."""
+    quiet: float = 0.25
+    """Seconds to wait for messages that should not come."""
+    patience: float = 3.0
+    """A request without a response counts as lost after `request` times this factor, if others get responses."""
+    patience_with_tools: float = 12.0
+    """The same for a tool call. A tool may work for a minute, the usual timeout of clients."""
+    items: int = 20
+    """The most resources that one check reads, prompts that it gets, and tools that it calls."""
+
+    @property
+    def start(self) -> float:
+        """Timeout of the first responses of a connection, in seconds, in which the server may have to start."""
+        return 4 * self.request
+
+    def grace(self, method: str) -> float:
+        """Seconds after which a request without a response counts as lost, if others get responses."""
+        return (self.patience_with_tools if method == "tools/call" else self.patience) * self.request
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Operations that the user allows besides harmless requests."""
+
+    calls: str | tuple[str, ...] = ()
+    """Tools: `read-only` (those with readOnlyHint), `all`, or names."""
+    auth: bool = False
+    intrusive: bool = False
+    skills: bool = False
+    """Whether files of skills may be read."""
+    webhook: WebhookAddress | None = None
+    """Where deliveries of events may be sent and arrive; without it, nothing is subscribed by webhook."""
+    foreign_token: str = field(default="", repr=False)
+    """A token that was issued for another server, which this one must reject."""
+
+
+class SessionWanted(Exception):
+    """A check needs the shared session before it is open. The run opens it and repeats the check."""
+
+
+class CallsWanted(Exception):
+    """A check needs the tool calls before they are made. The run makes them and repeats the check."""
+
+
+@dataclass(slots=True)
+class SharedSession:
+    """The session that the checks of one visit share."""
+
+    session: Session
+    tried: bool = False
+    """Whether opening it was tried: see `SessionWanted`."""
+    problem: str = ""
+    """Why it could not be opened."""
+    conns: set[int] = field(default_factory=lambda: {0})
+    """The connections of the visit in the recording: of the session (0), and of its checks."""
+
+
+class Visit:
+    """The context of a check. `session` is open while checks run that are not `apart`."""
+
+    def __init__(
+        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: RunLimits,
+        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: StartupTime | None = None,
+    ) -> None:  # fmt: skip
+        self.target = target
+        self.journal = journal
+        self.options = options
+        self.visited = visited
+        self.limits = limits
+        self.allowed = allowed
+        self.shared = SharedSession(session)
+        self.spoken: tuple[str, ...] = ()
+        """All revisions that the server supports over this transport, oldest first."""
+        self.remembered: dict[str, Any] = {}
+        """Facts that one check has found and another may use."""
+        self.check = ""
+        """The current check."""
+        self.overdue: dict[int, float] = {}
+        """Requests without a response, and how many seconds the run waited; the response may still come."""
+        self._waiting: list[Call] = []
+        """Requests on the shared session whose response may still come, but whose check has moved on."""
+        self.found_silent = False
+        """Whether a request of this run never got a response."""
+        self._connect = connect
+        self._pace = pace or StartupTime()
+        self._web: Web | None = None
+        self._link: RawConnection | None = None
+        self.alone = False
+        """Whether the server allows only one connection at a time."""
+
+    def beside(self) -> Visit:
+        """The same visit for checks that run beside others: with its own connection and facts, and the same session."""
+        other = copy.copy(self)
+        other.remembered = dict(self.remembered)
+        other.overdue = {}
+        other._web = other._link = None
+        return other
+
+    @property
+    def session(self) -> Session:
+        """The shared session with its lists. Raises `SessionWanted` if it is not open yet."""
+        if not self.shared.tried:
+            raise SessionWanted
+        return self.shared.session
+
+    def newest(self, *methods: str) -> int:
+        """The newest response to one of these methods in this visit; 0 if there is none."""
+        index = self.journal.index
+        found = Query(dir=Dir.RECV, shape=Shape.RESULT, method=methods).backwards(index)
+        return next((n for n in found if index.conn(n) in self.shared.conns), 0)
+
+    @property
+    def revision(self) -> str:
+        """The revision in use."""
+        return self.visited.revision
+
+    @property
+    def features(self) -> Features:
+        """The features of the revision."""
+        return features(self.revision)
+
+    @property
+    def modern(self) -> bool:
+        """Whether the revision belongs to the modern era."""
+        return self.features.era == "modern"
+
+    def can(self, capability: str, part: str = "") -> bool:
+        """Whether the server declares a capability, or a part of one."""
+        return self.session.server.can(capability, part)
+
+    def items(self, name: ListName) -> list[dict[str, Any]]:
+        """The lists of the server: `tools`, `resources`, `templates`, `prompts`."""
+        return self.session.catalog[name].items
+
+    def callable(self) -> list[dict[str, Any]]:
+        """The tools that may be called."""
+        calls = self.allowed.calls
+        return [tool for tool in self.items("tools") if calls == "all" or _may(tool, calls)]
+
+    async def agrees_to(self, revision: str) -> str:
+        """The server's response if this revision is offered in initialize; empty if it rejects it.
+
+        A revision that the run skips (`--revision`) is offered once, on its own connection.
+        """
+        if revision in self.spoken:
+            return revision
+        known: dict[str, str] = self.remembered.setdefault("agreed", {})
+        if revision not in known:
+            async with self.fresh(revision=revision, handshake=False) as link:
+                asked = await link.initialize()
+            version = asked.body.get("protocolVersion") if asked.ok else ""
+            known[revision] = version if isinstance(version, str) else ""
+        return known[revision]
+
+    async def serves_handshakes(self) -> bool:
+        """Whether the server also supports clients of the legacy era."""
+        if any(name in LEGACY for name in self.spoken):
+            return True
+        return await self.agrees_to(LEGACY[-1]) in LEGACY
+
+    # Requests on the shared session
+
+    async def ask(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
+        patient: bool = True,
+    ) -> RequestOutcome:  # fmt: skip
+        """Send a request on the shared session, as a client would. Never raises because of the server.
+
+        A task, or a server that sends requests or progress, may take twice as long as `timeout`, but not longer. With
+        `patient` the request is not cancelled then: `settle` finds out whether the response ever comes. With `probe`
+        the params are deliberately wrong, and the check judges the response itself.
+        """
+        seconds = self.limits.request if timeout is None else timeout
+        with self.journal.probing(self.check if probe else ""):
+            call = self.session.start(method, params, timeout=self.limits.run, progress=False)
+        asked = RequestOutcome(method, call.n)
+        ended = asyncio.create_task(_ended(call))
+        await asyncio.wait([ended], timeout=seconds)
+        if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):
+            await asyncio.wait([ended], timeout=seconds)
+        asked.seconds = call.elapsed
+        if not ended.done():
+            asked.why = f"no response within {asked.seconds:.1f} s"
+            self.overdue[call.n] = asked.seconds
+            if not patient or call.takeover is not None:
+                call.cancel("it takes too long")
+            else:
+                self._waiting.append(call)
+        elif call.error is None:
+            asked.message = {"result": call.value}
+        elif isinstance(call.error, ServerError):
+            error = call.error
+            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+        else:
+            asked.why = call.error.message
+        asked.answer_n = call.answer_n
+        asked.status = status_of(self.journal, call.n) if call.n else 0
+        return asked
+
+    async def is_served(self) -> bool:
+        """Whether the shared session still gets responses."""
+        return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
+
+    @property
+    def waits(self) -> bool:
+        """Whether requests on the shared session wait for a response that may still come."""
+        return any(call.fate == "pending" for call in self._waiting)
+
+    async def settle(self) -> None:
+        """Wait for late responses, and record which requests never got one."""
+        waiting = [call for call in self._waiting if call.fate == "pending"]
+        self._waiting.clear()
+        if not waiting:
+            return
+        left = max(0.0, *(self.limits.grace(call.method) - call.elapsed for call in waiting))
+        if self.found_silent:
+            return  # It is proven: the verdict does not depend on the number.
+        ends = [asyncio.create_task(_ended(call)) for call in waiting]
+        await asyncio.wait(ends, timeout=left)
+        waiting = [call for call in waiting if call.fate == "pending" and not self._is_worked_on(call)]
+        if waiting and self.session.phase == "ready":
+            await self.is_served()  # Requests sent after them get responses, so the server is reading and responding.
+            self._waiting.clear()
+        for call in waiting:
+            if call.fate == "pending":
+                self.found_silent = True
+                self.journal.record_life(
+                    "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
+                )
+
+    def _is_worked_on(self, call: Call) -> bool:
+        """Whether the server has sent progress or a request since a request was sent."""
+        return call.takeover is not None or bool(Exchange(self.journal, call.n).progress)
+
+    # Connections of a check
+
+    @asynccontextmanager
+    async def link(self) -> AsyncIterator[RawConnection]:
+        """A connection for any messages, shared by consecutive checks. A broken one is replaced for the next check.
+
+        `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
+        """
+        link = self._link
+        if link is None or link.lost is not None:
+            if link is not None:
+                await link.close()
+            link = self._link = self._make(self.revision, None)
+            await link.open()
+        link.frames = []
+        link.check = self.check
+        yield link
+
+    @asynccontextmanager
+    async def fresh(
+        self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
+    ) -> AsyncIterator[RawConnection]:
+        """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
+        await self._make_room()
+        link = self._make(revision or self.revision, capabilities)
+        try:
+            await link.open(handshake=handshake)
+            yield link
+        finally:
+            await link.close()
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[Child]:
+        """A process of a server over stdio for this check alone, which ends with it. Raises `SpawnError`."""
+        assert isinstance(self.target, StdioTarget)
+        await self._make_room()
+        async with child(self.target, self.journal, self.revision) as started:
+            yield started
+
+    async def _make_room(self) -> None:
+        """Close the connection of the checks if the server allows only one."""
+        if self.alone and self._link is not None:
+            await self._link.close()
+            self._link = None
+
+    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
+        link = RawConnection(
+            self.target, self.journal, self.options, revision, self.limits.request, capabilities,
+            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace, visit=self.revision,
+        )  # fmt: skip
+        self.shared.conns.add(link.conn)
+        return link
+
+    @property
+    def web(self) -> Web:
+        """Plain HTTP requests to the server."""
+        assert isinstance(self.target, HttpTarget)
+        if self._web is None:
+            self._web = Web(self.target, self.journal, self.limits.request, self.check, self.overdue)
+        self._web.check = self.check
+        return self._web
+
+    async def token_fields(self) -> Sequence[tuple[str, str]]:
+        """The headers that authorize a request with the current login; empty without a login."""
+        authorize = self.options.authorize
+        if authorize is None or not isinstance(self.target, HttpTarget):
+            return ()
+        wire = Wire(self.journal, self.shared.session, lambda: None)
+        return await authorize.credential(self.target, wire).fields("POST", self.target.url)
+
+    async def close(self) -> None:
+        """Close the shared connections."""
+        if self._web is not None:
+            await self._web.close()
+        if self._link is not None:
+            await self._link.close()
+
+
+async def _ended(call: Call) -> None:
+    """Wait until a call has ended in any way."""
+    with suppress(InspectorError):
+        await call.result()
+
+
+def _may(tool: dict[str, Any], calls: str | tuple[str, ...]) -> bool:
+    if calls == "read-only":
+        return is_read_only(tool)
+    return tool.get("name") in calls

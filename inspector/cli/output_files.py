@@ -1,0 +1,101 @@
+"""Output files of a command: the effect of `-`, `--force` and `--json`."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from inspector.cli.options import STDOUT
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from inspector.cli.output import Output
+    from inspector.cli.verb import Invocation
+
+
+def is_stdout(where: Path | None) -> bool:
+    """Whether an option's value is `-` (stdout)."""
+    return where is not None and str(where) == STDOUT
+
+
+def check_outputs(invocation: Invocation, *options: str) -> bool:
+    """Whether one of these options writes to stdout instead of the result. Call it first.
+
+    Raises `UsageError` if two documents would go to stdout, and for an existing file without --force.
+    """
+    from inspector.config.output_files import check_free, is_stream
+
+    given: list[tuple[str, Path]] = [
+        (name, where) for name in options if (where := invocation.option(name)) is not None
+    ]
+    on_stdout = [f"--{name} -" for name, where in given if is_stdout(where)]
+    if invocation.json and on_stdout:
+        on_stdout.append("--json")
+    if len(on_stdout) > 1:
+        raise UsageError(
+            f"{on_stdout[0]} and {on_stdout[1]} cannot both write to stdout.", hint="Give a file name for one of them."
+        )
+    for _, where in given:
+        if not is_stdout(where) and not is_stream(where):
+            check_free(where, force=forced(invocation))
+    return bool(on_stdout)
+
+
+def forced(invocation: Invocation) -> bool:
+    """Whether existing files are overwritten."""
+    return bool(invocation.option("force"))
+
+
+def text_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[str]]:
+    """The text file that an option names, or stdout. Raises `UsageError`."""
+    if is_stdout(where):
+        return out.stream()
+    from inspector.config.output_files import new_text
+
+    return new_text(where, force=force)
+
+
+def binary_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[bytes]]:
+    """The binary file that an option names, or stdout. Raises `UsageError`."""
+    if is_stdout(where):
+        return out.binary_stream()
+    from inspector.config.output_files import new_file
+
+    return new_file(where, force=force)
+
+
+def write_text(where: Path, text: str, out: Output, *, force: bool = False) -> None:
+    """Write a whole text file, or to stdout. Raises `UsageError`."""
+    with text_file(where, out, force=force) as file:
+        file.write(text)
+
+
+def check_source(where: Path | None, source: Path) -> None:
+    """Raise `UsageError` if the output file is the recording that the command reads."""
+    with suppress(OSError):
+        if where is not None and where.samefile(source):
+            raise UsageError(f"{where} is the input recording.", hint="Choose another name.")
+
+
+def new_recording(invocation: Invocation, *, source: Path | None = None) -> Path | None:
+    """The path of --record, free to be created: with --force an existing file is removed. Raises `UsageError`.
+
+    `source` is a file that the command reads.
+    """
+    where: Path | None = invocation.option("record")
+    if where is None or not forced(invocation):
+        return where
+    from inspector.config.output_files import cannot_write, check_free
+
+    if source is not None:
+        check_source(where, source)
+    check_free(where, force=True)
+    try:
+        os.unlink(where)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot_write(where, error) from None
+    return where

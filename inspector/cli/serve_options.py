@@ -1,0 +1,87 @@
+"""Shared by the verbs that serve clients: the address to listen on, and signals."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from inspector.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ADDRESS = re.compile(
+    r"(?:\[(?P<six>[0-9a-fA-F:.]+)\]|(?P<host>[A-Za-z0-9_](?:[A-Za-z0-9._-]*[A-Za-z0-9_])?))?(?P<colon>:)?(?P<port>\d{1,5})?"
+)
+LOOPBACK = "127.0.0.1"
+HostPort = tuple[str, int]
+"""Host and port; 0 is any free port."""
+
+
+def is_address(word: str) -> bool:
+    """Whether a word has the form HOST:PORT, :PORT or PORT."""
+    found = _ADDRESS.fullmatch(word)
+    return found is not None and (word.isdigit() or bool(found["colon"] and found["port"]))
+
+
+def address(word: str) -> HostPort:
+    """HOST:PORT, HOST, :PORT or PORT; default: loopback and any free port."""
+    found = _ADDRESS.fullmatch(word)
+    if word.isdigit():
+        host, port = LOOPBACK, int(word)
+    elif found is None or not word or bool(found["colon"]) != bool(found["port"]):
+        raise UsageError(f"“{word[:80]}” is not an address.", hint="Write HOST:PORT, or PORT.")
+    else:
+        host, port = found["six"] or found["host"] or LOOPBACK, int(found["port"] or 0)
+    if port > 65535:
+        raise UsageError(f"The port {port} does not exist.", hint="Use a port up to 65535; 0 is any free port.")
+    return host, port
+
+
+def origin(word: str) -> str:
+    """SCHEME://HOST or SCHEME://HOST:PORT, as a browser writes it. Raises `UsageError`."""
+    from inspector.serving.http_origins import normal_origin
+
+    found = normal_origin(word)
+    if not found:
+        raise UsageError(
+            f'"{word[:80]}" is not an origin.', hint="Use SCHEME://HOST or SCHEME://HOST:PORT, without a path."
+        )
+    return found
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[asyncio.Event]:
+    """An event that the first terminating signal sets; the second signal terminates the process."""
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    caught = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+    def on_signal() -> None:
+        stop.set()
+        for number in caught:
+            loop.remove_signal_handler(number)
+
+    for number in caught:
+        try:
+            loop.add_signal_handler(number, on_signal)
+        except (NotImplementedError, ValueError, RuntimeError):
+            pass  # Not the main thread, or a system without signals: the caller handles them.
+    try:
+        yield stop
+    finally:
+        for number in caught:
+            try:
+                loop.remove_signal_handler(number)
+            except (NotImplementedError, ValueError, RuntimeError):
+                pass
+
+
+def numbered(named: Path, number: int) -> Path:
+    """`a.mcp.jsonl` becomes `a.2.mcp.jsonl` for the second client."""
+    stem, dot, rest = named.name.partition(".")
+    return named.with_name(f"{stem}.{number}{dot}{rest}")

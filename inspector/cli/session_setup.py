@@ -1,0 +1,265 @@
+"""Builds the target and session options from an invocation.
+
+Options override config entries, these override settings.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from inspector.cli import login_options
+from inspector.cli.output import Output
+from inspector.client.engine.era_memory import Verdicts
+from inspector.client.extensions import by_id, client_identity
+from inspector.client.inbox import StandingAnswers
+from inspector.client.options import Options
+from inspector.config import paths, secret_values, trust
+from inspector.config.settings import Settings, load_settings
+from inspector.config.target_arguments import parse_target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
+from inspector.errors import UsageError
+from inspector.transports.base import HttpOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from inspector.cli.verb import Invocation
+    from inspector.config.expand import InputQuestion
+    from inspector.config.servers import ServerEntry
+    from inspector.hosts import Fact
+
+
+def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
+    """The target of the invocation; raises `TargetError`, `ConfigError` or `TrustNeeded`.
+
+    `consent` replaces the prompt of the options (see `consent_of`).
+    """
+    target = parse_target(
+        invocation.target_words,
+        command=invocation.command,
+        config=invocation.option("config"),
+        headers=invocation.option("header", ()),
+        env=dict(invocation.option("env", ())),
+        cwd=invocation.option("cwd"),
+        transport=invocation.option("transport", "auto"),
+        verify=not invocation.option("no-verify"),
+        prompt=ask,
+        consent=consent or consent_of(invocation),
+    )
+    warn_of_interception(invocation, target)
+    return target
+
+
+def consent_of(invocation: Invocation) -> trust.Consent:
+    """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
+    return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, Output.of(invocation)))
+
+
+def warn_of_interception(invocation: Invocation, target: Target) -> None:
+    """Warn on stderr, regardless of the options, if others can read the traffic to `target`."""
+    if not isinstance(target, HttpTarget) or not target.withholds_login:
+        return
+    out = Output.of(invocation)
+    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not verified."]
+    if target.proxy:
+        parts.append(f"All traffic goes through the proxy {out.safe(secret_values.mask_url(target.proxy), 300)}.")
+    out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
+
+
+def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
+    """The facts of the hosts in `--for`; none without it. Raises `UsageError` for an unknown host."""
+    words = invocation.option("for", ())
+    names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
+    if not names:
+        return ()
+    from inspector.hosts import host_facts
+
+    return host_facts().choose(names)
+
+
+def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
+    """The target of the invocation, if it is a server."""
+    target = target_of(invocation)
+    if isinstance(target, RecordingTarget):
+        raise UsageError(
+            f"`inspector {invocation.verb.name}` needs a server, and {target.describe()} is a recording.",
+            hint="Open recordings with `inspector replay FILE`; info and the lists read them too.",
+        )
+    return target
+
+
+def settings_of(invocation: Invocation) -> Settings:
+    """The user's settings, overridden by the options."""
+    return load_settings(flags={"log_level": invocation.option("log-level")})
+
+
+def options_of(invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
+    """The options of a session. `asking`: the interface can show requests of the server to the user."""
+    entry = None if target is None or isinstance(target, RecordingTarget) else target.options
+    _check_eras_agree(invocation)
+    if isinstance(target, StdioTarget):
+        login_options.refuse(invocation)
+    timeout = invocation.option("timeout") or (entry and entry.timeout) or settings.timeout
+    http = HttpOptions(max_body=settings.max_body_bytes)
+    if isinstance(target, HttpTarget):
+        http = HttpOptions(
+            headers=target.headers, proxy=target.proxy, verify=target.verify, max_body=settings.max_body_bytes
+        )
+    options = Options(
+        timeout=timeout,
+        max_timeout=max(settings.max_timeout, timeout),
+        era=invocation.option("era") or (entry and entry.era) or settings.era,
+        protocol=invocation.option("protocol") or (entry and entry.protocol) or settings.protocol,
+        standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
+        client=client_identity(invocation.option("client") or (entry and entry.client) or settings.client),
+        extensions=by_id(
+            settings.extensions, entry.extensions if entry else {}, dict(invocation.option("extension", ()))
+        ),
+        log_level=settings.log_level or "",
+        verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
+        http=http,
+        authorize=None if isinstance(target, StdioTarget) else login_options.authorize(invocation, asking=asking),
+    )
+    return _as_host(options, invocation.option("as"), invocation)
+
+
+def _as_host(options: Options, host: str | None, invocation: Invocation) -> Options:
+    """The options of a session that introduces itself as a host does; what the command line says wins."""
+    if host is None:
+        return options
+    from inspector.client.extensions import identity_of
+    from inspector.hosts.facts import client_of
+
+    client = client_of(host)
+    if client is None:
+        return options
+    # The server may use what the host declares, so each question has an answer.
+    standing = options.standing
+    answers: dict[str, Any] = {
+        topic: "decline" for topic in ("sampling", "elicitation")
+        if topic in client.capabilities and getattr(standing, topic) is None
+    }  # fmt: skip
+    if "roots" in client.capabilities and standing.roots is None:
+        answers["roots"] = ()
+    protocol = options.protocol
+    if not protocol and options.era == "auto":
+        protocol = client.protocol
+    return replace(
+        options,
+        client=options.client if invocation.option("client") else identity_of(client.info),
+        extensions=by_id(client.extensions, dict(invocation.option("extension", ()))),
+        default_extensions=(),
+        declared=client.capabilities,
+        standing=replace(standing, **answers),
+        protocol=protocol,
+    )
+
+
+def _check_eras_agree(invocation: Invocation) -> None:
+    """An era and a revision of the other era contradict each other."""
+    from inspector.protocol.revisions import LEGACY, MODERN
+
+    era, revision = invocation.option("era"), invocation.option("protocol")
+    if (era == "legacy" and revision in MODERN) or (era == "modern" and revision in LEGACY):
+        raise UsageError(
+            f"--era {era} cannot be used with --protocol {revision}, which belongs to the other era.",
+            hint="Remove one of them.",
+        )
+
+
+def _standing(
+    invocation: Invocation, entry_roots: tuple[str, ...], settings: Settings, *, asking: bool
+) -> StandingAnswers:
+    """The answers from the options. Without a user, only capabilities with an answer are declared."""
+    sampling = invocation.option("sampling", settings.sampling)
+    elicitation: Any = invocation.option("elicit", settings.elicitation)
+    roots: tuple[str, ...] | Literal["ask"] | None = (
+        tuple(invocation.option("root", ())) or entry_roots or settings.roots or "ask"
+    )
+    if not asking and not asks_on_terminal(invocation):
+        for flag in ("sampling", "elicit"):
+            if invocation.option(flag) == "ask":
+                raise UsageError(
+                    f"--{flag} ask works only in the interface, or with --ask on a terminal.",
+                    hint="Remove it, or add --ask.",
+                )
+        sampling, elicitation, roots = (None if value == "ask" else value for value in (sampling, elicitation, roots))
+    return StandingAnswers(
+        sampling, elicitation if elicitation is None or isinstance(elicitation, str) else dict(elicitation), roots
+    )
+
+
+def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:
+    """Ask on the terminal whether to open an entry of an untrusted file; `no` without a terminal."""
+    if not _is_terminal():
+        return "no"
+    lines = [f"{out.safe(exposure.title, 600)} is not in your own config file. This entry:"]
+    lines += [f"  - {out.safe(fact, 800)}" for fact in exposure.facts()]
+    out.warn("\n".join(lines))
+    out.aside("Allow it? [o]nce, [a]lways until the entry changes, [N]o: ")
+    answer = sys.stdin.readline().strip().lower()
+    return "always" if answer in ("a", "always") else "once" if answer in ("o", "once") else "no"
+
+
+def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> None:
+    """Ask before more than one configured server is started or contacted; `--yes` is the answer of a script.
+
+    Raises `UsageError` for another answer than yes, and without a terminal if `--yes` is missing.
+    """
+    if len(entries) < 2 or invocation.option("yes"):
+        return
+    out = Output.of(invocation)
+    count = f"{len(entries)} configured servers"
+    if not _is_terminal():
+        raise UsageError(
+            f"`{f'inspector {invocation.verb.name}'.strip()}` would start {count} without asking.",
+            hint="Read the commands with `inspector servers`, then add --yes.",
+        )
+    lines = [f"This starts {count}:"]
+    for entry in entries:
+        does = "connects to" if entry.kind == "http" else "runs"
+        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.summary, 2000)}")
+        lines.append(f"      from {out.safe(str(entry.path), 300)}")
+    out.warn("\n".join(lines))
+    out.aside("Start them? [y/N]: ")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError(f"The {count} were not started.", hint="Answer y, or name one server.")
+
+
+def _is_terminal() -> bool:
+    """Whether there is a user to ask: stdin and stderr are a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
+
+
+def asks_on_terminal(invocation: Invocation) -> bool:
+    """Whether requests of the server are shown at the terminal: `--ask` on a terminal."""
+    return bool(invocation.option("ask")) and _is_terminal()
+
+
+def ask(question: InputQuestion) -> str | None:
+    """Ask on the terminal for a value that a config file requires; None without a terminal."""
+    if not _is_terminal():
+        return None
+    from inspector.text import safe
+
+    text = safe(question.description or question.id, 200)
+    if question.choices:
+        text += f" ({', '.join(safe(choice, 40) for choice in question.choices[:20])})"
+    if question.default:
+        text += f" [{'default' if question.secret else safe(question.default, 80)}]"
+    text = f"{text}, for {safe(question.server, 80)}: "
+    try:
+        if question.secret:
+            import getpass
+
+            answer = getpass.getpass(text, stream=sys.stderr)
+        else:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+            answer = sys.stdin.readline().rstrip("\n")
+    except EOFError:
+        return None
+    return answer or question.default

@@ -1,0 +1,388 @@
+"""Reads the servers in each client's config file: one function per family, all with a Definition as the result.
+
+Each function gets the parsed file and yields one Found per server. For an invalid server it yields the error instead of
+a definition, and continues with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from inspector.config import entry_fields, expand, foreign_files, login_entry, registry_entries, server_definition
+from inspector.config.client_config_paths import ConfigFamily, ConfigPlace
+from inspector.config.server_definition import Definition
+from inspector.config.targets import NO_OPTIONS, ServerOptions
+from inspector.config.text_checks import root_uri
+from inspector.errors import ConfigError, TargetError
+from inspector.reasons import split_reason
+
+_OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
+OWN_KEYS = [
+    "type",
+    "transport",
+    "command",
+    "args",
+    "env",
+    "envFile",
+    "cwd",
+    "url",
+    "headers",
+    "auth",
+    "proxy",
+    "verify",
+    "era",
+    "protocol",
+    "timeout",
+    "roots",
+    "client",
+    "extensions",
+    "disabled",
+    "description",
+]
+_ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots", "client", "extensions"})
+_ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
+_ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy": "legacy", "modern": "modern"}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundServer:
+    """One server of a file: its definition, or its error. `workspace` is set if it differs from the file's."""
+
+    name: str
+    raw: Mapping[str, Any] = field(repr=False)
+    definition: Definition | ConfigError
+    dialect: expand.VariableSyntax
+    disabled: bool = False
+    inputs: tuple[expand.InputQuestion, ...] = ()
+    workspace: Path | None = None
+
+
+Reader = Callable[[Mapping[str, Any], ConfigPlace, list[Path]], Iterator[FoundServer]]
+
+
+def read(place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
+    """Return the servers of the file at `place` for `workspaces` (nearest first). Raises ConfigError if it is
+    invalid."""
+    data = foreign_files.load_object(place.path)
+    if place.family == "registry" and not registry_entries.is_server_json(data):
+        # Many projects have a server.json: one that is not for MCP is not an error.
+        return []
+    return list(_READERS[place.family](data, place, workspaces))
+
+
+def recognise(path: Path) -> ConfigPlace:
+    """Return the place of a file that the user named, detected by its content. Raises ConfigError if that fails."""
+    data = foreign_files.load_object(path)
+    family: ConfigFamily
+    if "context_servers" in data:
+        family, label = "zed", "Zed"
+    elif "mcpServers" in data:
+        family, label = "generic", "this file"
+    elif "servers" in data:
+        family, label = ("vscode", "VS Code") if _is_vscode(data) else ("own", "this file")
+    elif registry_entries.is_server_json(data):
+        family, label = "registry", "server.json"
+    elif "mcp" in data or "mcp.servers" in data:
+        family, label = "vscode-settings", "VS Code"
+    else:
+        raise ConfigError(
+            f"{path} has no servers",
+            hint="Add a “servers”, “mcpServers” or “context_servers” object, or use a server.json.",
+        )
+    return ConfigPlace(path, family, label)
+
+
+def _is_vscode(data: Mapping[str, Any]) -> bool:
+    """Whether a file with `servers` is VS Code's, the only other family with this key."""
+    servers = data["servers"].values() if isinstance(data["servers"], dict) else ()
+    keys = {key for server in servers if isinstance(server, dict) for key in server}
+    return bool(keys & _ONLY_VSCODE) or ("inputs" in data and not keys & _ONLY_OWN)
+
+
+def _own(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `inspector.json`: `servers`, each with `command` or `url`, and Inspector's own keys (era, auth, roots …).
+
+    The whole value of an `env` or `headers` member may be a reference: `env:NAME`, `file:PATH`, `keyring:NAME`;
+    `{"value": "…"}` is literal text. An unknown key is an error, because the format is ours.
+    """
+    for key in data:
+        if key not in _OWN_TOP:
+            raise _unknown(key, _OWN_TOP, str(place.path))
+    try:
+        entry_fields.text(data, "$schema")
+    except ConfigError as error:
+        raise ConfigError(f"{place.path}: {error.message}") from None
+    servers = _servers(data, "servers", place) | _servers(data, "mcpServers", place)
+    if not ("servers" in data or "mcpServers" in data):
+        raise ConfigError(f"{place.path} has no servers", hint="Add a “servers” object.")
+    inputs = expand.questions(data.get("inputs"))
+    for name, raw in servers.items():
+        yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs)
+
+
+def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
+    for key in raw:
+        if key not in OWN_KEYS:
+            raise _unknown(key, OWN_KEYS, "")
+    era = entry_fields.text(raw, "era")
+    if era and era not in _ERAS:
+        raise ConfigError(f"“era” is {foreign_files.shown(era)}", hint="Use auto, legacy or modern.")
+    options = ServerOptions(
+        era=_ERAS.get(era),
+        protocol=entry_fields.text(raw, "protocol") or None,
+        timeout=entry_fields.seconds(raw, "timeout"),
+        roots=tuple(_root(root, folder) for root in entry_fields.texts(raw, "roots")),
+        client=entry_fields.text(raw, "client"),
+        extensions=entry_fields.object_map(raw, "extensions"),
+    )
+    plain = dict(raw)
+    for key in ("env", "headers"):
+        if isinstance(raw.get(key), dict):
+            plain[key] = {name: _own_value(value) for name, value in raw[key].items()}
+    command = raw.get("command")
+    if isinstance(command, str) and raw.get("args") is None and " " in command.strip():
+        import shlex
+
+        try:
+            command = shlex.split(command)
+        except ValueError as error:
+            raise ConfigError(f"“command” cannot be parsed: {split_reason(error)}") from None
+    if isinstance(command, list):
+        words = entry_fields.texts({"command": command}, "command")
+        plain |= {"command": words[0] if words else "", "args": [*words[1:], *entry_fields.texts(raw, "args")]}
+    _check_types(plain)
+    verify, proxy = entry_fields.flag(raw, "verify", True), entry_fields.text(raw, "proxy")
+    made = _either(plain, options=options, verify=verify, proxy=proxy)
+    auth = login_entry.read(raw)
+    if auth and made.kind == "stdio":
+        raise ConfigError("“auth” is for servers at a URL", hint="Use “env” to pass secrets to a command (C-STDIO-09).")
+    return replace(made, auth=auth)
+
+
+def _check_types(plain: Mapping[str, Any]) -> None:
+    """Reject a value of a wrong type even if unused, such as `headers` of a command."""
+    for key in ("command", "url", "envFile", "cwd", "description"):
+        entry_fields.text(plain, key)
+    entry_fields.texts(plain, "args")
+    for key in ("env", "headers"):
+        entry_fields.text_map(plain, key)
+    server_definition.declared_transport({"transport": plain.get("transport")})
+
+
+def _own_value(value: Any) -> Any:
+    if isinstance(value, dict) and list(value) == ["value"]:
+        return entry_fields.text(value, "value").replace("${", "$${")
+    if isinstance(value, str) and value.partition(":")[0] in ("env", "file", "keyring") and ":" in value:
+        return f"${{{value}}}"
+    return value
+
+
+def _root(root: str, folder: Path) -> str:
+    try:
+        return root_uri(root, folder)
+    except TargetError as error:
+        raise ConfigError(f"“roots” is wrong: {error.message}") from None
+
+
+def _generic(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read a file with `mcpServers` of an unknown client: the keys that all clients share, our references."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _either, "own")
+
+
+def _claude_code(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _claude_code_server, "claude-code")
+
+
+def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
+    return _either(raw, options=ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001)))
+
+
+def _claude_code_user(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `~/.claude.json`: `projects.<path>.mcpServers` of the current folders, then the global `mcpServers`."""
+    projects = data.get("projects")
+    for folder in workspaces:
+        project = projects.get(folder.as_posix(), projects.get(str(folder))) if isinstance(projects, dict) else None
+        if not isinstance(project, dict):
+            continue
+        off = project.get("disabledMcpServers")
+        try:
+            servers = _servers(project, "mcpServers", place)
+        except ConfigError as error:
+            yield FoundServer("", {}, error, "claude-code")
+            continue
+        for name, raw in servers.items():
+            found = _found(name, raw, _claude_code_server, "claude-code", workspace=folder)
+            yield replace(found, disabled=True) if isinstance(off, list) and name in off else found
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _claude_code_server, "claude-code")
+
+
+def _claude_desktop(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _either, "literal")
+
+
+def _cursor(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, _either, "cursor")
+
+
+def _vscode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read VS Code's `mcp.json`: `servers` and `inputs`. Its `http` means Streamable HTTP first, then HTTP+SSE."""
+    inputs = expand.questions(data.get("inputs"))
+    for name, raw in _servers(data, "servers", place).items():
+        yield _found(name, raw, _vscode_server, "vscode", inputs=inputs)
+
+
+def _vscode_server(raw: Mapping[str, Any]) -> Definition:
+    made = _either(raw)
+    return replace(made, transport="auto") if made.transport == "http" else made
+
+
+def _vscode_settings(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `mcp` in VS Code's settings.json, the older place: `{"mcp": {"servers": …, "inputs": …}}`."""
+    inner = data.get("mcp")
+    merged = dict(inner) if isinstance(inner, dict) else {}
+    for key in ("servers", "inputs"):
+        if f"mcp.{key}" in data:
+            merged[key] = data[f"mcp.{key}"]
+    return _vscode(merged, place, workspaces)
+
+
+def _windsurf(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for either HTTP transport, `disabled`."""
+    for name, raw in _servers(data, "mcpServers", place).items():
+        yield _found(name, raw, partial(_either, url_keys=("serverUrl", "url")), "windsurf")
+
+
+def _gemini(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, `url` HTTP+SSE; milliseconds."""
+    excluded = data["mcp"].get("excluded") if isinstance(data.get("mcp"), dict) else None
+    for name, raw in _servers(data, "mcpServers", place).items():
+        found = _found(name, raw, _gemini_server, "gemini")
+        yield replace(found, disabled=True) if isinstance(excluded, list) and name in excluded else found
+
+
+def _gemini_server(raw: Mapping[str, Any]) -> Definition:
+    options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
+    if raw.get("httpUrl") is not None:
+        return server_definition.http(raw, "httpUrl", transport="http", options=options)
+    if raw.get("url") is not None and not server_definition.declared_transport(raw):
+        return server_definition.http(raw, transport="sse", options=options)
+    return _either(raw, options=options)
+
+
+def _zed(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`;
+    `enabled`."""
+    for name, raw in _servers(data, "context_servers", place).items():
+        yield _found(name, raw, _zed_server, "literal")
+
+
+def _zed_server(raw: Mapping[str, Any]) -> Definition:
+    command = raw.get("command")
+    if isinstance(command, dict):
+        return server_definition.stdio({**command, "command": command.get("path")})
+    if command is None and raw.get("url") is None:
+        raise ConfigError(
+            "a Zed extension starts this server", hint="Its command is known only to Zed: give the command here."
+        )
+    return _either(raw)
+
+
+def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `server.json` of the MCP registry: one server per package and per remote; see `registry`."""
+    for name, raw in registry_entries.servers(data):
+        try:
+            made: Definition | ConfigError = registry_entries.preview(raw)
+        except ConfigError as error:
+            made = error
+        yield FoundServer(name, raw, made, "literal")
+
+
+_READERS: dict[ConfigFamily, Reader] = {
+    "own": _own,
+    "generic": _generic,
+    "claude-code": _claude_code,
+    "claude-code-user": _claude_code_user,
+    "claude-desktop": _claude_desktop,
+    "cursor": _cursor,
+    "vscode": _vscode,
+    "vscode-settings": _vscode_settings,
+    "windsurf": _windsurf,
+    "gemini": _gemini,
+    "zed": _zed,
+    "registry": _registry,
+}
+
+
+def _servers(data: Mapping[str, Any], key: str, place: ConfigPlace) -> dict[str, Any]:
+    value = data.get(key)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place.path}: “{key}” must be an object of servers, not {foreign_files.kind_of(value)}")
+    return value
+
+
+def _found(
+    name: str,
+    raw: Any,
+    make: Callable[[Mapping[str, Any]], Definition],
+    dialect: expand.VariableSyntax,
+    *,
+    inputs: tuple[expand.InputQuestion, ...] = (),
+    workspace: Path | None = None,
+) -> FoundServer:
+    if not isinstance(raw, dict):
+        return FoundServer(name, {}, ConfigError(f"it must be an object, not {foreign_files.kind_of(raw)}"), dialect)
+    try:
+        made: Definition | ConfigError = make(raw)
+        disabled = entry_fields.flag(raw, "disabled", False) or not entry_fields.flag(raw, "enabled", True)
+    except ConfigError as error:
+        made, disabled = error, False
+    inputs = tuple(replace(question, server=name) for question in inputs)
+    return FoundServer(name, raw, made, dialect, disabled, inputs, workspace)
+
+
+def _either(
+    raw: Mapping[str, Any],
+    *,
+    url_keys: tuple[str, ...] = ("url",),
+    options: ServerOptions = NO_OPTIONS,
+    verify: bool = True,
+    proxy: str = "",
+) -> Definition:
+    """Read a command or a URL, whichever is present; `type` decides if both are."""
+    said = server_definition.declared_transport(raw)
+    url_key = next((key for key in url_keys if raw.get(key) is not None), "")
+    if raw.get("command") is not None and (said == "stdio" or not url_key):
+        if said in ("http", "sse"):
+            raise ConfigError(f"its type is {said}, but it has a “command” and no “url”")
+        return server_definition.stdio(raw, options=options)
+    if not url_key:
+        wanted = " nor ".join(f"“{key}”" for key in ("command", *url_keys))
+        raise ConfigError(f"it has neither {wanted}")
+    if said == "stdio":
+        raise ConfigError("its type is stdio, but it has no “command”")
+    transport: Literal["auto", "http", "sse"] = said or "auto"
+    made = server_definition.http(raw, url_key, transport=transport, options=options)
+    return replace(made, verify=verify, proxy=proxy or None)
+
+
+def _unknown(key: str, known: list[str], where: str) -> ConfigError:
+    near = foreign_files.nearest(key, known)
+    start = f"{where}: " if where else ""
+    return ConfigError(
+        f"{start}“{foreign_files.shown(key)}” is not a key that Inspector knows",
+        hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(known)}.",
+    )

@@ -1,0 +1,209 @@
+"""The server's offers, shared by every connection of the process, and the watchers of their changes."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from inspector.demo.content import result, text
+from inspector.demo.definitions import Prompt, Tool
+from inspector.demo.resources import CLOCK, GUARDED, Resources
+from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
+from inspector.demo.rpc import INVALID_PARAMS, RpcError
+from inspector.demo.state import Seal
+from inspector.demo.tasks import Tasks
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from inspector.demo.revisions import Features
+
+    class Subscription(Protocol):
+        """A subscription, as the world uses it."""
+
+        def stop(self) -> None: ...
+
+        def end(self, how: str = "result") -> None: ...
+
+    Watcher = Callable[[str, str], None]
+
+
+class World:
+    """Tools, resources and prompts, and the options of the command line.
+
+    `tools` and `prompts`: the initial ones, in the order in which they are listed; `items`: number of generated
+    resources; `delay`: seconds before each response; `tick`: seconds between changes of the clock; `beat`: those
+    between heartbeats of a stream of events; `newest`: the newest
+    supported revision; `era`: "legacy" (with a handshake), "modern" (without) or "both".
+    """
+
+    def __init__(
+        self,
+        tools: list[Tool],
+        prompts: list[Prompt],
+        *,
+        items: int = 3000,
+        delay: float = 0.0,
+        tick: float = 1.0,
+        beat: float = 10.0,
+        newest: str = REVISIONS[-1],
+        era: str = "both",
+    ) -> None:
+        self.delay = delay
+        self.tick = tick
+        self.beat = beat
+        self.handshakes = [each for each in HANDSHAKE if each <= newest and era != "modern"]
+        self.modern = [each for each in MODERN if each <= newest and era != "legacy"]
+        self.resources = Resources(items)
+        self._tools = {tool.name: tool for tool in tools}
+        self._prompts = {prompt.definition["name"]: prompt for prompt in prompts}
+        self._extras: dict[str, list[int]] = {"tools": [], "resources": self.resources.extras, "prompts": []}
+        self._watchers: list[Watcher] = []
+        self._followers = 0
+        self._clock: threading.Thread | None = None
+        self._visits = 0
+        self.visited = False
+        self.seal = Seal()
+        self.subscriptions: list[Subscription] = []
+        self.tasks = Tasks()
+        self._lock = threading.RLock()
+
+    def tools(self, features: Features) -> list[Tool]:
+        """All tools of a revision, in the order in which they are listed."""
+        with self._lock:
+            return [tool for tool in self._tools.values() if tool.offered(features)]
+
+    def find_tool(self, name: Any) -> Tool | None:
+        """Returns a tool by name, of any revision."""
+        return self._tools.get(name) if isinstance(name, str) else None
+
+    def tool(self, name: Any, features: Features) -> Tool:
+        """A tool by name; raises RpcError (-32602) for an unknown one."""
+        tool = self.find_tool(name)
+        if tool is None or not tool.offered(features):
+            raise RpcError(INVALID_PARAMS, f"Unknown tool: {name}")
+        return tool
+
+    def takes_long(self, method: str, params: dict[str, Any]) -> bool:
+        """Whether a request may take long: because of its work, or because it waits for the client."""
+        name = params.get("name")
+        if method == "tasks/result":
+            return True
+        if method == "resources/read":
+            return str(params.get("uri")).startswith(GUARDED)
+        found: Tool | Prompt | None = None
+        if method == "tools/call":
+            found = None if "task" in params else self.find_tool(name)
+        elif method == "prompts/get" and isinstance(name, str):
+            found = self._prompts.get(name)
+        return found is not None and found.patient
+
+    def prompts(self) -> list[Prompt]:
+        """All prompts, in the order in which they are listed."""
+        with self._lock:
+            return list(self._prompts.values())
+
+    def prompt(self, name: Any) -> Prompt:
+        """A prompt by name; raises RpcError (-32602) for an unknown one."""
+        prompt = self._prompts.get(name) if isinstance(name, str) else None
+        if prompt is None:
+            raise RpcError(INVALID_PARAMS, f"Unknown prompt: {name}")
+        return prompt
+
+    def add_extra(self, topic: str) -> str:
+        """Adds an entry to a list ("tools", "resources" or "prompts"), notifies all watchers, and returns its name."""
+        with self._lock:
+            extras = self._extras[topic]
+            number = extras[-1] + 1 if extras else 1
+            extras.append(number)
+            name = f"extra-{number}"
+            if topic == "tools":
+                self._tools[name] = _extra_tool(name)
+            elif topic == "prompts":
+                self._prompts[name] = _extra_prompt(number)
+        self.changed(topic)
+        return name
+
+    def remove_extra(self, topic: str) -> str | None:
+        """Removes the entry that was added last and returns its name; None if there is none."""
+        with self._lock:
+            if not self._extras[topic]:
+                return None
+            name = f"extra-{self._extras[topic].pop()}"
+            if topic == "tools":
+                del self._tools[name]
+            elif topic == "prompts":
+                del self._prompts[name]
+        self.changed(topic)
+        return name
+
+    def next_visit(self) -> int:
+        """Returns a new number for a URL elicitation."""
+        with self._lock:
+            self._visits += 1
+            return self._visits
+
+    def watch(self, watcher: Watcher) -> None:
+        """Calls the watcher with (topic, name) for each change from now on.
+
+        A topic is the name of a list, "updated" with the URI of a resource, or "task" with the id of a task.
+        """
+        with self._lock:
+            self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Removes a watcher."""
+        with self._lock:
+            self._watchers.remove(watcher)
+
+    def changed(self, topic: str) -> None:
+        """Notifies all watchers that a list has changed."""
+        self.tell(topic, "")
+
+    def touch(self, uri: str) -> None:
+        """Notifies all watchers that a resource has changed."""
+        self.tell("updated", uri)
+
+    def follow(self, uri: str) -> None:
+        """Adds a subscriber; the clock runs while it has one."""
+        if uri != CLOCK:
+            return
+        with self._lock:
+            self._followers += 1
+            if self._clock is None:
+                self._clock = threading.Thread(target=self._run_clock, name="clock", daemon=True)
+                self._clock.start()
+
+    def unfollow(self, uri: str) -> None:
+        """Removes a subscriber."""
+        if uri == CLOCK:
+            with self._lock:
+                self._followers -= 1
+
+    def _run_clock(self) -> None:
+        while True:
+            time.sleep(self.tick)
+            with self._lock:
+                if not self._followers:
+                    self._clock = None
+                    return
+            self.touch(CLOCK)
+
+    def tell(self, topic: str, name: str) -> None:
+        """Notifies all watchers of a change."""
+        with self._lock:
+            watchers = list(self._watchers)
+        for watcher in watchers:
+            watcher(topic, name)
+
+
+def _extra_tool(name: str) -> Tool:
+    definition = {"name": name, "description": "Added at run time", "inputSchema": {"type": "object"}}
+    return Tool(definition, lambda call: result(f"This is {name}."), patient=False)
+
+
+def _extra_prompt(number: int) -> Prompt:
+    definition = {"name": f"extra-{number}", "description": "Added at run time"}
+    return Prompt(definition, lambda call, given: [("user", text(f"This is extra prompt {number}."))])

@@ -1,0 +1,166 @@
+"""`--dry-run`: a step against the lists of the server, without a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from inspector.calls import models
+from inspector.calls.regex import BadPattern, Pattern
+from inspector.config.foreign_files import nearest
+from inspector.errors import SchemaError
+from inspector.flows.results import ExpectationResult
+from inspector.text import safe
+
+if TYPE_CHECKING:
+    from inspector.calls.models import StepModel
+    from inspector.calls.variables import Variables
+    from inspector.client.session import Session
+    from inspector.client.state.catalog import ListName
+
+_MOST = 20
+_AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties")
+"""Keywords whose violation at an object does not depend on the values of its members."""
+
+
+async def problem_of(session: Session, step: StepModel, variables: Variables) -> ExpectationResult | None:
+    """Return the first fault of a step that the server's lists show; None where there is none.
+
+    Values that only a call can give are not checked.
+    """
+    expect = getattr(step, "expect", None)
+    if expect is not None and (models.given(expect, "error") or models.given(expect, "tool_error")):
+        return None  # The fault is on purpose.
+    match step:
+        case models.CallStep():
+            return await _tool(session, step, variables)
+        case models.PromptStep():
+            return await _prompt(session, step)
+        case models.ReadStep():
+            return await _resource(session, step, variables)
+        case models.CompleteStep():
+            name = step.complete
+            if name.startswith("prompt/"):
+                return await _listed(session, "prompts", "name", name.removeprefix("prompt/"), "prompt")
+            return await _listed(session, "templates", "uriTemplate", name, "resource template")
+        case _:
+            return None
+
+
+async def _items(session: Session, name: ListName) -> list[dict[str, Any]]:
+    found = session.catalog[name]
+    if not found.pages and session.server.can("resources" if name == "templates" else name):
+        await session.load(name)
+    return [item for item in found.items if isinstance(item, dict)]
+
+
+async def _listed(session: Session, name: ListName, key: str, wanted: str, noun: str) -> ExpectationResult | None:
+    if "{{" in wanted:
+        return None
+    names = [str(item.get(key)) for item in await _items(session, name)]
+    if wanted in names:
+        return None
+    near = nearest(wanted, names)
+    return ExpectationResult(
+        f"the server has the {noun}", False, expected=f"a {noun} “{safe(wanted, 200)}”", found="not in the list",
+        note=f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them.",
+    )  # fmt: skip
+
+
+async def _tool(session: Session, step: models.CallStep, variables: Variables) -> ExpectationResult | None:
+    problem = await _listed(session, "tools", "name", step.call, "tool")
+    tool = session.catalog["tools"].get(step.call)
+    if problem is not None or tool is None:
+        return problem
+    from inspector.protocol.validation import Validator
+
+    unknown: list[str] = []
+    arguments = _known(step.args, variables, "", unknown)
+    try:
+        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MOST)
+    except SchemaError:
+        return None  # The schema is the server's fault; a call would show it.
+    found = [
+        f"{each.path or '/'}: {each.message}"
+        for each in violations
+        if not any(_depends(each.path, each.keyword, pointer) for pointer in unknown)
+    ]
+    if not found:
+        return None
+    return ExpectationResult(
+        "the arguments match the tool's inputSchema", False, expected="arguments that match the inputSchema",
+        found=safe(found[0], 300), note="; ".join(safe(each, 300) for each in found[1:]),
+    )  # fmt: skip
+
+
+def _depends(path: str, keyword: str, unknown: str) -> bool:
+    """Whether a violation may come from a value that is not known yet."""
+    if path == unknown or path.startswith(f"{unknown}/"):
+        return True
+    return unknown.startswith(f"{path}/") and keyword not in _AT_THE_PART
+
+
+def _known(value: Any, variables: Variables, pointer: str, unknown: list[str]) -> Any:
+    """A value with the variables inserted that have values; `unknown` gets the places of the others."""
+    if isinstance(value, dict):
+        return {name: _known(item, variables, f"{pointer}/{_escape(name)}", unknown) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_known(item, variables, f"{pointer}/{at}", unknown) for at, item in enumerate(value)]
+    try:
+        return variables.insert(value)
+    except KeyError:
+        unknown.append(pointer)
+        return None
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+async def _prompt(session: Session, step: models.PromptStep) -> ExpectationResult | None:
+    problem = await _listed(session, "prompts", "name", step.prompt, "prompt")
+    prompt = session.catalog["prompts"].get(step.prompt)
+    if problem is not None or prompt is None:
+        return problem
+    declared: Mapping[str, Any] = {
+        str(item.get("name")): item for item in prompt.get("arguments") or [] if isinstance(item, dict)
+    }
+    for name, argument in declared.items():
+        if argument.get("required") is True and name not in step.args:
+            return ExpectationResult(
+                "the required arguments are given", False, expected=f"the argument “{safe(name, 80)}”", found="none"
+            )
+    for name in step.args:
+        if name not in declared:
+            near = nearest(name, list(declared))
+            return ExpectationResult(
+                "the prompt has the arguments", False, expected=f"an argument “{safe(name, 80)}”",
+                found="not in the list", note=f"Did you mean “{safe(near, 80)}”?" if near else "",
+            )  # fmt: skip
+    return None
+
+
+async def _resource(session: Session, step: models.ReadStep, variables: Variables) -> ExpectationResult | None:
+    try:
+        uri = str(variables.insert(step.read))
+    except KeyError:
+        return None
+    resources = [str(item.get("uri")) for item in await _items(session, "resources")]
+    templates = [str(item.get("uriTemplate")) for item in await _items(session, "templates")]
+    if uri in resources or any(_fits(template, uri) for template in templates) or not (resources or templates):
+        return None
+    near = nearest(uri, resources)
+    return ExpectationResult(
+        "the server has the resource", False, expected=f"a resource {safe(uri, 200)}",
+        found="neither in the list, nor of a listed template", note=f"Did you mean {safe(near, 200)}?" if near else "",
+    )  # fmt: skip
+
+
+def _fits(template: str, uri: str) -> bool:
+    """Whether a URI may be one of a template: anything stands for its expressions (RFC 6570)."""
+    parts = re.split(r"\{[^{}]*\}", template)
+    try:
+        return Pattern("^" + ".*".join(re.escape(part) for part in parts) + "$").search(uri)
+    except BadPattern:
+        return True

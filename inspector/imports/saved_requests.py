@@ -1,0 +1,173 @@
+"""Saved requests of an API client as its files have them, and how these files are read.
+
+The readers of Postman, Bruno and Insomnia make a `SavedCollection`; `imports.flows` makes files of saved calls of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from inspector.config.foreign_files import open_regular
+from inspector.errors import UsageError
+from inspector.reasons import os_reason
+
+LARGEST = 64 << 20
+"""Bytes of a file that is JSON."""
+LARGEST_YAML = 8 << 20
+"""Bytes of a file that is YAML, which takes far longer to read."""
+MOST_FILES = 20_000
+DEEPEST = 100
+
+
+class SavedVariable(NamedTuple):
+    """A variable as the file has it."""
+
+    value: Any
+    secret: bool = False
+    """Whether the file says that it is a secret."""
+
+
+class SavedRequest(NamedTuple):
+    """One saved request that may be one of MCP."""
+
+    folders: tuple[str, ...]
+    name: str
+    server: str
+    """A URL or a command, with variables as `{{name}}`."""
+    message: str
+    """The JSON-RPC message as text, with variables as `{{name}}`, also outside of strings."""
+    headers: tuple[tuple[str, str], ...] = ()
+    is_mcp: bool = False
+    """Whether the file says so. Otherwise the message tells: it has the member `jsonrpc`."""
+
+
+@dataclass
+class SavedCollection:
+    """The content of a collection, in terms that all clients share."""
+
+    name: str
+    requests: list[SavedRequest] = field(default_factory=list)
+    variables: dict[str, SavedVariable] = field(default_factory=dict)
+    environments: dict[str, dict[str, SavedVariable]] = field(default_factory=dict)
+    others: Counter[str] = field(default_factory=Counter)
+    """By kind (a noun, singular), how many things there are that are not requests of MCP."""
+    notes: list[str] = field(default_factory=list)
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. Raises `UsageError`."""
+    try:
+        return json.loads(_read(path, LARGEST))
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path} is not JSON.", hint="Export the collection again.") from None
+
+
+def read_yaml(path: Path) -> Any:
+    """The value of a YAML file, with the types of YAML 1.2. Raises `UsageError`."""
+    import yaml
+
+    text = _read(path, LARGEST_YAML)
+    try:
+        return yaml.load(text, Loader=_loader())  # a subclass of SafeLoader: no tags, no objects
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 1})" if mark is not None else ""
+        raise UsageError(f"{path} is not YAML that can be read{where}.", hint="Export the collection again.") from None
+
+
+def _loader() -> Any:
+    import yaml
+
+    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which one there is at run time
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("aliases are not read")
+            return super().compose_node(parent, index)
+
+    Loader.yaml_implicit_resolvers = {}
+    for tag, pattern, first in (
+        ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+        ("int", r"[-+]?[0-9]{1,4000}", "-+0123456789"),
+        ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+0123456789."),
+        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    ):
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z"), list(first))
+    return Loader
+
+
+def _read(path: Path, limit: int) -> str:
+    try:
+        with open_regular(path) as file:
+            data = file.read(limit + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {os_reason(error)}.", hint="Name a file that can be read.") from None
+    if len(data) > limit:
+        raise UsageError(f"{path} is larger than {limit >> 20} MiB.", hint="Export a part of the collection.")
+    return data.decode("utf-8-sig", "replace")
+
+
+def yaml_files(folder: Path, endings: Iterable[str] = (".yml", ".yaml")) -> list[Path]:
+    """The YAML files below a folder, those of hidden folders and of `node_modules` excepted, sorted by path."""
+    import os
+
+    found: list[Path] = []
+    for where, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if name != "node_modules" and (name[0] != "." or name == ".resources")]
+        found += [Path(where, name) for name in files if name.endswith(tuple(endings))]
+        if len(found) > MOST_FILES:
+            raise UsageError(f"{folder} has more than {MOST_FILES:,} YAML files.", hint="Name the collection's folder.")
+    return sorted(found)
+
+
+def text(value: Any) -> str:
+    """A text of the file; of anything else the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def items(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list of the file."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def fields(value: Any, *, key: str = "name") -> tuple[tuple[str, str], ...]:
+    """Names and values of a list of objects, or of a map; without those that are disabled."""
+    if isinstance(value, dict):
+        return tuple((name, str(item)) for name, item in value.items() if isinstance(item, str | int | float))
+    return tuple(
+        (text(item.get(key)), str(item.get("value", "")))
+        for item in items(value)
+        if text(item.get(key)) and item.get("disabled") is not True and item.get("enabled") is not False
+    )
+
+
+def variables(value: Any, *, key: str = "key") -> dict[str, SavedVariable]:
+    """The variables of a list of objects, or of a map."""
+    if isinstance(value, dict):
+        return {name: SavedVariable(item) for name, item in value.items()}
+    found = {}
+    for item in items(value):
+        name = text(item.get(key))
+        if name and item.get("disabled") is not True and item.get("enabled") is not False:
+            secret = item.get("type") == "secret" or item.get("secret") is True
+            found[name] = SavedVariable(item.get("value", ""), secret)
+    return found
+
+
+def bearer(auth: Any) -> tuple[tuple[str, str], ...]:
+    """Return the header that an `auth` object with a bearer token or an API key stands for."""
+    if not isinstance(auth, dict) or auth.get("disabled") is True:
+        return ()
+    kind = text(auth.get("type"))
+    inner = auth.get("credentials", auth.get(kind, auth))
+    values = dict(fields(inner, key="key")) if isinstance(inner, list | dict) else {}
+    if kind == "bearer" and values.get("token"):
+        return (("Authorization", f"Bearer {values['token']}"),)
+    if kind == "apikey" and values.get("value") and values.get("in", values.get("addTo", "header")) == "header":
+        return ((values.get("key") or "X-API-Key", values["value"]),)
+    return ()

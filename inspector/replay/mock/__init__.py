@@ -1,0 +1,1 @@
+"""The mock server: answers from a recording, over any transport of its clients."""

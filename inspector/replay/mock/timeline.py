@@ -1,0 +1,157 @@
+"""The timeline of a recording: what the server sent on its own, and at which point of the conversation.
+
+The points are the client's messages and their responses. What came between two of them without belonging to a request
+is sent again when a client reaches the same point. A `subscriptions/listen` does not end by itself, so messages on its
+stream count as sent on the server's own initiative, too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from array import array
+from bisect import bisect_left
+from typing import Any
+
+from inspector.journal import channels
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape, id_key
+from inspector.transports.recorded_exchange import SUBSCRIPTION_KEY
+
+LISTEN = "subscriptions/listen"
+_ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
+_ASKING = (Shape.REQUEST, Shape.NOTIFICATION)
+_AT_ONCE = 1 << 14
+"""Events that are read before other tasks run."""
+_HEARD = Query(kind=(Kind.RPC, Kind.INVALID), dir=(Dir.SEND, Dir.RECV)) | Query(kind=Kind.STDERR, dir=Dir.RECV)
+"""The client's messages, and the server's own."""
+_SENT = Query(kind=Kind.RPC, dir=Dir.SEND)
+_ACKNOWLEDGEMENTS = Query(method=_ACKNOWLEDGED)
+
+
+class Timeline:
+    """`after` maps a point's number to the messages that follow it; 0 is the start."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self.after: dict[int, array[int]] = {}
+        self.listens: set[int] = set()
+        """The accepted `subscriptions/listen` requests."""
+        self.acknowledged: dict[int, int] = {}
+        """By `subscriptions/listen`, the event that acknowledged it, which is sent first to each live one."""
+        self.notifications: dict[str, list[int]] = {}
+        """The client's notifications, by method, in order."""
+        self.senseless: list[int] = []
+        """The client's messages that are not JSON-RPC."""
+        self.refusals: dict[int, int] = {}
+        """By request, the error without an id in the response to its POST."""
+        self.told = 0
+        self._posted: dict[str, int] = {}
+        self._listens_by_id: dict[Any, list[int]] = {}
+
+    async def read(self) -> None:
+        """Read every event once."""
+        index = self._journal.index
+        word = 0
+        last = self._last_said()
+        dropped = frozenset(index.dropped)
+        for low in range(0, index.count, _AT_ONCE):
+            if low:
+                await asyncio.sleep(0)
+            for n in _HEARD.each(index, low, low + _AT_ONCE):
+                if n in dropped:
+                    continue
+                if index.dir(n) is Dir.SEND:
+                    word = n
+                    self._sent(n)
+                    continue
+                if index.method(n) == _ACKNOWLEDGED and self._acknowledges(n):
+                    continue
+                if self._ends_exchange(n):
+                    word = n
+                elif self._refuses(n):
+                    self.refusals[self._posted[index.channel(n)]] = word = n
+                elif self._stands_alone(n) and not (n > last and index.pair(n) in self.listens):
+                    self.after.setdefault(word, array("I")).append(n)
+                    self.told += 1
+
+    def _sent(self, n: int) -> None:
+        index = self._journal.index
+        shape = index.shape(n)
+        if shape == Shape.REQUEST:
+            if index.method(n) == LISTEN and not self._refused(n):
+                self.listens.add(n)
+                self._listens_by_id.setdefault(index.id(n), []).append(n)
+            if channels.is_post(index.channel(n)):
+                self._posted[index.channel(n)] = n
+        elif shape == Shape.NOTIFICATION:
+            self.notifications.setdefault(self._journal.index.method(n), []).append(n)
+        elif shape == Shape.NONE:
+            self.senseless.append(n)
+
+    def _acknowledges(self, n: int) -> bool:
+        """Whether this acknowledges a subscription, and is sent with it."""
+        listen = self.listen_of(n, subscription_of(self._journal.event(n).message))
+        return bool(listen) and self.acknowledged.setdefault(listen, n) == n
+
+    def _last_said(self) -> int:
+        """Return the client's last message. The end of the connection ended every later subscription."""
+        return _SENT.last(self._journal.index)
+
+    def _refused(self, n: int) -> bool:
+        """Whether a subscription was refused: it has an error response and no acknowledgement."""
+        index = self._journal.index
+        answer = index.pair(n)
+        if not answer or index.shape(answer) != Shape.ERROR:
+            return False
+        return not _ACKNOWLEDGEMENTS.first(index, n, answer - 1)
+
+    def _ends_exchange(self, n: int) -> bool:
+        """Whether this is the response to a request of the client."""
+        index = self._journal.index
+        request = index.pair(n)
+        if not request or index.shape(n) in _ASKING or request in self.listens:
+            return False
+        return index.pair(request) == n
+
+    def _refuses(self, n: int) -> bool:
+        """Whether this is a POST's response that matches no request by id."""
+        index = self._journal.index
+        if index.shape(n) is not Shape.ERROR or index.pair(n):
+            return False
+        request = self._posted.get(index.channel(n), 0)
+        return bool(request) and not index.pair(request) and request not in self.refusals
+
+    def _stands_alone(self, n: int) -> bool:
+        """Whether this is not replayed with a request, because it belongs to none or came too late."""
+        index = self._journal.index
+        root = self._root_of(n)
+        if not root or root == n or index.dir(root) is not Dir.SEND or root in self.listens:
+            return True
+        answer = index.pair(root)
+        return bool(answer) and n > answer
+
+    def _root_of(self, n: int) -> int:
+        """Return the request whose exchange contains event `n`, or 0."""
+        index = self._journal.index
+        return index.root_of(n) if index.kind(n) is Kind.RPC else index.parent(n)
+
+    def listen_of(self, n: int, subscription: Any) -> int:
+        """Return the `subscriptions/listen` of event `n`: by its stream, otherwise by the id that it names."""
+        root = self._root_of(n)
+        if root in self.listens or subscription is None:
+            return root if root in self.listens else 0
+        named = self._listens_by_id.get(id_key(subscription), [])
+        before = bisect_left(named, n)
+        return named[before - 1] if before else 0
+
+
+def subscription_of(message: Any) -> Any:
+    """Return the subscription id in a notification or response, or None."""
+    for part in ("params", "result"):
+        value = message.get(part) if type(message) is dict else None
+        meta = value.get("_meta") if type(value) is dict else None
+        if type(meta) is dict and id_key(meta.get(SUBSCRIPTION_KEY)) is not None:
+            return meta[SUBSCRIPTION_KEY]
+    return None

@@ -1,0 +1,32 @@
+"""The table of keys in docs/reference/keys.md, generated from the table of verbs."""
+
+from __future__ import annotations
+
+from inspector.tui.keymap import Keymap, label
+
+BEGIN = "<!-- keys: made by `python -m inspector.tui.key_table`, tested to be current -->"
+END = "<!-- end of keys -->"
+
+
+def markdown() -> str:
+    """Return the default keys of every verb as Markdown tables, one for each place where they work."""
+    parts = []
+    for group, verbs in Keymap().table():
+        rows = [f"| {_keys(keys)} | {verb.description} | `{verb.id}` |" for verb, keys in verbs]
+        parts.append("\n".join([f"### {group}", "", "| Key | Does | Id |", "|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _keys(keys: list[str]) -> str:
+    """Keys as inline code; a verb without a key is in the palette."""
+    return " ".join(_code(label(key)) for key in keys) or "palette"
+
+
+def _code(text: str) -> str:
+    """Inline code; a backquote or a bar is escaped."""
+    text = text.replace("|", "\\|")
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

@@ -1,0 +1,364 @@
+"""The model view: tools by cost, the text of one, and the limits of hosts on it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.screen import Screen
+
+from inspector.client.session_state import SessionState
+from inspector.context.cost import ServerCost, ToolCost, cost_of
+from inspector.context.report import report_of
+from inspector.hosts import Fact, HostNote, ServerDefinitions, evaluate, host_facts
+from inspector.protocol.exact_json.text import tree
+from inspector.text import count, escape_json, quantity
+from inspector.tui.dialogs import Choose
+from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.main import chrome
+from inspector.tui.main.saving import SavedFiles
+from inspector.tui.model_view.choose_hosts import USUAL, choose_hosts
+from inspector.tui.model_view.hosts_table import host_rows
+from inspector.tui.model_view.rows import ORDERS, ToolCostRows
+from inspector.tui.pane_keys import hints
+from inspector.tui.themes import signs_now
+from inspector.tui.verbs import BY_ID
+from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.fact_rows import Row, RowSection, text_lines
+from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.sections import JsonSection
+from inspector.tui.widgets.status_lines import Footer, HeaderLine
+from inspector.tui.widgets.too_small import TooSmall
+from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.window import window_of
+
+NARROW = 100
+"""Columns below which one pane is shown at a time."""
+WIDE = 150
+"""Columns from which all three panes are shown."""
+_LOOK_AGAIN = 0.5
+"""Seconds between looks at whether the list of tools changed."""
+_PANES = ("model-list", "model-text", "model-hosts")
+_BUDGETS = (2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
+_NO_BUDGET = "none"
+_ALL_TOOLS = ("tools.count", "instructions")
+"""Fields of facts about the whole server."""
+
+
+class ModelText(FactsView):
+    """The text of one tool, part by part."""
+
+
+class ModelScreen(Screen[str | None]):
+    """The model view of a session. Its result is the tool to open, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings("model"),
+        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
+        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
+        Binding(BY_ID["app.next-pane"].key, "next_pane(1)", show=False, id="app.next-pane"),
+        Binding(BY_ID["app.previous-pane"].key, "next_pane(-1)", show=False, id="app.previous-pane"),
+    ]
+    DEFAULT_CSS = """
+    ModelScreen { layout: vertical; }
+    ModelScreen #model-body { height: 1fr; }
+    ModelScreen #model-list { width: 47; }
+    ModelScreen #model-text { width: 1fr; }
+    ModelScreen #model-hosts { width: 68; }
+    ModelScreen VirtualList { height: 1fr; }
+    ModelScreen.-medium #model-list { width: 40%; }
+    ModelScreen.-medium #model-hosts { display: none; }
+    ModelScreen.-medium.-hosts #model-hosts { display: block; width: 1fr; }
+    ModelScreen.-medium.-hosts #model-text { display: none; }
+    ModelScreen.-narrow #model-body > Edge { width: 1fr; display: none; }
+    ModelScreen.-narrow #model-body > Edge.-front { display: block; }
+    """
+
+    def __init__(self, session: SessionState, name: str = "") -> None:
+        super().__init__()
+        self.session = session
+        self.rows = ToolCostRows()
+        self.hosts: tuple[str, ...] = USUAL
+        self.budget: int | None = None
+        self._first_tool = name
+        self._front = _PANES[0]
+        self._cost: ServerCost | None = None
+        self._seen = 0
+        """The changes of the list of tools that were counted."""
+        self._server_notes: list[HostNote] = []
+        self._facts: dict[str, tuple[Fact, ...]] = {}
+        self._saving = SavedFiles(self, session)
+
+    def compose(self) -> ComposeResult:
+        yield HeaderLine(id="header")
+        with Horizontal(id="model-body"):
+            with Edge(title="Tools", id="model-list"):
+                yield VirtualList(self.rows, empty="Counting …", id="model-rows")
+                yield FilterInput(id="model-filter")
+            yield Edge(ModelText(what="", id="model-view"), title="Model input", id="model-text")
+            yield Edge(FactsView(what="the limits", id="hosts-view"), title="Hosts", id="model-hosts")
+        yield Footer(id="model-footer")
+        yield TooSmall()
+
+    def on_mount(self) -> None:
+        self.query_one("#model-rows").focus()
+        self.query_one(HeaderLine).parts = chrome.header(self.session, None, self.size.width)
+        self._count_again()
+        self.set_interval(_LOOK_AGAIN, self._look)
+        self._show_footer()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self._show_tool)
+        self.query_one(TooSmall).fit(self.size)
+        self.set_class(self.size.width < NARROW, "-narrow")
+        self.set_class(NARROW <= self.size.width < WIDE, "-medium")
+        self.set_class(self.size.width >= WIDE, "-wide")
+        self._arrange()
+
+    # Count
+
+    def _count_again(self) -> None:
+        self._seen = self.session.changes["tools"]
+        self.run_worker(self._count, thread=True, exclusive=True, group="count", exit_on_error=False)
+
+    def _look(self) -> None:
+        """Count again if the server listed its tools again."""
+        found = self.session.catalog["tools"]
+        if self.session.changes["tools"] != self._seen and not found.loading:
+            self._first_tool = self.tool.name if self.tool is not None else ""
+            self._count_again()
+
+    def _count(self) -> None:
+        catalog = self.session.catalog["tools"]
+        cost = cost_of(list(catalog.items), self.session.server.instructions)
+        self.app.call_from_thread(self._take, cost)
+
+    def _take(self, cost: ServerCost) -> None:
+        self._cost = cost
+        self.rows.take(cost)
+        self._list.empty = "The server has no tools." if not cost.tools else "No match."
+        self._choose_facts()
+        self._list.source_changed()
+        at = self.rows.find(self._first_tool)
+        self._list.cursor = at if at is not None else 0
+        self._draw_totals()
+        self._show_tool()
+        self._show_footer()
+
+    def _choose_facts(self) -> None:
+        """Evaluate the facts about the whole server; those about a tool are evaluated when it is shown."""
+        known = host_facts()
+        hosts = tuple(known.labels) if self.hosts == ("all",) else self.hosts
+        self._facts = {host: known.choose((host,)) for host in hosts}
+        cost = self._cost
+        if cost is not None:
+            server = ServerDefinitions.of(
+                self._server_name, (tool.definition for tool in cost.tools), cost.instructions
+            )
+            self._server_notes = evaluate(server, [fact for fact in self._all_facts() if fact.field in _ALL_TOOLS])
+
+    def _all_facts(self) -> list[Fact]:
+        return list({fact.id: fact for facts in self._facts.values() for fact in facts}.values())
+
+    @property
+    def _server_name(self) -> str:
+        return self.session.target.name or self.session.server.name or self.session.target.label
+
+    # Show
+
+    @property
+    def _list(self) -> VirtualList:
+        return self.query_one("#model-rows", VirtualList)
+
+    @property
+    def tool(self) -> ToolCost | None:
+        """The tool under the cursor."""
+        at = self._list.cursor
+        return self.rows.tools[at] if 0 <= at < len(self.rows) else None
+
+    def _arrange(self) -> None:
+        for name in _PANES:
+            self.query_one(f"#{name}").set_class(name == self._front, "-front")
+        self.set_class(self._front == _PANES[2], "-hosts")
+
+    def _draw_totals(self) -> None:
+        cost, edge = self._cost, self.query_one("#model-list", Edge)
+        if cost is None:
+            return
+        tokens = f"~{count(cost.tokens)}"
+        if self.budget is None:
+            edge.facts = [quantity(len(cost.tools), "tool"), f"{tokens} tokens"]
+        else:
+            above = cost.tokens > self.budget
+            edge.facts = [[(f"{tokens} of {count(self.budget)} tokens", "error" if above else "received")]]
+        edge.note = f"{cost.counter.method}, by {self.rows.order}"
+        edge.keys = hints(self, ("list.select", "open"), "model.sort", "model.filter", "model.budget")
+
+    def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
+        if event.list_view is self._list:
+            self._show_tool()
+
+    def _show_tool(self) -> None:
+        tool, cost = self.tool, self._cost
+        text, hosts = self.query_one("#model-text", Edge), self.query_one("#model-hosts", Edge)
+        if tool is None or cost is None:
+            text.facts = hosts.facts = []
+            self.query_one("#model-view", ModelText).set_sections([])
+            self.query_one("#hosts-view", FactsView).set_sections([])
+            return
+        text.title = ["Model input  ", (tool.name, "bright")]
+        text.facts = [f"~{count(tool.tokens)} tokens"]
+        text.keys = hints(self, "model.copy", "model.save")
+        self.query_one("#model-view", ModelText).set_sections(_sections(tool))
+        server = ServerDefinitions.of(self._server_name, [tool.definition])
+        notes = evaluate(server, [fact for fact in self._all_facts() if fact.field not in _ALL_TOOLS])
+        notes += self._server_notes
+        faults = sum(not note.ok for note in notes)
+        hosts.facts = [
+            *([[(f"{signs_now().finding} {faults}", "finding")]] if faults else []),
+            f"limits as of {host_facts().made[:7]}",
+        ]
+        hosts.keys = hints(self, "model.hosts")
+        view = self.query_one("#hosts-view", FactsView)
+        width = (view.size.width or self.size.width - 4) - 2 * view.pad
+        known = host_facts()
+        names = {host: known.full_name(host, server.name, tool.name) for host in self._facts if known.name_rule(host)}
+        view.set_sections([RowSection(host_rows(tuple(self._facts), notes, self._facts, width, names))])
+
+    def _show_footer(self) -> None:
+        footer = self.query_one(Footer)
+        footer.hints = [*self.hints(), *hints(self, "app.help")]
+        footer.note = "nothing is sent to a model"
+
+    def hints(self) -> list[KeyHint]:
+        """The keys that work now."""
+        of_list: list[str | tuple[str, str]] = []
+        if self.query_one("#model-list").has_focus_within:
+            of_list = [("list.select", "open"), "model.sort", "model.filter"]
+        pane = [] if self.has_class("-wide") else [("app.next-pane", "next pane")]
+        return hints(
+            self, *of_list, "model.leave", *pane, "model.budget", "model.hosts", "model.copy", "model.save",
+        )  # fmt: skip
+
+    def on_descendant_focus(self) -> None:
+        self._show_footer()
+
+    # Actions
+
+    def action_next_pane(self, by: int) -> None:
+        """Go to the next pane; a narrow screen shows it alone."""
+        at = (_PANES.index(self._front) + by) % len(_PANES)
+        self._front = _PANES[at]
+        self._arrange()
+        self.query_one(f"#{('model-rows', 'model-view', 'hosts-view')[at]}").focus()
+        self.call_after_refresh(self._show_tool)
+        self._show_footer()
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        if event.list_view is self._list and self.tool is not None:
+            self.dismiss(self.tool.name)
+
+    def action_sort(self) -> None:
+        """Show the tools in the next order."""
+        self.rows.sort(ORDERS[(ORDERS.index(self.rows.order) + 1) % len(ORDERS)])
+        self._list.source_changed()
+        self._list.action_first()
+        self._draw_totals()
+
+    def action_filter(self) -> None:
+        """Go to the filter."""
+        self._front = _PANES[0]
+        self._arrange()
+        self.query_one(FilterInput).focus()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self.rows.narrow(event.value)
+        self._list.source_changed()
+        self._show_tool()
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self._list.focus()
+
+    def action_all(self) -> None:
+        """Clear the filter; without one, leave."""
+        if self.rows.filter:
+            self.query_one(FilterInput).value = ""
+            self.rows.narrow("")
+            self._list.source_changed()
+        else:
+            self.dismiss(None)
+
+    def action_budget(self) -> None:
+        """Choose a number of tokens."""
+        self.run_worker(self._ask_budget(), exclusive=True, group="dialog")
+
+    async def _ask_budget(self) -> None:
+        choices = [(_NO_BUDGET, ""), *((count(each), "tokens") for each in _BUDGETS)]
+        current = _NO_BUDGET if self.budget is None else count(self.budget)
+        chosen = await self.app.push_screen_wait(Choose("Budget", choices, current))
+        if chosen is not None:
+            self.budget = None if chosen == _NO_BUDGET else int(chosen.replace(",", ""))
+            self._draw_totals()
+
+    def action_hosts(self) -> None:
+        """Choose the hosts whose limits are shown."""
+        self.run_worker(self._ask_hosts(), exclusive=True, group="dialog")
+
+    async def _ask_hosts(self) -> None:
+        chosen = await choose_hosts(self.app, self.hosts, ("usual", "the five most common"))
+        if chosen is not None:
+            self.hosts = chosen or USUAL
+            self._choose_facts()
+            self._show_tool()
+
+    def action_copy(self) -> None:
+        """Copy the text of the tool."""
+        if self.tool is not None:
+            copy(self, "\n\n".join(filter(None, (self.tool.name, self.tool.description, self.tool.schema))), "the tool")
+
+    def action_save(self) -> None:
+        """Save the report as JSON."""
+        if self._cost is not None:
+            report = report_of(self._server_name, self._cost, facts=tuple(self._all_facts()))
+            text = json.dumps(report.as_json(datetime.date.today()), indent=2, ensure_ascii=False)
+            self._saving.save(f"{escape_json(text)}\n".encode("utf-8", "replace"), "context.json", "the report")
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_quit(self) -> None:
+        """Leave as the session does, which asks if a call is in flight."""
+        self.dismiss(None)
+        self.app.call_later(self.app.run_action, "screen.quit")
+
+    def action_help(self) -> None:
+        window_of(self).navigator.show_help(self.focused or self)
+
+
+def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:
+    found: list[RowSection | JsonSection] = [
+        RowSection([_head("name", len(tool.name)), Row([(tool.name, "normal")])]),
+        RowSection([
+            Row(), _head("description", len(tool.description)),
+            *(Row([(line, "normal")]) for line in text_lines(tool.description)), Row(),
+            _head("input schema", len(tool.schema)),
+        ]),
+    ]  # fmt: skip
+    if tool.schema:
+        found.append(JsonSection(tree(tool.schema)))
+    if tool.not_included:
+        found.append(RowSection([Row(), Row([("not included  ", "muted"), (", ".join(tool.not_included), "muted")])]))
+    return found
+
+
+def _head(part: str, characters: int) -> Row:
+    return Row([(f"{part:<14}", "bright bold"), (quantity(characters, "character"), "muted")])

@@ -1,0 +1,83 @@
+"""The status changes of tasks, each with its message, read from the journal."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, NamedTuple
+
+from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape
+
+SLICE = 20_000
+"""Events that one turn reads."""
+BODIES = 300
+"""Messages whose bodies one turn reads."""
+MOST_TASKS = 1000
+MOST_CHANGES = 30
+"""Most changes of one task that are kept, the newest; a server may send changes without end."""
+
+_TELLING = Query(
+    kind=Kind.RPC,
+    dir=Dir.RECV,
+    method=("tasks/get", "tasks/cancel", "notifications/tasks", "notifications/tasks/status"),
+)
+"""The messages that contain a task with its status: results of some methods, and notifications."""
+
+
+class TaskChange(NamedTuple):
+    """A status of a task from message `n` on. The status is text of the server and not trusted."""
+
+    status: str
+    n: int
+
+
+class Trails:
+    """The changes of every task by its id, read from the journal as it grows."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._seen = 0
+        self._changes: dict[str, list[TaskChange]] = {}
+
+    def advance(self) -> bool:
+        """Read a slice of new events of the journal. Returns True if more are left."""
+        index = self._journal.index
+        last = min(index.count, self._seen + SLICE)
+        telling = list(islice(_TELLING.each(index, self._seen, last), BODIES))
+        self._seen = telling[-1] if len(telling) == BODIES else last
+        for n in telling:
+            self._take(n, told_task(self._journal.event(n)))
+        return self._seen < index.count
+
+    def of(self, id: str, call_n: int) -> list[TaskChange]:
+        """The changes of a task, oldest first; its first status is in the answer to request `call_n`, 0 for none."""
+        later = self._changes.get(id, [])
+        answer = self._journal.index.pair(call_n) if 0 < call_n <= self._journal.index.count else 0
+        status = told_task(self._journal.event(answer)).get("status") if answer else None
+        if not isinstance(status, str):
+            return later
+        first = TaskChange(status, answer)
+        return [first, *(later[1:] if later and later[0].status == status else later)]
+
+    def _take(self, n: int, told: dict[str, Any]) -> None:
+        id, status = told.get("taskId"), told.get("status")
+        if not isinstance(id, str) or not isinstance(status, str):
+            return
+        changes = self._changes.setdefault(id, [])
+        if not changes or changes[-1].status != status:
+            changes.append(TaskChange(status, n))
+            del changes[:-MOST_CHANGES]
+        if len(self._changes) > MOST_TASKS:
+            del self._changes[next(iter(self._changes))]
+
+
+def told_task(event: Event) -> dict[str, Any]:
+    """Return the task in a message, empty if it has none: in a result, a part of one, or parameters."""
+    message = event.message if isinstance(event.message, dict) else {}
+    told = message.get("params" if event.shape == Shape.NOTIFICATION else "result")
+    if not isinstance(told, dict):
+        return {}
+    inner = told.get("task")
+    return inner if isinstance(inner, dict) and "taskId" not in told else told

@@ -1,0 +1,124 @@
+"""Rounds of input: for each check a server that breaks it, and one in order."""
+
+import pytest
+
+from inspector.check.visit.visit import Allowed
+from tests.check.faults import R5, method, params
+from tests.check.faulty_servers import Answers, Case, Takes, WebFault, is_found, is_not_blamed, refusal, result
+
+ASKS = Allowed(calls=("ask-user",))
+SEVERAL = Allowed(calls=("ask-user", "ask-several", "come-back"))
+TWICE = Allowed(calls=("ask-twice", "ask-user"))
+QUESTION = {
+    "method": "elicitation/create",
+    "params": {"message": "Name?", "requestedSchema": {"type": "object", "properties": {}}},
+}
+
+
+def wanted(**members):
+    """Changes results that want input; ... takes a member away."""
+
+    def change(message, _request):
+        given = message.get("result", {})
+        if given.get("resultType") == "input_required":
+            message["result"] = {key: value for key, value in (given | members).items() if value is not ...}
+        return message
+
+    return Answers("tools/call", change)
+
+
+def second(then, *, where=lambda _given: True):
+    """Answers the second round of a call instead of the server."""
+
+    def take(message, say):
+        given = params(message)
+        again = "inputResponses" in given or "requestState" in given
+        if method(message) == "tools/call" and again and where(given):
+            say(then(message))
+            return True
+        return False
+
+    return Takes(take)
+
+
+def done(message):
+    return result(message, resultType="complete", content=[{"type": "text", "text": "Done."}])
+
+
+def wants(message):
+    return result(message, resultType="input_required", inputRequests={"name": QUESTION})
+
+
+def no(message):
+    return refusal(message, -32602)
+
+
+def wants_it_of_everybody(message, say):
+    if method(message) == "tools/call":
+        say(wants(message))
+        return True
+    return False
+
+
+class TakesAnyState(Takes):
+    """Asks by a state that means nothing, and takes whatever comes back."""
+
+    def __init__(self):
+        super().__init__(self.take)
+
+    def take(self, message, say):
+        if method(message) != "tools/call":
+            return False
+        if "inputResponses" in params(message):
+            say(done(message))
+        else:
+            asked = wants(message)
+            asked["result"]["requestState"] = f"state of {params(message)['name']}"
+            say(asked)
+        return True
+
+
+class OneConnection(WebFault):
+    """Serves the second round on a connection on which a first one was, and on no other."""
+
+    def __init__(self):
+        self.begun = set()
+
+    async def asked(self, request, reply):
+        if request.rpc_method != "tools/call":
+            return False
+        if "inputResponses" not in request.message["params"]:
+            self.begun.add(request.connection)
+        elif request.connection not in self.begun:
+            reply.json(refusal(request.message, -32602))
+            return True
+        return False
+
+
+def extra(given):
+    return any("nothing" in key for key in given.get("inputResponses", ()))
+
+
+CASES = [
+    Case("MRTR-01", R5, Answers("tools/list", lambda message, _: wants(message)), allowed=ASKS),
+    Case("MRTR-02", R5, wanted(inputRequests=..., requestState=...), allowed=ASKS),
+    Case("MRTR-03", R5, wanted(inputRequests={"name": {"method": "tools/call", "params": {}}}), allowed=ASKS),
+    Case("MRTR-04", R5, Takes(wants_it_of_everybody), allowed=ASKS),
+    Case("MRTR-05", R5, second(no, where=lambda given: not given.get("inputResponses")), allowed=ASKS),
+    Case("MRTR-06", R5, second(no, where=extra), allowed=SEVERAL),
+    Case("MRTR-07", R5, second(done), allowed=ASKS),
+    Case("MRTR-07", R5, second(done), right=second(wants), allowed=ASKS),
+    Case("MRTR-08", R5, TakesAnyState(), allowed=ASKS),
+    Case("MRTR-09", R5, TakesAnyState(), allowed=TWICE),
+    Case("MRTR-10", R5, OneConnection(), web=True, allowed=ASKS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_planted_fault_is_found(case):
+    await is_found(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_in_order_is_not_blamed(case):
+    await is_not_blamed(case)

@@ -1,0 +1,131 @@
+"""The quality of tool definitions: for each check a server that breaks it, and one in order."""
+
+import time
+
+import pytest
+
+from inspector.check.judge.definition_rules import definition_rules
+from tests.check.faults import R4
+from tests.check.faulty_servers import Answers, Case, is_found, is_not_blamed
+from tests.check.test_tools import tool
+
+TEXT = "Count the words of a text in any language."
+GOOD = {
+    "name": "count",
+    "title": "Count",
+    "description": TEXT,
+    "inputSchema": {"type": "object", "properties": {"text": {"type": "string", "description": "The text."}}},
+    "annotations": {"readOnlyHint": True},
+}
+
+
+def parameter(name="text", **schema):
+    return {"inputSchema": {"type": "object", "properties": {name: schema}}}
+
+
+def all_tools(changes):
+    """Changes every tool."""
+
+    def change(message, _request):
+        for each in message.get("result", {}).get("tools", ()):
+            each.update(changes)
+        return message
+
+    return Answers("tools/list", change)
+
+
+DESCRIBED = all_tools({"inputSchema": GOOD["inputSchema"]})
+CASES = [
+    Case("DEF-01", R4, tool(**parameter(type="string")), right=DESCRIBED),
+    Case(
+        "DEF-02",
+        R4,
+        tool(description="Count.\n\nArgs:\n    language: The language.\n", inputSchema=GOOD["inputSchema"]),
+    ),
+    Case("DEF-03", R4, all_tools({"description": TEXT})),
+    Case("DEF-04", R4, tool(**parameter(enum=[0, 1, 2]))),
+    Case(
+        "DEF-05",
+        R4,
+        tool(title=..., annotations=...),
+        right=all_tools({"title": "A", "annotations": GOOD["annotations"]}),
+    ),
+    Case("DEF-06", R4, tool(**parameter("method", enum=["GET", "DELETE"], description="The method."))),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_planted_fault_is_found(case):
+    await is_found(case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+async def test_a_server_in_order_is_not_blamed(case):
+    await is_not_blamed(case)
+
+
+def found(*tools):
+    return {rule for rule, _, _ in definition_rules(list(tools))}
+
+
+def test_a_good_definition_has_no_finding():
+    assert found(GOOD) == set()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#/$defs/text"}, {"anyOf": [{"type": "string", "description": "A text."}, {"type": "null"}]},
+        {"const": "a"}, {"allOf": [{"$ref": "#/$defs/text"}]},
+    ],
+)  # fmt: skip
+def test_a_description_may_stand_where_a_schema_leads(schema):
+    root = {"type": "object", "properties": {"text": schema}, "$defs": {"text": {"description": "The text."}}}
+    assert found(GOOD | {"inputSchema": root}) == set()
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Count.\n\n    Args:\n        text: The text.\n            note: not a parameter\n\n    Returns:\n        number: x\n",
+        "Count.\n\nArgs:\n    text (str, optional): The text.\n", "Count.\n:param str text: The text.", "Args: none",
+        "Count.\n\nExample:\n    other: 1\n", "Email me at a@param text", "",
+    ],
+)  # fmt: skip
+def test_a_description_that_names_its_own_parameters_is_right(description):
+    assert "DEF-02" not in found(GOOD | {"description": description})
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "Count.\n\n    Args:\n        text: The text.\n        ctx: The context.\n", "Count.\n:param ctx: The context.",
+        "Count.\n\nParameters:\n- `text`: it\n  - ctx: x", "Count.\n\nParameters:\n  - `ctx` (Context): it",
+        "Count. @param {string} ctx The context.",
+    ],
+)  # fmt: skip
+def test_a_description_that_names_another_parameter_is_found(description):
+    assert ("DEF-02" in found(GOOD | {"description": description})) == ("\n- `text`" not in description)
+
+
+def test_descriptions_of_a_few_words_may_be_the_same():
+    assert "DEF-03" not in found(GOOD | {"description": "Count it."}, GOOD | {"name": "b", "description": "Count it."})
+    same = found(GOOD, GOOD | {"name": "other", "description": "In any language, count the words of a text!"})
+    assert "DEF-03" in same
+
+
+@pytest.mark.parametrize("values", [["asc", "desc"], ["GET", "PUT"], [True, False], ["a"], ["A", "long"]])
+def test_values_that_are_words_need_no_explanation(values):
+    assert "DEF-04" not in found(GOOD | parameter(enum=values))
+
+
+def test_odd_definitions_are_read_in_bounded_time():
+    began = time.process_time()
+    odd = [
+        None, 7, {"name": "a", "description": "Args:\n" + " a: x\n" * 50_000, "inputSchema": {"properties": 7}},
+        {"name": "b", "description": "@param {" * 20_000, "inputSchema": {"properties": {"x": {"$ref": "#/$defs/x"}}, "$defs": 7}},
+        {"name": "c", "description": ":param " * 20_000, "inputSchema": {"properties": {"x": {"anyOf": [7] * 100_000}}}},
+        {"name": "d", "annotations": 7, "inputSchema": {"properties": {"x": {"enum": list(range(100_000))}}}},
+    ]  # fmt: skip
+    assert found(*odd)
+    assert time.process_time() - began < 1.0

@@ -1,0 +1,119 @@
+"""Progress on a terminal: one line that is redrawn, gone before anything else is printed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.cli import live_messages
+from inspector.cli.live_messages import Watch
+from inspector.cli.output import Output
+from inspector.client.engine.pending_requests import Call
+from inspector.client.session import Session
+from inspector.client.state.calls import Progress
+from inspector.config.targets import StdioTarget
+from inspector.journal.journal import Journal
+from tests.cli.conftest import Run, Script
+from tests.processes import has_output
+
+ROOT = Path(__file__).parents[2]
+
+
+SERVER = """
+import json, os, sys, time
+
+def send(message):
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\\n")
+    sys.stdout.flush()
+
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        send({"id": message["id"], "result": {"protocolVersion": "2025-11-25", "capabilities": {}}})
+    elif message["method"] == "tools/call":
+        token = message["params"]["_meta"]["progressToken"]
+        params = {"progressToken": token, "progress": 1, "total": 4, "message": "step\\x1b[2J one"}
+        send({"method": "notifications/progress", "params": params})
+        while not os.path.exists(sys.argv[1]):
+            time.sleep(0.01)
+        send({"id": message["id"], "result": {"content": [{"type": "text", "text": "done"}]}})
+"""
+
+
+def test_progress_is_drawn_on_one_line_and_removed_before_the_result(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    seen = tmp_path / "seen"
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "inspector", "call", "t", "--", sys.executable, str(tmp_path / "server.py"), str(seen)],
+        stdin=theirs, stdout=theirs, stderr=theirs, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "60"},
+    )  # fmt: skip
+    os.close(theirs)
+    written = b""
+    while has_output(ours, 20):
+        try:
+            written += os.read(ours, 65536)
+        except OSError:  # so Linux reports that the other end is closed
+            break
+        if b"one" in written:
+            seen.touch()
+    os.close(ours)
+    assert process.wait(10) == 0
+    text = written.decode()
+    assert re.search(r"↻ 1/4  \S+ m?s  step␛\[2J one", text)
+    assert text.endswith("\r\x1b[Kdone\r\n")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"progress": 10**400, "total": 3},
+        {"progress": float("nan"), "total": float("inf")},
+        {"progress": -1.5, "message": "x" * 1000},
+        {},
+    ],
+)
+async def test_progress_of_any_value_is_one_line_that_fits(params: dict[str, object]) -> None:
+    watch = Watch(Session(StdioTarget(("x",)), Journal.unnamed({})), Output())
+    asked = Call("tools/call", None, 1, 1, asyncio.get_running_loop())
+    asked.progress = Progress(1, 1, params, 1)
+    line = watch._progress(asked)
+    assert "\n" not in line
+    assert len(line) < 80
+    watch.stop()
+
+
+def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
+    server = script(tools__call={"result": {"content": []}})
+    done = subprocess.run(
+        [sys.executable, "-m", "inspector", "call", "t", "--json", *server],
+        capture_output=True, timeout=60, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {"content": []}
+    assert done.stderr == b""
+
+
+def test_a_silent_process_is_reported_of_with_what_was_sent_and_what_to_try(
+    run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_messages, "SILENT_SECONDS", 0.05)
+    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.5", *script(initialize={"silent": True}))
+    first, second = ran.err.splitlines()[:2]
+    assert first.startswith("note: The server has sent nothing for 0.05 s. Sent: initialize")
+    assert "inspector doctor -- " in second
+    assert "To find the cause, run inspector doctor -- " in ran.err
+    assert ran.code == 4
+
+
+def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
+    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
+    assert "No response to tools/list" in ran.err
+    assert "inspector doctor" not in ran.err

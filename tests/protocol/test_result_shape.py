@@ -1,0 +1,74 @@
+"""Which structured results only repeat their content, and where records are in them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from inspector.protocol.result_shape import is_records, records_at, repeats_content, text_blocks
+
+
+def result(structured: Any, *texts: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text} for text in texts], "structuredContent": structured}
+
+
+@pytest.mark.parametrize(
+    "repeated",
+    [
+        result("# Revenue\n\nup", "# Revenue\n\nup"),
+        result({"result": "# Revenue"}, "# Revenue"),
+        result({"result": "# Revenue"}, '{"result": "# Revenue"}'),
+        result({"city": "Lima", "hours": [1, 2.5]}, '{\n  "hours": [1, 2.50],\n  "city": "Lima"\n}'),
+        result({"result": [{"a": 1}, {"a": 2}]}, '{"a": 1}', '{"a": 2}'),
+        result({"result": ["x", "y"]}, "x", "y"),
+        result({"result": [1, True]}, "1", "true"),
+        result({"result": 5}, "5"),
+        result({"result": True}, "true"),
+        result({"result": None}, "null"),
+        result(["x"], "see below", '["x"]'),
+    ],
+)
+def test_a_structured_result_that_its_text_says_too(repeated: dict[str, Any]) -> None:
+    assert repeats_content(repeated)
+
+
+@pytest.mark.parametrize(
+    "different",
+    [
+        result({"rows": [{"id": 1}]}, "1 row"),
+        result({"result": "one"}, "another"),
+        result({"ok": True}, '{"ok": 1}'),
+        result({"ok": 1}, '{"ok": 1, "more": 2}'),
+        result({"ok": 1}),
+        result({"result": [{"a": 1}, {"a": 2}]}, '{"a": 1}'),
+        result({"result": [{"a": 1}]}, "[" * 100_000),
+        {"content": [{"type": "text", "text": "alone"}]},
+        {"content": "no list", "structuredContent": "no list"},
+        {"content": [{"type": "image", "data": "x"}], "structuredContent": "x"},
+        None,
+        ["x"],
+    ],
+)
+def test_a_structured_result_that_says_more(different: Any) -> None:
+    assert not repeats_content(different)
+
+
+def test_text_is_taken_from_text_blocks_alone() -> None:
+    blocks = [{"type": "text", "text": "a"}, {"type": "image", "text": "b"}, "c", {"type": "text", "text": 4}]
+    assert text_blocks({"content": blocks}) == ["a"]
+
+
+def test_records_are_the_list_or_the_only_list_of_an_object() -> None:
+    rows = [{"id": 1}, {}]
+    assert is_records(rows)
+    assert not is_records([])
+    assert not is_records([{"id": 1}, 2])
+    assert records_at(rows) == ()
+    assert records_at({"rows": rows}) == ("rows",)
+    assert records_at({"total": 2, "items": rows, "next": None}) == ("items",)
+    assert records_at({"one": rows, "two": rows}) is None
+    assert records_at({"rows": rows, "about": {"name": "x"}}) is None
+    assert records_at({"rows": []}) is None
+    assert records_at(json.loads("{}")) is None

@@ -1,0 +1,1 @@
+"""Tests of `inspector/replay/mock`."""

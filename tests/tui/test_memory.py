@@ -1,0 +1,53 @@
+"""Memory of what is no longer there."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from pathlib import Path
+
+from textual._styles_cache import StylesCache
+from textual.app import App, ComposeResult
+from textual.widgets import Static
+
+from inspector.client.options import Options
+from inspector.config.settings import Settings
+from inspector.tui.app import InspectorApp
+from inspector.tui.memory import forget_removed_widgets
+
+
+class Coming(App[None]):
+    """An app whose widgets come and go."""
+
+    CSS = "Static { background: red; }"
+
+    def compose(self) -> ComposeResult:
+        yield Static("stays")
+
+
+async def test_the_lines_of_removed_widgets_are_freed() -> None:
+    app = Coming()
+    lines: list[weakref.ref[StylesCache]] = []
+
+    def kept() -> int:
+        gc.collect()
+        return sum(each() is not None for each in lines)
+
+    async with app.run_test() as pilot:
+        for at in range(40):
+            widget = Static(f"here for now {at}")
+            await app.mount(widget)
+            await pilot.pause()
+            lines.append(weakref.ref(widget._styles_cache))
+            await widget.remove()
+            await pilot.pause()
+            del widget
+        assert kept() == 40, "Textual frees them itself now: `forget_removed_widgets` can go."
+        forget_removed_widgets()
+        assert kept() <= 10, "Only those of the last arrangements, which Textual keeps for a moment."
+
+
+async def test_the_app_does_so_now_and_then(home: Path) -> None:
+    app = InspectorApp(None, Options(), Settings())
+    async with app.run_test():
+        assert forget_removed_widgets in [timer._callback for timer in app._timers]

@@ -1,0 +1,225 @@
+"""Two sessions side by side: one form, both called with one key, their answers compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from inspector.tui.diff.answers import AnswersView, ComparedAnswers, compare_answers
+from inspector.tui.diff.side import AnswerSide
+from inspector.tui.main.screen import MainScreen
+from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
+from inspector.tui.side_by_side.screen import PairScreen
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, on_demo, shows
+from tests.tui.live_demo import sent
+from tests.tui.tui_screens import screen_text, settle
+
+OLD = {"type": "object", "properties": {"a": {"type": "string"}, "gone": {}}, "required": ["a"]}
+NEW = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "fresh": {"$ref": "#/$defs/F"}},
+    "required": ["fresh"],
+    "$defs": {"F": {"type": "boolean"}},
+}
+
+
+def test_the_form_has_the_arguments_of_both() -> None:
+    assert shared_schema(OLD, OLD) == OLD
+    found = shared_schema(OLD, NEW)
+    assert found["properties"] == {"a": {"type": "string"}, "gone": {}, "fresh": {"$ref": "#/$defs/F"}}
+    assert found["required"] == ["a", "fresh"]
+    assert found["$defs"] == {"F": {"type": "boolean"}}
+
+
+@pytest.mark.parametrize("schema", [None, True, "x", [], {"properties": 3, "required": "a"}, {"$defs": []}])
+def test_a_broken_schema_makes_a_form_all_the_same(schema: Any) -> None:
+    assert isinstance(shared_schema(schema, NEW), dict)
+    assert isinstance(shared_schema(NEW, schema), dict)
+    assert split_arguments(schema, schema, {"a": 1}) == ({"a": 1}, [])
+
+
+def test_each_side_gets_what_it_knows_and_what_neither_knows() -> None:
+    arguments = {"a": 1, "gone": 2, "fresh": 3, "typed": 4}
+    assert split_arguments(OLD, NEW, arguments) == ({"a": 1, "gone": 2, "typed": 4}, ["fresh"])
+    assert split_arguments(NEW, OLD, arguments) == ({"a": 1, "fresh": 3, "typed": 4}, ["gone"])
+    assert split_arguments({**OLD, "additionalProperties": True}, NEW, arguments) == (arguments, [])
+    assert split_arguments({**OLD, "anyOf": [NEW]}, NEW, arguments) == (arguments, [])
+
+
+@asynccontextmanager
+async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator[tuple[Live, PairScreen]]:
+    """Two sessions on the demo server, side by side with a tool."""
+    async with on_demo(size=size) as live:
+        app, pilot = live
+        first = app.sessions.opened[0]
+        app.navigator.open_beside(demo())
+        await becomes(app, pilot, lambda: len(app.sessions.opened) == 2, "opened")
+        second = app.sessions.opened[1]
+        await becomes(app, pilot, lambda: bool(second.session.catalog.tools.items), "its tools")
+        app.navigator.show_session(first)
+        await settle(pilot, lambda: app.screen is first.screen)
+        assert isinstance(app.screen, MainScreen)
+        app.screen.show_address("tools", tool)
+        await settle(pilot, lambda: first.screen.panes.work.request.has_focus_within)  # type: ignore[attr-defined]
+        await pilot.press("alt+s")
+        await settle(pilot, lambda: isinstance(app.screen, PairScreen))
+        pair = app.screen
+        assert isinstance(pair, PairScreen)
+        await shows(app, pilot, "in A and B")
+        yield live, pair
+
+
+async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
+    async with two() as ((app, pilot), pair):
+        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        for opened in app.sessions.opened:
+            assert sent(opened.session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
+        await pilot.press("escape")
+        await settle(pilot, lambda: app.screen is app.sessions.opened[0].screen)
+        await pilot.press("alt+s")
+        await settle(pilot, lambda: app.screen is pair)
+        await shows(app, pilot, "The two answers are equal")
+        await pilot.press("f7")
+        await settle(pilot, lambda: app.screen is app.sessions.opened[1].screen)
+        await pilot.press("vertical_line")
+        await settle(pilot, lambda: app.screen is pair)
+
+
+async def test_differences_are_shown_alone_on_a_narrow_screen() -> None:
+    async with two(size=NARROW, tool="what-time") as ((app, pilot), _pair):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        assert "both answers from 100 columns" in screen_text(app)
+
+
+async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
+    async with two() as ((app, pilot), _pair):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "the same key again: send anyway")
+        assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened), "sent")
+
+
+async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
+    async with two(tool="ask-model") as ((app, pilot), pair):
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "^g to question")
+        assert all(side.opened.questions for side in pair.sides)
+        await pilot.press("ctrl+g")
+        await settle(pilot, lambda: app.screen is pair.a.opened.screen)
+        await becomes(app, pilot, lambda: pair.a.opened.screen.pane_layout.place == "inbox", "its inbox")  # type: ignore[attr-defined]
+        await pilot.press("vertical_line")
+        await settle(pilot, lambda: app.screen is pair)
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: not any(side.is_running for side in pair.sides), "cancelled")
+        await shows(app, pilot, "cancelled")
+        assert app.screen is pair
+
+
+async def test_a_session_that_is_closed_ends_the_pair() -> None:
+    async with two() as ((app, pilot), pair):
+        await pilot.press("f3")
+        await settle(pilot, lambda: app.screen is not pair)
+        await app.navigator.close_session(app.sessions.opened[1])
+        await becomes(app, pilot, lambda: not pair.is_attached, "gone")
+
+
+async def test_one_session_alone_says_what_is_missing() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("vertical_line")
+        await shows(app, pilot, "No other live session is open.")
+
+
+async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comparison() -> None:
+    async with two() as ((app, pilot), pair):
+        other = pair.b.opened.session.commands
+        assert other is not None
+        other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
+        await pilot.press("up")
+        await shows(app, pilot, '"said in B"')
+        await shows(app, pilot, '"hello"')
+        await pilot.press("end", "enter")
+        await settle(pilot, lambda: app.screen is pair)
+        await shows(app, pilot, "said in B")
+        text = screen_text(app)
+        assert "The two answers are equal" not in text
+        assert "Echo: hello" not in text
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+
+
+async def test_answers_are_text_and_json_with_a_key() -> None:
+    async with two() as ((app, pilot), pair):
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "The two answers are equal")
+        await shows(app, pilot, "hello")
+        assert '"jsonrpc"' not in screen_text(app)
+        pair.query_one(AnswersView).focus_inside()
+        await pilot.press("v")
+        await shows(app, pilot, '"jsonrpc"')
+        await pilot.press("v")
+        await settle(pilot, lambda: '"jsonrpc"' not in screen_text(app))
+
+
+async def test_a_new_call_shows_nothing_of_the_comparison_before() -> None:
+    async with two(tool="slow") as ((app, pilot), pair):
+        view = pair.query_one(AnswersView)
+        answers = [AnswerSide(name, text=_result(f"old {name}")) for name in ("A", "B")]
+        view.compare(*answers, "tools/call", "slow")
+        await shows(app, pilot, "1 difference")
+        await shows(app, pilot, "old B")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "waiting")
+        text = screen_text(app)
+        assert "old A" not in text
+        assert "1 difference" not in text
+        await pilot.press("escape")
+
+
+def _result(*texts: str, **more: Any) -> str:
+    content = [{"type": "text", "text": text} for text in texts]
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": content, **more}})
+
+
+def _compared(a: str, b: str) -> ComparedAnswers:
+    return compare_answers(AnswerSide("A", text=a), AnswerSide("B", text=b), "tools/call", "x")
+
+
+def test_lines_that_differ_are_marked_in_the_text() -> None:
+    found = _compared(_result("one\ntwo\nthree", "same"), _result("one\n2\nthree", "same"))
+    assert found.readable is not None
+    shown = [[section.text(line) for section in side.sections for line in range(len(section))]
+             for side in found.readable]  # fmt: skip
+    assert [[text[line] for line in sorted(side.marked)] for text, side in zip(shown, found.readable, strict=True)] == [
+        ["two"], ["2"]
+    ]  # fmt: skip
+    ((line_a, line_b),) = found.readable_lines
+    assert (shown[0][line_a or 0], shown[1][line_b or 0]) == ("two", "2")
+
+
+@pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        (_result("x"), True),
+        (_result('{"n": 1}', structuredContent={"n": 1}), True),
+        (_result("see there", structuredContent={"n": 1}), False),
+        (_result(), False),
+        ('{"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": "no"}}', False),
+        ('{"result": {"content": 7}}', False),
+        ('{"result": []}', False),
+        ("[]", False),
+    ],
+)
+def test_only_content_that_a_person_reads_is_text(text: str, readable: bool) -> None:
+    assert (_compared(text, text).readable is not None) == readable
+    assert _compared(_result("x"), text).readable is None or readable

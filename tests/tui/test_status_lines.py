@@ -1,0 +1,163 @@
+import pytest
+from textual.geometry import Offset
+
+from inspector.tui.keymap import Keymap
+from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
+from tests.tui.tui_screens import Stage, screen_lines, settle
+
+TABS = (
+    MainTab("tools", "1", "Tools", "Tools", "17"),
+    MainTab("resources", "2", "Resources", "Res", "7"),
+    MainTab("templates", "3", "Templates", "Tmpl", "2"),
+    MainTab("server", "6", "Server", "Server"),
+    MainTab("inbox", "7", "Inbox", "Inbox", "1", "ask"),
+)
+HINTS = Keymap().hints(["app.palette", "app.help"])
+
+
+def parts(**more):
+    return session_parts(
+        "everything",
+        "npx -y @modelcontextprotocol/server-everything",
+        short_target="server-everything",
+        transport="stdio",
+        revision="2025-11-25",
+        era="legacy",
+        **({"state": ("connected", "received"), "recorded": 1204, "latency": "12 ms"} | more),
+    )
+
+
+async def header(width: int, **more) -> str:
+    app = Stage(HeaderLine(parts(**more)))
+    async with app.run_test(size=(width, 2)) as pilot:
+        await settle(pilot, lambda: bool(screen_lines(app)[0]))
+        return screen_lines(app)[0]
+
+
+async def test_the_header_says_who_and_how_it_fares():
+    line = await header(160)
+    assert line.startswith(" everything  npx -y @modelcontextprotocol/server-everything  ")
+    assert line.endswith("  stdio  2025-11-25 legacy   ● connected   ● rec 1,204   12 ms")
+
+
+async def test_how_the_era_was_found_out_is_the_first_to_go():
+    line = await header(160, how="server/discover got a result")
+    assert line.endswith("  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204   12 ms")
+    assert "discover" not in await header(120, how="server/discover got a result")
+    assert "2025-11-25 legacy" in await header(120, how="server/discover got a result")
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [
+        (110, "everything server-everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
+        (88, "everything server-everything stdio 2025-11-25 ● connected ● rec 1,204 12 ms"),
+        (75, "everything stdio 2025-11-25 legacy ● connected ● rec 1,204 12 ms"),
+        (62, "everything stdio 2025-11-25 ● connected ● rec 1,204"),
+        (50, "everything stdio 2025-11-25 ● ● rec 1,204"),
+        (46, "everything stdio 2025-11-25 ● ● 1,204"),
+        (40, "everything stdio 2025-11-25 ● ●"),
+        (32, "everything 2025-11-25 ● ●"),
+        (20, "everything ● ●"),
+        (12, "ev… ● ●"),
+    ],
+)
+async def test_the_header_gives_way_from_the_least_to_the_name_and_the_state(width, words):
+    shown = await header(width)
+    assert len(shown) == width - 1
+    assert shown.split() == words.split()
+
+
+async def test_a_failed_connection_keeps_its_words():
+    line = await header(48, state=("exited 1 after 0.4 s", "error"), settled=False, latency="")
+    assert "✗ exited 1 after 0.4 s" in line
+    assert "everything" in line
+
+
+async def test_the_server_names_itself_in_safe_text_only():
+    app = Stage(HeaderLine(session_parts("a\x1b[2Jb", "x\ny", state="[red]ok[/red]")))
+    async with app.run_test(size=(60, 2)):
+        line = screen_lines(app)[0]
+        assert line.startswith(" a␛[2Jb  x↵y")
+        assert line.endswith("● [red]ok[/red]")
+
+
+async def test_a_header_of_other_parts():
+    line = HeaderLine(
+        [LinePart([[("replay", ["bold", "bright"][1])]]), LinePart(["nothing is sent", ""], (1,), right=True)]
+    )
+    async with Stage(line).run_test(size=(30, 2)) as pilot:
+        assert screen_lines(pilot.app)[0] == " replay" + " " * 7 + "nothing is sent"
+        await pilot.resize_terminal(20, 2)
+        await pilot.pause()
+        assert screen_lines(pilot.app)[0] == " replay"
+
+
+async def test_tabs_with_their_counts_and_hints():
+    app = Stage(TabLine(TABS, hints=HINTS))
+    async with app.run_test(size=(100, 2)) as pilot:
+        await pilot.pause()
+        tabs = " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"
+        assert screen_lines(app)[0] == tabs + " " * 18 + "^p palette   ? help"
+        look = app.current_theme.palette
+        strip = app.screen._compositor.render_strips()[0]
+        at = strip.text.index
+        roles = {"Tools": "accent", "17": "bright", "Resources": "muted", "Inbox": "ask", "1 T": "faint"}
+        for word, role in roles.items():
+            assert next(iter(strip.crop(at(word), at(word) + 1))).style.color == look.style(role).color, word
+
+
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        (74, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1   ? help"),
+        (64, " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"),
+        (56, " 1 Tools 17  2 Res 7  3 Tmpl 2  6 Server  7 Inbox 1"),
+        (46, " 1 Tools  2 Res  3 Tmpl  6 Server  7 Inbox 1"),
+        (38, " 1 Tools 2 3 Tmpl 6 Server 7 Inbox 1"),
+        (28, " 1 Tools 2 3 6 7 Inbox 1"),
+    ],
+)
+async def test_on_a_narrow_screen_hints_go_first_then_labels_shorten(width, line):
+    app = Stage(TabLine(TABS, hints=HINTS))
+    async with app.run_test(size=(width, 2)) as pilot:
+        await pilot.pause()
+        assert screen_lines(app)[0].split() == line.split()
+
+
+async def test_a_click_on_a_tab_chooses_it_and_one_on_a_hint_presses_its_key():
+    class Here(Stage):
+        BINDINGS = [("question_mark", "help", "")]  # noqa: RUF012
+        helped = 0
+
+        def action_help(self) -> None:
+            self.helped += 1
+
+    line = TabLine(TABS, hints=HINTS)
+    app = Here(line)
+    async with app.run_test(size=(100, 2), message_hook=app.hear) as pilot:
+        text = screen_lines(app)[0]
+        await pilot.click(line, offset=Offset(text.index("Resources"), 0))
+        await pilot.click(line, offset=Offset(text.index("17") + 3, 0))
+        await pilot.click(line, offset=Offset(text.index("help"), 0))
+        await settle(pilot, lambda: app.helped == 1)
+        assert [m.tab for m in app.heard(TabLine.Chosen)] == ["resources"]
+
+
+async def test_the_footers_note_gives_way_to_its_keys_and_a_click_presses_one():
+    class Here(Stage):
+        BINDINGS = [("ctrl+r", "call", "")]  # noqa: RUF012
+        called = 0
+
+        def action_call(self) -> None:
+            self.called += 1
+
+    footer = Footer(Keymap().hints(["form.call", "app.messages", "app.quit"]), "nothing is sent until ^r")
+    app = Here(footer)
+    async with app.run_test(size=(66, 2)) as pilot:
+        assert screen_lines(app)[0] == " ^r call   m messages   q quit" + " " * 11 + "nothing is sent until ^r"
+        await pilot.click(footer, offset=(3, 0))
+        await settle(pilot, lambda: app.called == 1)
+        await pilot.resize_terminal(50, 2)
+        await pilot.pause()
+        assert screen_lines(app)[0] == " ^r call   m messages   q quit"
