@@ -31,7 +31,7 @@ from inspector.auth.actions import (
     Wait,
 )
 from inspector.auth.fetching import Fetcher, HttpSender, Recorder
-from inspector.auth.person import Invitation, Person, person_required
+from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
 from inspector.auth.token_endpoint import SHORTEST_SECRET
@@ -148,7 +148,7 @@ class FlowRunner:
                     raise person_required("A person must enter a code")
                 url = _shown_url(action.complete or action.url)
                 await self._person.show(
-                    Invitation(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
+                    LoginPage(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
                 )
             case Wait():
                 await self._wait(action.seconds)
@@ -290,7 +290,7 @@ class FlowRunner:
         if problem:
             self._person.say(problem)
         until = self._until(VISIT_SECONDS)
-        await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
+        await self._person.show(LoginPage(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
         return await self._came_back(visit)
 
     def _mismatch(self, back: str, state: str) -> str:

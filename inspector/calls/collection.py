@@ -19,7 +19,7 @@ from inspector.calls.templates import BadTemplate, has_placeholder, insert, plac
 from inspector.calls.yaml_text import (
     LARGEST,
     CallsError,
-    Located,
+    LocatedValue,
     Position,
     display_path,
     first_key,
@@ -46,13 +46,13 @@ class Environment(NamedTuple):
     name: str
     path: Path
     values: dict[str, Any]
-    located: Located
+    located: LocatedValue
 
 
 class Flow:
     """One flow, and where each part of it stands."""
 
-    def __init__(self, located: Located, model: FlowModel) -> None:
+    def __init__(self, located: LocatedValue, model: FlowModel) -> None:
         self.path = located.path
         self.model = model
         self.located = located
@@ -314,7 +314,7 @@ def _near_file(path: Path, beside: Path) -> str:
 # Errors of models, at their places
 
 
-def _check_shape(located: Located) -> None:
+def _check_shape(located: LocatedValue) -> None:
     """Check the parts whose errors the models explain badly."""
     value = located.value
     if not isinstance(value, dict):
@@ -350,7 +350,7 @@ def _check_shape(located: Located) -> None:
 _STEP_KEYS = frozenset(key for model in models.STEPS.values() for key in models.keys_of(model))
 
 
-def _translated(located: Located, error: ValidationError) -> CallsError:
+def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
     """The first error of the models, in the words and at the place of the file."""
     details = error.errors(include_url=False)
     found = [(_steps(located.value, each["loc"]), each) for each in details]
@@ -399,7 +399,7 @@ def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
     return tuple(place)
 
 
-def _unknown_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+def _unknown_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     key = str(place[-1])
     around = place[:-1]
     known: list[str]
@@ -424,7 +424,7 @@ def _unknown_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
     )  # fmt: skip
 
 
-def _bad_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     key = str(place[-1])
     if place[-2:-1] == ("result",):
         return located.error(
@@ -439,7 +439,7 @@ def _bad_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
 _NAME_HINT = "A name has letters, digits, _ and -, and begins with a letter or _."
 
 
-def _check_name(located: Located, place: tuple[str | int, ...], name: str) -> None:
+def _check_name(located: LocatedValue, place: tuple[str | int, ...], name: str) -> None:
     import re
 
     if not re.fullmatch(models.NAME, name):

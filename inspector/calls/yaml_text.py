@@ -134,7 +134,7 @@ def display_path(path: Path) -> str:
         return str(path)
 
 
-class Located:
+class LocatedValue:
     """A value as it stands in a file: JSON's types, and where each part of it stands."""
 
     __slots__ = ("_marks", "path", "value")
@@ -171,12 +171,12 @@ def read_bytes(path: Path) -> bytes:
         raise CallsError(path, None, f"The file cannot be read: {os_reason(error)}.") from None
 
 
-def read_yaml(path: Path, data: bytes | None = None) -> Located:
+def read_yaml(path: Path, data: bytes | None = None) -> LocatedValue:
     """Read one document. `data` is the content of the file, where it is known. Raises `CallsError`."""
     data = read_bytes(path) if data is None else data
     if len(data) > LARGEST:
         raise CallsError(path, Position(1, 1), "The file is larger than 1 MiB.", hint="Split it into several files.")
-    return _Reader(path, decode(path, data)).document()
+    return _DocumentBuilder(path, decode(path, data)).document()
 
 
 def decode(path: Path, data: bytes) -> str:
@@ -207,7 +207,7 @@ def first_key(data: bytes) -> str | None:
     return None
 
 
-class _Reader:
+class _DocumentBuilder:
     """Builds one document from the events of the parser, which is never asked for more than is needed."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -223,7 +223,7 @@ class _Reader:
         """Events of anchors that are read again, innermost last, each reversed."""
         self._expanding: list[str] = []
 
-    def document(self) -> Located:
+    def document(self) -> LocatedValue:
         try:
             # `yaml.parse` is a generator around this, which takes a tenth of the time.
             self._event = _LOADER(self._text).get_event
@@ -235,17 +235,17 @@ class _Reader:
                 self._path, Position(1, 1), "The file is nested too deeply.", hint="Remove levels."
             ) from None
 
-    def _document(self) -> Located:
+    def _document(self) -> LocatedValue:
         event = self._event()
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = self._event()
         if isinstance(event, yaml.StreamEndEvent):
-            return Located(self._path, None, {})
+            return LocatedValue(self._path, None, {})
         value = self._value(self._taken(event), (), None, 0)
         while (event := self._event()) is not None and not isinstance(event, yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
-        return Located(self._path, value, self._marks)
+        return LocatedValue(self._path, value, self._marks)
 
     def _next(self) -> Any:
         while self._replayed:

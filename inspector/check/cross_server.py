@@ -65,7 +65,7 @@ class Definitions(NamedTuple):
     """The names in its config entry: its own, its package with scope, its host."""
 
 
-class AcrossFinding(NamedTuple):
+class CrossServerFinding(NamedTuple):
     """A finding about two servers, or about an entry."""
 
     check: Check
@@ -139,11 +139,11 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
     return Definitions(server, tools, texts, names_in(list(found.values())), prompts, entry)
 
 
-def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[AcrossFinding]:
+def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[CrossServerFinding]:
     """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
     # The same entry may stand in the files of two clients.
     different = list({each.server: each for each in servers}.values())
-    found: list[AcrossFinding] = []
+    found: list[CrossServerFinding] = []
     if OTHERS_TOOL in checks:
         found += (finding for each in different for finding in islice(_orders(each, different), MOST_FINDINGS))
     if SAME_NAME in checks:
@@ -154,11 +154,11 @@ def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS
     return found
 
 
-def _imitations(server: Definitions) -> Iterator[AcrossFinding]:
+def _imitations(server: Definitions) -> Iterator[CrossServerFinding]:
     for name in dict.fromkeys(server.entry):
         known = imitated(name)
         if known:
-            yield AcrossFinding(
+            yield CrossServerFinding(
                 ACROSS.rows[IMITATES],
                 (server.server,),
                 (name,),
@@ -167,7 +167,7 @@ def _imitations(server: Definitions) -> Iterator[AcrossFinding]:
             return
 
 
-def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> Iterator[AcrossFinding]:
+def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> Iterator[CrossServerFinding]:
     pairs: dict[tuple[str, str, bool], list[tuple[str, str]]] = {}
     for one, name, other, its in shared_names(servers):
         if one != other:
@@ -180,7 +180,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
         ]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         many = f"{kind}s" if len(names) > 1 else f"a {kind}"
-        yield AcrossFinding(
+        yield CrossServerFinding(
             check._replace(level="info") if generic else check,
             (one, other),
             tuple(name for name, _ in names),
@@ -201,7 +201,7 @@ def _views() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(apart), tuple(mixed)
 
 
-def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[AcrossFinding]:
+def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[CrossServerFinding]:
     """Orders in the texts of one server about tools that only others have: one for each tool."""
     foreign: dict[str, list[tuple[str, str]]] = {}
     mine = {same_name(name) for name in server.tools}
@@ -222,9 +222,9 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Acr
                                 yield _order(server.server, f"{whose}: {path}", place, sentence)
 
 
-def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> AcrossFinding:
+def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> CrossServerFinding:
     other, name = tool
-    return AcrossFinding(
+    return CrossServerFinding(
         ACROSS.rows[OTHERS_TOOL],
         (server, other),
         (name,),

@@ -109,7 +109,7 @@ def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
             yield key, make(text if type(text) is str else "", *evidence)
 
 
-class Evidence:
+class JudgedRecording:
     """Everything that a recording shows, judged once, event by event, as it grows."""
 
     def __init__(self, journal: Journal) -> None:
@@ -174,9 +174,9 @@ class Evidence:
                 found[key] = Visited(*key, part.first if known is None else known.first, part.last)
         return list(found.values())
 
-    def shown(self, visited: Visited, visits: Sequence[Visited]) -> Shown:
+    def shown(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
         """The part of the recording that belongs to one of several visits."""
-        found = Shown()
+        found = VisitEvents()
         for part in self._parts:
             if _visit_of(part, visits) is visited:
                 found.observations.counts.update(part.observations.counts)
@@ -189,7 +189,7 @@ class Evidence:
         return found
 
 
-class Shown:
+class VisitEvents:
     """The events of one visit, from its recording."""
 
     def __init__(self) -> None:
@@ -230,7 +230,7 @@ class Shown:
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
     """The results of checks over a whole recording, as for one visit."""
-    evidence = Evidence(journal)
+    evidence = JudgedRecording(journal)
     evidence.look()
     shown = evidence.shown(visited, (visited,))
     yield from (Result(check, visited, shown.outcome(check)) for check in checks)

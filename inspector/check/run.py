@@ -21,7 +21,7 @@ from functools import cache
 from inspector.check.check_table import Check, Probe, TransportName
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
-from inspector.check.passive import Evidence, record_outcomes
+from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.visit.raw_connection import StartupTime
@@ -59,7 +59,7 @@ _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CheckSelection:
     """The selection of checks."""
 
     revisions: tuple[str, ...] = REVISIONS
@@ -152,7 +152,7 @@ class Runner:
         target: StdioTarget | HttpTarget,
         journal: Journal,
         options: Options,
-        wanted: Wanted,
+        wanted: CheckSelection,
         *,
         told: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
@@ -176,7 +176,7 @@ class Runner:
         self._once: set[str] = set()
         self._found_silent = False
         """A request never got a response: one occurrence is enough, so the run does not wait again."""
-        self._evidence = Evidence(journal)
+        self._evidence = JudgedRecording(journal)
         self._pace = StartupTime()
         self.alone = False
         """Whether the server allows only one connection at a time."""
@@ -485,8 +485,8 @@ class Runner:
         """Read a list. If it times out, request it once more; `settle` finds out whether the response ever comes."""
         await visit.session.load(name)
         if isinstance(visit.session.catalog[name].error, RequestTimeout):
-            asked = await visit.ask(KINDS[name].method, {})
-            if asked.ok:
+            response = await visit.request(KINDS[name].method, {})
+            if response.ok:
                 await visit.session.load(name)
 
     async def _one(self, visit: Visit, check: Check) -> None:
@@ -611,9 +611,9 @@ class Runner:
         if not check.apart and await visit.is_served():
             return ""
         try:
-            async with visit.fresh() as link:
-                first = await link.ask("server/discover", {}) if visit.modern else link.opened
-                why = first.why if first is not None else ""
+            async with visit.new_connection() as link:
+                first = await link.request("server/discover", {}) if visit.modern else link.opened
+                why = first.reason if first is not None else ""
         except ConnectionProblem as error:
             return error.message
         return why if why or check.apart else await self._revive(visit)
@@ -689,10 +689,10 @@ def renewed(run: Run, again: Run) -> Run:
     return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 
-def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
+def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
     """The run that a finished recording contains, for its revisions."""
     run = Run(name)
-    evidence = Evidence(journal)
+    evidence = JudgedRecording(journal)
     evidence.look()
     run.visits = evidence.visits()
     for visited in run.visits:
@@ -709,7 +709,9 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
     return run
 
 
-def planned(wanted: Wanted, transports: Sequence[TransportName], revisions: Sequence[str]) -> list[tuple[Check, str]]:
+def planned(
+    wanted: CheckSelection, transports: Sequence[TransportName], revisions: Sequence[str]
+) -> list[tuple[Check, str]]:
     """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
     for check in checks().values():

@@ -21,7 +21,7 @@ MOST_VISITS = 3
 """Visits of one check that are listed individually."""
 
 
-class Painter:
+class VerdictColours:
     """Colours on a terminal that supports them (NO_COLOR, see no-color.org)."""
 
     def __init__(self, out: Output) -> None:
@@ -40,7 +40,7 @@ class Painter:
 
 def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     """The whole report. `verbose` lists passed and skipped checks too."""
-    paint = Painter(out)
+    paint = VerdictColours(out)
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
             yield from _checked(out, paint, report, checked, brief=checked.verdict in ("pass", "skip"))
@@ -75,7 +75,9 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     yield out.safe(report.summary, 500)
 
 
-def _checked(out: Output, paint: Painter, report: Report, checked: CheckSummary, *, brief: bool) -> Iterator[str]:
+def _checked(
+    out: Output, paint: VerdictColours, report: Report, checked: CheckSummary, *, brief: bool
+) -> Iterator[str]:
     check = checked.check
     yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
     if brief:
@@ -105,7 +107,7 @@ def _where(visited: Visited, evidence: tuple[int, ...]) -> str:
     return f"{visited.name} ({events})" if events else visited.name
 
 
-def _areas(report: Report, paint: Painter) -> Iterator[str]:
+def _areas(report: Report, paint: VerdictColours) -> Iterator[str]:
     """A line for each group of checks."""
     areas = report.areas
     width = max(map(len, areas), default=0)

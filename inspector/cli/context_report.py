@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from inspector.hosts import host_facts
 from inspector.text import cell_len, count, quantity, signs
 
@@ -27,7 +27,7 @@ _GAP = "  "
 
 def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int | None = None) -> Iterator[str]:
     """The whole report."""
-    paint = Paint()
+    paint = Colours()
     cost = report.cost
     about = f"about {count(cost.tokens)} tokens" if cost.counter.is_estimate else quantity(cost.tokens, "token")
     yield paint(
@@ -59,7 +59,7 @@ def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int 
 
 def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
     """The exact text of one tool, part by part."""
-    paint = Paint()
+    paint = Colours()
     for part, value in (("name", tool.name), ("description", tool.description), ("input schema", tool.schema)):
         yield paint(f"{part}: {quantity(len(value), 'character')}", "bold")
         yield from (out.safe(line) for line in value.split("\n"))
@@ -181,7 +181,7 @@ def _rest(number: int) -> Iterator[str]:
         yield f"  and {number - MOST:,} more; --json lists all"
 
 
-def _hosts(out: Output, paint: Paint, report: ContextReport) -> Iterator[str]:
+def _hosts(out: Output, paint: Colours, report: ContextReport) -> Iterator[str]:
     if not report.notes:
         return
     facts = host_facts()
@@ -213,7 +213,7 @@ def _order(note: HostNote) -> tuple[int, str, str]:
     return note.fact.severity, note.fact.host, note.fact.id
 
 
-def _limit(out: Output, paint: Paint, notes: list[HostNote], today: datetime.date) -> Iterator[str]:
+def _limit(out: Output, paint: Colours, notes: list[HostNote], today: datetime.date) -> Iterator[str]:
     fact = notes[0].fact
     scope = " (the whole request)" if fact.fails_request else ""
     age = fact.age(today)

@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.server_questions import Asker
+    from inspector.cli.server_questions import QuestionPrompts
     from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
 
@@ -59,7 +59,7 @@ class Watch:
         self._strays = 0
         self._drawn = ""
         self._held = False
-        self.asker: Asker | None = None
+        self.asker: QuestionPrompts | None = None
         """Shows requests of the server to the user, with --ask."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None

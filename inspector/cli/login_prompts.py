@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import Invitation, person_required
+from inspector.auth.person import LoginPage, person_required
 from inspector.cli.output import Output
 
 NAME = 200
@@ -47,7 +47,7 @@ class Terminal:
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Print what the user must do, and until when."""
         safe = self._out.safe
         if invitation.opened:
@@ -84,7 +84,7 @@ class Terminal:
         client_id = (await self._ask("Client ID (empty to cancel): ")).strip()
         if not client_id:
             return None
-        with _Unseen():
+        with _NoEcho():
             secret = (await self._ask("Client secret (empty for none): ")).strip()
         self.say("")
         return OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
@@ -201,7 +201,7 @@ class TerminalLines:
             self._queue.put_nowait(line.decode("utf-8", "replace").rstrip("\r"))
 
 
-class _Unseen:
+class _NoEcho:
     """Turns off the echo of stdin."""
 
     def __enter__(self) -> None:

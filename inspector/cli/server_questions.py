@@ -38,7 +38,7 @@ class _Left(Exception):
         self.how = how
 
 
-class Asker:
+class QuestionPrompts:
     """Shows the requests in a session's inbox to the user at the terminal. `close` ends it.
 
     `hold` is called with True while a request is on the screen, so that nothing else is drawn over it.

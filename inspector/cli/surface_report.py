@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.colours import Colour, Paint
+from inspector.cli.colours import Colour, Colours
 from inspector.compare.surface import ONE, Change, counts
 from inspector.compare.text_diff import changed_lines
 from inspector.protocol.jsonrpc import excerpt
@@ -51,7 +51,7 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
             yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), NAME)} in the new text."
 
 
-def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]:
+def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[str]:
     """The changes by area, each with its severity and with the old and new value below it."""
     for area, group in groupby(changes, lambda change: change.area):
         yield ""
@@ -60,7 +60,7 @@ def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]
             yield from _change(out, paint, change)
 
 
-def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
+def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     word = WORDS.get(change.severity, change.severity)
     sign = f"{signs(out.ascii).finding} " if change.loud or change.hidden is not None else "  "
     name = out.safe(change.name, NAME)
@@ -72,7 +72,7 @@ def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
         yield f"      {paint(out.safe(str(change.hidden), VALUE), 'red')}"
 
 
-def values(out: Output, paint: Paint, change: Change, indent: str = "      ") -> Iterator[str]:
+def values(out: Output, paint: Colours, change: Change, indent: str = "      ") -> Iterator[str]:
     """The old and the new value."""
     a, b = change.a, change.b
     if change.severity == "added" and a is None and isinstance(b, str):

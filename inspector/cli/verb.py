@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HELP_NAMES = (HELP.name, HELP_ALL.name)
 
 
-class Slot:
+class PositionalArgument:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
@@ -83,7 +83,7 @@ class Verb:
         name: str,
         run: Callable[[Invocation], int],
         *,
-        slots: Sequence[Slot] = (),
+        slots: Sequence[PositionalArgument] = (),
         options: Sequence[Option] = (),
         target: Literal["required", "optional", "none"] = "required",
         several: bool = False,

@@ -19,7 +19,7 @@ from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
-from inspector.client.engine.pending_requests import Call, Pending, RpcResponse
+from inspector.client.engine.pending_requests import Call, PendingRequests, RpcResponse
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
@@ -60,7 +60,7 @@ class Session(SessionModel):
         inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         super().__init__(journal, inbox, "new")
         self.task_follower = TaskPoller(self)
-        self.pending = Pending(
+        self.pending = PendingRequests(
             self._tell_cancelled, partial(self.changes.bump, "calls"), lambda call: explain_timeout(journal, call),
             lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
             journal.redactor.error,

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.compare import schema_keywords as keywords
 from inspector.compare.digests import exact_digest
-from inspector.compare.schema_refs import Outside, References
+from inspector.compare.schema_refs import ExternalReference, References
 from inspector.protocol.jsonrpc import excerpt
 
 Side = Literal["input", "output"]
@@ -97,7 +97,7 @@ class _Walk:
             if exact_digest(a) != exact_digest(b):
                 yield SchemaChange(place, "unsure", "is too deep or too large to compare", a, b)
             return
-        if isinstance(a, Outside) or isinstance(b, Outside):
+        if isinstance(a, ExternalReference) or isinstance(b, ExternalReference):
             if a != b:
                 yield SchemaChange(place, "unsure", "refers to a schema elsewhere", _named(a), _named(b))
             return
@@ -295,7 +295,7 @@ def _as_object(schema: Any) -> dict[str, Any] | None:
 
 
 def _named(schema: Any) -> Any:
-    return str(schema) if isinstance(schema, Outside) else schema
+    return str(schema) if isinstance(schema, ExternalReference) else schema
 
 
 def _came_or_went(what: str, before: bool, after: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
 from inspector.compare.json_places import ROOT, ValuePath
-from inspector.compare.lossless_json import Repeated, type_of
+from inspector.compare.lossless_json import DuplicateKeys, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
 MOST = 10_000
@@ -167,10 +167,10 @@ class _Walk:
     def _repeats(self, pair: _Pair, key: str, below: RuleState) -> Iterator[_Pair | Difference]:
         """Compare the values of a duplicate key before its last one."""
         a, b = pair.a, pair.b
-        if not isinstance(a, Repeated) and not isinstance(b, Repeated):
+        if not isinstance(a, DuplicateKeys) and not isinstance(b, DuplicateKeys):
             return
-        values_a = a.values_of(key) if isinstance(a, Repeated) else [a[key]]
-        values_b = b.values_of(key) if isinstance(b, Repeated) else [b[key]]
+        values_a = a.values_of(key) if isinstance(a, DuplicateKeys) else [a[key]]
+        values_b = b.values_of(key) if isinstance(b, DuplicateKeys) else [b[key]]
         place, place_b = pair.path / key, pair.path_b / key
         if len(values_a) != len(values_b):
             if below.ignore:

@@ -47,7 +47,7 @@ TrustAnswer: TypeAlias = Literal["once", "always", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UsedReference:
     """A reference and the place of its value: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
 
     place: str
@@ -68,7 +68,7 @@ class Exposure:
     destination: str
     """The URL or the command, with references as written."""
     is_url: bool
-    uses: tuple[Use, ...] = ()
+    uses: tuple[UsedReference, ...] = ()
     login_servers: tuple[str, ...] = ()
     """Other servers that get secrets of `auth`: the authorization server and the identity provider."""
     proxy: str = ""
@@ -117,7 +117,9 @@ def exposure(
     `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it makes another entry.
     """
     stdio = made.kind == "stdio"
-    found = tuple(Use(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference)))
+    found = tuple(
+        UsedReference(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference))
+    )
     proxy = secret_values.mask_url(made.proxy or "") if not stdio else ""
     verify = stdio or made.verify
     if not found and not proxy and verify:

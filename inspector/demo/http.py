@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.auth.token_check import Gate
-    from inspector.demo.server_state import World
+    from inspector.demo.auth.token_check import TokenCheck
+    from inspector.demo.server_state import DemoState
     from inspector.demo.streams import Stream
 
 ENDPOINT = "/mcp"
@@ -40,7 +40,7 @@ _EVERYWHERE = {"0.0.0.0", "::"}
 class HttpSession:
     """A session and its streams, with the id that the client sends back."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: DemoState) -> None:
         self.id = os.urandom(16).hex()
         self.streams = Streams()
         self.session = LegacySession(world, self.streams, "http")
@@ -58,14 +58,14 @@ class DemoServer(ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, world: World, host: str, port: int) -> None:
+    def __init__(self, world: DemoState, host: str, port: int) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.world = world
         self.sessions: dict[str, HttpSession] = {}
         self.sse_sessions: dict[str, sse.SseSession] = {}
         self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
-        self.gate: Gate | None = None
+        self.gate: TokenCheck | None = None
         # Only names of this machine are accepted: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
         super().__init__((host, port), HttpHandler)
@@ -300,7 +300,7 @@ def _name_in(url: str) -> str | None:
 
 
 def serve_http(
-    world: World, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
+    world: DemoState, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
 ) -> None:
     """Serves until interrupted or terminated; writes the URL to stderr first.
 

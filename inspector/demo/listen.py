@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.serving import Serving
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
@@ -26,7 +26,7 @@ class ListenRequest(ClientRequest):
     """A subscription request. Every message for it has its id."""
 
     def __init__(
-        self, world: World, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message["id"], message["params"])
         wanted = self.params.get("notifications")

@@ -33,7 +33,7 @@ LONGEST_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also witho
 POLL_INTERVAL = 100  # milliseconds
 
 
-class Asked:
+class TaskQuestion:
     """A question of a task that waits for an answer."""
 
     def __init__(self, question: Question) -> None:
@@ -53,7 +53,7 @@ class Task:
         self.life = life
         self.result: dict[str, Any] | None = None
         self.error: RpcError | None = None
-        self.questions: dict[str, Asked] = {}
+        self.questions: dict[str, TaskQuestion] = {}
         self.call: Cancellable | None = None
         self._asked = 0
         self._told = told
@@ -109,7 +109,7 @@ class Task:
             for question in questions:
                 self._asked += 1
                 mine.append(f"{question[0].partition('/')[0]}-{self._asked}")
-                self.questions[mine[-1]] = Asked(question)
+                self.questions[mine[-1]] = TaskQuestion(question)
             asked = [self.questions[key] for key in mine]
             self._change("input_required", "Waiting for an answer of the client.")
             self._news.wait_for(lambda: self.ended or all(each.answer is not None for each in asked))
@@ -135,18 +135,18 @@ class Task:
                 self._change("working", "The answer has arrived.")
             self._news.notify_all()
 
-    def open_questions(self) -> dict[str, Asked]:
+    def open_questions(self) -> dict[str, TaskQuestion]:
         """Returns the unanswered questions."""
         with self._news:
             return {key: asked for key, asked in self.questions.items() if asked.answer is None}
 
-    def take_question(self, call: Cancellable) -> tuple[str, Asked] | None:
+    def take_question(self, call: Cancellable) -> tuple[str, TaskQuestion] | None:
         """Waits for the next question that is not being asked, and takes it; None after the task's end.
 
         Raises Cancelled if the call on whose behalf it waits is cancelled.
         """
 
-        def free() -> tuple[str, Asked] | None:
+        def free() -> tuple[str, TaskQuestion] | None:
             waiting = self.questions.items()
             return next(((key, each) for key, each in waiting if not each.taken and each.answer is None), None)
 

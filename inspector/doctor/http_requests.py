@@ -165,7 +165,7 @@ class ProbeClient:
                 await response.pump(lambda chunk: _first(answer, chunk))
             else:
                 answer.start, _ = await response.body(GLANCE)
-        except _Seen:
+        except _EnoughRead:
             pass
         finally:
             await response.aclose()
@@ -183,10 +183,10 @@ class ProbeClient:
         self._endpoints.clear()
 
 
-class _Seen(Exception):
+class _EnoughRead(Exception):
     """Raised after the first piece of a stream, which is enough."""
 
 
 def _first(answer: ProbeResponse, chunk: bytes) -> None:
     answer.start = chunk[:GLANCE]
-    raise _Seen
+    raise _EnoughRead

@@ -56,7 +56,7 @@ async def addresses(host: str, port: int, seconds: float) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PortAttempt:
     """Whether a port of one address accepts a connection."""
 
     address: str
@@ -65,7 +65,7 @@ class Tried:
     reason: str = ""
 
 
-async def try_port(address: str, port: int, seconds: float) -> Tried:
+async def try_port(address: str, port: int, seconds: float) -> PortAttempt:
     """Connect, and close immediately."""
     began = time.perf_counter()
     state: Port = "open"
@@ -81,7 +81,7 @@ async def try_port(address: str, port: int, seconds: float) -> Tried:
     except OSError as error:
         refused = error.errno == errno.ECONNREFUSED
         state, reason = "refused" if refused else "unreachable", os_reason(error)
-    return Tried(address, state, time.perf_counter() - began, reason)
+    return PortAttempt(address, state, time.perf_counter() - began, reason)
 
 
 @dataclass(slots=True)

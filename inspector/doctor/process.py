@@ -14,7 +14,7 @@ from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.session_step import ConnectionRecord, OpenResult, open_session, read_connection
 from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
-from inspector.doctor.stdout_noise import Noise, noise
+from inspector.doctor.stdout_noise import StdoutNoise, noise
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -115,7 +115,7 @@ class ProcessDoctor:
 
     # Output
 
-    def _stdout(self, connection: ConnectionRecord, printed: Noise | None, *, failed: bool) -> None:
+    def _stdout(self, connection: ConnectionRecord, printed: StdoutNoise | None, *, failed: bool) -> None:
         if printed is None:
             if connection.carriage_returns:
                 self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
@@ -278,7 +278,7 @@ _FRAMING = (
 )
 
 
-def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
+def _noise_words(printed: StdoutNoise) -> tuple[str, str, Fix]:
     """Return the step, the cause and the fix for noise."""
     first = f"“{printed.first}”"
     if printed.kind == "headers":

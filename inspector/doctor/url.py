@@ -15,7 +15,7 @@ from inspector.config.targets import HttpTarget
 from inspector.doctor import browser, certificate, http_report, login, network, other_paths
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
-from inspector.doctor.network import Tried
+from inspector.doctor.network import PortAttempt
 from inspector.doctor.process import introduced
 from inspector.doctor.session_step import OpenResult, open_session
 from inspector.errors import AuthorizationNeeded, UsageError
@@ -189,7 +189,7 @@ class UrlDoctor:
         await self._closed(url, tried, details, seconds)
         return False
 
-    async def _closed(self, url: Url, tried: list[Tried], details: list[str], seconds: float) -> None:
+    async def _closed(self, url: Url, tried: list[PortAttempt], details: list[str], seconds: float) -> None:
         if is_loopback(url.host):
             for address in _LOOPBACK:
                 if address in {each.address for each in tried}:
@@ -320,7 +320,7 @@ class UrlDoctor:
             await other_paths.look(self.chart, web, url, self.limits.paths)
 
 
-def _tried(tried: Tried) -> str:
+def _tried(tried: PortAttempt) -> str:
     reason = f" ({tried.reason})" if tried.reason else f" in {duration(tried.seconds * 1e6)}"
     return f"{tried.address}: {tried.port}{reason}"
 

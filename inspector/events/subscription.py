@@ -67,7 +67,7 @@ class PollPlan(NamedTuple):
     """Seconds to wait otherwise."""
 
 
-class Counts:
+class DeliveryCounts:
     """How much was delivered."""
 
     __slots__ = ("changed", "errors", "events", "gaps", "heartbeats", "invalid", "older", "repeats")
@@ -101,7 +101,7 @@ class Subscription:
         self.arguments = arguments
         self.cursor: Any = None
         """The newest position; None: from now. Sent back as it came, whatever its type (C-EVENT-07)."""
-        self.counts = Counts()
+        self.counts = DeliveryCounts()
         self.rows: deque[EventRow] = deque(maxlen=MOST_ROWS)
         self.total = 0
         """All rows, also those that are no longer kept."""

@@ -19,7 +19,7 @@ from inspector.errors import ConfigError, UsageError
 from inspector.export.quoting import REDACTED
 from inspector.export.recording_facts import facts_of
 from inspector.export.script_steps import ExportStep, steps
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -64,7 +64,7 @@ _ID = re.compile(r"(?:(?:^|[_-])(?:id|uuid|key|token|cursor|handle|ref)|(?<=[a-z
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the flow to `out`. Raises `UsageError` where it would be larger than a flow may be."""
-    maker = _Maker(journal, Chosen(journal, numbers))
+    maker = _FlowBuilder(journal, Selection(journal, numbers))
     made = maker.steps()
     server = safe(View(facts_of(journal).server).text("name"), 80)
     text = flow_text(
@@ -111,10 +111,10 @@ def _is_writable(value: Any) -> bool:
     return True
 
 
-class _Maker:
+class _FlowBuilder:
     """The steps of a flow, and what could not become one."""
 
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._chosen = chosen
         self._values = _Values()

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
 from inspector.export.json_edits import clean
-from inspector.export.recording_facts import Moments
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock
+from inspector.export.selection import Selection
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State
@@ -41,7 +41,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True).encode
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the archive to `out`, entry by entry. A request is selected by any of its events."""
-    entries = _Entries(journal, Chosen(journal, numbers))
+    entries = _Entries(journal, Selection(journal, numbers))
     creator = _dumps({"name": "Inspector", "version": __version__})
     out.write(f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":[')
     separator = "\n"
@@ -56,12 +56,12 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 class _Entries:
     """Creates the entries of one recording."""
 
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._index = journal.index
         self._chosen = chosen
         self._http = HttpExchanges(journal)
-        self._at = Moments(journal)
+        self._at = RecordingClock(journal)
 
     def all(self) -> Iterator[Iterator[str]]:
         """Yield each entry as pieces of JSON, in the order of their start."""

@@ -17,8 +17,8 @@ from importlib.resources import files
 from typing import IO, Any
 
 from inspector.errors import UsageError
-from inspector.export.recording_facts import Moments, facts_of, findings_of, marks_of
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
+from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
@@ -46,7 +46,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str)
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the page to `out`, block by block. Raises `UsageError` if it would be too large for a browser."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     check(journal, chosen)
     script, style = _ours()
     label = journal.header.get("target")
@@ -109,7 +109,7 @@ def _block(id: str, name: str, value: Any) -> str:
     return f'<script type="application/json"{about}>{text}</script>\n'
 
 
-def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
+def _facts(journal: Journal, chosen: Selection) -> dict[str, Any]:
     facts = facts_of(journal)
     named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
     head = [
@@ -117,7 +117,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
         ("revision", facts.revision),
         ("era", facts.era),
         ("transport", facts.transport),
-        ("recorded", f"{Moments(journal)(0)}, {duration(facts.duration)}"),
+        ("recorded", f"{RecordingClock(journal)(0)}, {duration(facts.duration)}"),
         ("events", f"{count(len(chosen))} of {count(len(journal))}"),
         ("errors", count(facts.errors) if facts.errors else None),
         ("invalid", count(facts.invalid) if facts.invalid else None),
@@ -133,7 +133,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
     }
 
 
-def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[Any]]]:
+def _blocks(journal: Journal, chosen: Selection) -> Iterator[tuple[list[Any], list[Any]]]:
     """Yield rows and bodies of `BLOCK` events at a time."""
     rows: list[Any] = []
     bodies: list[Any] = []

@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol
 
 from inspector.export.json_edits import clean
 from inspector.export.recording_facts import RecordingFacts, facts_of
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -52,7 +52,7 @@ Attributes = list[dict[str, Any]]
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, span by span."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     spans = Spans(journal, chosen, facts_of(journal))
     head, tail = around_spans(spans)
     out.write(f"{head}\n")

@@ -126,7 +126,7 @@ class OtlpStream:
             for name, value in (own | dict(headers or {})).items()
         ]
         self._spans: Spans | None = None
-        self._so_far = _SoFar(self._journal)
+        self._so_far = _GrowingEvents(self._journal)
         self._done = 0
         """Events up to here were looked at."""
         self._given_up: set[int] = set()
@@ -315,7 +315,7 @@ def _head_of(answer: httpx.Response) -> bytes:
     return found
 
 
-class _SoFar:
+class _GrowingEvents:
     """The events of a growing recording up to `last`."""
 
     def __init__(self, journal: Journal) -> None:

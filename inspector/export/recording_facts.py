@@ -57,7 +57,7 @@ def facts_of(journal: Journal) -> RecordingFacts:
     )
 
 
-class Moments:
+class RecordingClock:
     """The clock of a recording: formats the time of an event as RFC 3339, in the recording's time zone."""
 
     def __init__(self, journal: Journal) -> None:

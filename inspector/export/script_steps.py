@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from inspector.client.extensions import CAPABILITIES_KEY
 from inspector.export.quoting import NestedTooDeep, python_value, remark
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -42,7 +42,7 @@ class ExportStep(NamedTuple):
     """Whether it continues an earlier one."""
 
 
-def steps(journal: Journal, chosen: Chosen) -> Iterator[ExportStep]:
+def steps(journal: Journal, chosen: Selection) -> Iterator[ExportStep]:
     """Yield the client's requests in the selected exchanges, in order."""
     index = journal.index
     for exchange in chosen.exchanges():
@@ -91,7 +91,7 @@ MOST_ANSWERS = 1000
 """Maximum answers of each kind in a program."""
 
 
-def answers(journal: Journal, chosen: Chosen) -> ClientAnswers:
+def answers(journal: Journal, chosen: Selection) -> ClientAnswers:
     """Return the client's answers: to requests of the server, and in its input rounds."""
     found = ClientAnswers([], [], [], _declared(journal))
     index = journal.index

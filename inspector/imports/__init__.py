@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.recording_builder import RecordingMaker
+from inspector.imports.recording_builder import RecordingBuilder
 from inspector.imports.source import Source
 
 
@@ -63,7 +63,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
         raise UsageError(f"{out} is the file to import.", hint=Hint("Choose another name with ", Parameter.OUT, "."))
     check_free(out, force=force)
     beside = name_beside(out)
-    maker = RecordingMaker(beside, format, source)
+    maker = RecordingBuilder(beside, format, source)
     try:
         _module(FORMATS[format]).read(source, maker)
         if not maker.begun or not len(maker.journal):

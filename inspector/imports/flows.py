@@ -92,7 +92,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
         raise UsageError(f"Unknown format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist.", hint="Name a file or a folder.")
-    maker = _Maker(_module(format).read(path))
+    maker = _FlowBuilder(_module(format).read(path))
     texts = maker.texts()
     if not maker.steps:
         raise UsageError(
@@ -113,7 +113,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
     return ImportedCalls(format, list(files), maker.flows, maker.steps, maker.notes())
 
 
-class _Maker:
+class _FlowBuilder:
     """The flows of one collection."""
 
     def __init__(self, saved: SavedCollection) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector.imports.embedded_messages import ImportedEntry, amount
 from inspector.imports.http_messages import WebExchange, record_exchanges
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded, value_of
 
 _PATH = ("log", "entries")
@@ -24,7 +24,7 @@ def fits(source: Source) -> bool:
     return "log" in names and bool({"entries", "creator"} & names)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the archive."""
     document = source.document(*_PATH)
     found = []

@@ -29,7 +29,7 @@ _CREDENTIALS = frozenset((
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class RecordingMaker:
+class RecordingBuilder:
     """Writes the recording. First `begin`, then events in order, then `end`."""
 
     def __init__(self, out: Path, format: str, source: Source) -> None:

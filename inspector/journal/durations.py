@@ -30,7 +30,7 @@ _LEAST_QUEUE = 1000
 Interval = tuple[int, int]
 
 
-class Took(NamedTuple):
+class CallTimes(NamedTuple):
     """The duration of a call in microseconds."""
 
     server: int
@@ -53,7 +53,7 @@ class CallParts(NamedTuple):
     person: int
 
 
-def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
+def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> CallTimes | None:
     """Return the duration of the call of event `n`, its request or its answer; None without an answer.
 
     `until` is the present, in microseconds since the start, for a call without an answer then. `upto` is the last event
@@ -73,7 +73,7 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
         return None
     last = min(answer or index.count, upto or index.count)
     person = overlap(questions(index, request, last, end), begin, end)
-    return Took(max(end - begin - person, 0), person)
+    return CallTimes(max(end - begin - person, 0), person)
 
 
 def divided(journal: Journal, request: int, present: int) -> CallParts | None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.client.bare_connection import BareConnection, ConnectionListener
     from inspector.compare.rules import ComparisonRules
     from inspector.journal.journal import Journal
-    from inspector.replay.mock.statistics import Missed, MockReport
+    from inspector.replay.mock.statistics import MockReport, UnrecordedRequest
 
 Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
 """`once`: record if no recording exists, else replay. `new-episodes`: replay what is recorded, request the rest from
@@ -318,7 +318,7 @@ class CassetteServer(Cassette):
         return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
 
 
-def _missed(report: MockReport) -> list[Missed]:
+def _missed(report: MockReport) -> list[UnrecordedRequest]:
     """Return the requests that were neither in the recording nor sent to a live server."""
     return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
 

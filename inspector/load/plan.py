@@ -125,7 +125,7 @@ def _within(name: str, value: float, least: float, most: float) -> None:
         raise UsageError(f"The {name}, {number_text(value)}, is not between {least:g} and {most:,.0f}.")
 
 
-class Turns:
+class WeightedRotation:
     """Chooses the next call by weight, without chance: each tool comes at even distances."""
 
     def __init__(self, calls: Sequence[PlannedCall]) -> None:

@@ -18,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
 from inspector.load.connection import LoadConnection
 from inspector.load.measurement import Measurement
-from inspector.load.plan import LoadPlan, PlannedCall, Turns
+from inspector.load.plan import LoadPlan, PlannedCall, WeightedRotation
 from inspector.load.report import Floor, LoadReport
 from inspector.load.result_schemas import ResultSchemas
 from inspector.load.samples import ExchangeSample, KeptExchange
@@ -85,7 +85,7 @@ class LoadRun:
         self._prepared = prepared
         self._connect = connect
         self._told = told
-        self._turns = Turns(plan.calls)
+        self._turns = WeightedRotation(plan.calls)
         self._sample = ExchangeSample()
         self._schemas = ResultSchemas()
         self._wake = asyncio.Event()
@@ -195,7 +195,7 @@ class LoadRun:
             if not number:
                 if self._prepared is not None:
                     self.plan = replace(self.plan, calls=await self._prepared(connection.session))
-                    self._turns = Turns(self.plan.calls)
+                    self._turns = WeightedRotation(self.plan.calls)
                 self._check_tools(connection)
                 self._schemas.learn(connection.session.catalog.tools, self.plan.tools)
 

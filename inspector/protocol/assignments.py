@@ -34,14 +34,14 @@ def parse_assignments(words: list[str], schema: Any) -> Assignments:
     items. Raises `UsageError` for a word without `=`, text of the wrong type, or two words that contradict each other.
     """
     form = Form(schema, {})
-    reader = _Reader(form)
+    reader = _WordReader(form)
     for word in words:
         reader.take(word)
     value = form.value()
     return Assignments(value if isinstance(value, dict) else {}, list(reader.warnings))
 
 
-class _Reader:
+class _WordReader:
     def __init__(self, form: Form) -> None:
         self.form = form
         self.given: set[str] = set()

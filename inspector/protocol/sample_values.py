@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from inspector.protocol.forms.initial_values import Starts
-from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.initial_values import InitialValues
+from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import UNSET
 
 DEPTH_LIMIT = 8
@@ -47,8 +47,8 @@ def sample(schema: Any) -> Any:
 
 class _Sampler:
     def __init__(self, root: Any) -> None:
-        self.shaper = Shaper(root)
-        self.starts = Starts(self.shaper)
+        self.shaper = FieldReader(root)
+        self.starts = InitialValues(self.shaper)
         self.left = MEMBER_LIMIT
 
     def of(self, schema: Any, depth: int) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol import views
-from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 
@@ -25,7 +25,7 @@ WRAPPED = "x-fastmcp-wrap-result"
 
 def signature(tool: views.Tool) -> str:
     """Return the whole line."""
-    shaper = Shaper(tool.input_schema)
+    shaper = FieldReader(tool.input_schema)
     shape = shaper.shape(tool.input_schema)
     named = list(shape.properties.items())
     parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MOST_PARAMETERS]]
@@ -35,7 +35,7 @@ def signature(tool: views.Tool) -> str:
     return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
 
 
-def _parameter(shaper: Shaper, parent: FieldShape, name: str, schema: Any) -> str:
+def _parameter(shaper: FieldReader, parent: FieldShape, name: str, schema: Any) -> str:
     shape = shaper.shape(schema)
     required = name in parent.required
     has_default = "default" in shape.schema
@@ -44,7 +44,7 @@ def _parameter(shaper: Shaper, parent: FieldShape, name: str, schema: Any) -> st
     return f"{safe(name, NAME)}{mark}: {_type(shaper, schema, 0)}{default}"
 
 
-def _type(shaper: Shaper, schema: Any, level: int) -> str:
+def _type(shaper: FieldReader, schema: Any, level: int) -> str:
     shape = shaper.shape(schema)
     if shape.kind == "const":
         text = json_of(shape.schema.get("const"))
@@ -69,7 +69,7 @@ def _returned(schema: Any) -> str:
     """Return the type of the result, or empty text without an output schema."""
     if not isinstance(schema, dict):
         return ""
-    shaper = Shaper(schema)
+    shaper = FieldReader(schema)
     shape = shaper.shape(schema)
     if list(shape.properties) == ["result"] and (shape.schema.get(WRAPPED) is True or _is_wrapper(shape)):
         return _type(shaper, shape.properties["result"], 1)

@@ -19,7 +19,7 @@ _MOST = 100_000
 """Maximum values of one response that are compared."""
 
 
-class Carried:
+class LiveValues:
     """The live replacements of recorded values. `names` are the user's keys, in addition to those of the protocol."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:

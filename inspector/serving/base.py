@@ -42,7 +42,7 @@ class RequestHead:
 
 
 @dataclass(slots=True)
-class Arrived:
+class ClientMessage:
     """One message of a client: a request, a notification, a response, a batch, or invalid bytes."""
 
     data: bytes
@@ -58,7 +58,7 @@ class Arrived:
     """Over HTTP, the head of its request."""
 
     @classmethod
-    def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> Arrived:
+    def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> ClientMessage:
         """Parse a message leniently. An incomplete message is not parsed, even if its beginning is valid."""
         if cut:
             return cls(data, None, Shape.NONE, "it is incomplete", True, head)
@@ -131,7 +131,7 @@ class ServedClient(Protocol):
 class Handler(Protocol):
     """Answers one client session."""
 
-    def received(self, arrived: Arrived, reply: Reply) -> None:
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Handle a message. Never blocks; the answer may come later."""
 
     def left(self, reply: Reply) -> None:

@@ -20,7 +20,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
-from inspector.serving.base import Arrived, Fields, Opens, RequestHead
+from inspector.serving.base import ClientMessage, Fields, Opens, RequestHead
 from inspector.serving.http_connection import (
     ConnectionLimits,
     RequestRefusal,
@@ -185,7 +185,7 @@ class HttpEnd:
 
     def _post(self, request: ServedRequest, response: ServedResponse) -> None:
         head = request.head
-        arrived = Arrived.read(request.body, cut=not request.complete, head=head)
+        arrived = ClientMessage.read(request.body, cut=not request.complete, head=head)
         try:
             session = self._session_for(arrived, head, response)
         except (InspectorError, OSError) as error:  # the handler cannot accept another client
@@ -197,7 +197,7 @@ class HttpEnd:
         reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
-    def _session_for(self, arrived: Arrived, head: RequestHead, response: ServedResponse) -> ClientSession | None:
+    def _session_for(self, arrived: ClientMessage, head: RequestHead, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""

@@ -108,7 +108,7 @@ def _mapping(text: str) -> dict[str, Any]:
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        value = _Reader(yaml.parse(text, Loader=loader)).document()
+        value = _ValueBuilder(yaml.parse(text, Loader=loader)).document()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f" in line {mark.line + 2}"
@@ -120,7 +120,7 @@ def _mapping(text: str) -> dict[str, Any]:
     return value
 
 
-class _Reader:
+class _ValueBuilder:
     """Builds the values of one document from the parser's events, within limits."""
 
     def __init__(self, events: Any) -> None:

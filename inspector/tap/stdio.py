@@ -18,7 +18,7 @@ from contextlib import suppress
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.serving.base import MOST_UNSENT
-from inspector.serving.standard_streams import Claimed, DescriptorReader, DescriptorWriter, can_wait
+from inspector.serving.standard_streams import DescriptorReader, DescriptorWriter, StandardStreams, can_wait
 from inspector.tap.line_recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
@@ -79,8 +79,8 @@ class StdioTap:
             channels.STDIO, "spawn", argv=self.command, program=program or self.command[0],
             cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
         )  # fmt: skip
-        files = self._files = Claimed(0, 1)
-        complaints = _Complaints()
+        files = self._files = StandardStreams(0, 1)
+        complaints = _OwnStderr()
         self._to_server = InputPipe(self._process.stdin)
         self._to_client = DescriptorWriter(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
         self._to_person = DescriptorWriter(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
@@ -268,7 +268,7 @@ class StdioTap:
             self._process.wait(0.5)
 
 
-class _Complaints:
+class _OwnStderr:
     """Our stderr, on its own descriptor; other processes may share it, so it is restored."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
-from inspector.tui.search.sources import SearchHit, Words
+from inspector.tui.search.sources import SearchHit, SearchTerms
 from tests.tui.live_app import on_demo
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -36,8 +36,8 @@ def test_items_are_found_by_name_title_and_description() -> None:
         {"name": "refund-order", "description": "Pay back"}, {"name": "x", "title": "Refunds"},
         {"name": "y", "description": "Use REFUND-order"}, {"name": "z"}, {"name": 7}, {},
     ])  # fmt: skip
-    assert [hit.name for hit in sources.items(Words("refund"), catalog, "tools")] == ["refund-order", "x", "y"]
-    assert [hit.name for hit in sources.items(Words("order refund use"), catalog, "tools")] == ["y"]
+    assert [hit.name for hit in sources.items(SearchTerms("refund"), catalog, "tools")] == ["refund-order", "x", "y"]
+    assert [hit.name for hit in sources.items(SearchTerms("order refund use"), catalog, "tools")] == ["y"]
 
 
 def test_arguments_are_found_by_path_description_and_choices() -> None:
@@ -51,7 +51,7 @@ def test_arguments_are_found_by_path_description_and_choices() -> None:
         },
     }
     catalog = Catalog(tools=[{"name": "report", "inputSchema": schema}, {"name": "broken", "inputSchema": "refund"}])
-    found = list(sources.arguments(Words("refund"), catalog))
+    found = list(sources.arguments(SearchTerms("refund"), catalog))
     assert [hit.text for hit in found] == ["policy.refund_days  integer  Days", "list[].refunded"]
     assert {hit.key for hit in found} == {("tools", "report")}
 
@@ -60,16 +60,18 @@ def test_a_schema_without_an_end_is_searched_to_a_bound() -> None:
     endless: dict[str, Any] = {"properties": {}}
     endless["properties"]["needle"] = endless
     assert (
-        0 < len(list(sources.arguments(Words("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))) < 20
+        0
+        < len(list(sources.arguments(SearchTerms("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}]))))
+        < 20
     )
 
 
 def test_messages_come_newest_first_and_stop_when_they_are_no_longer_wanted() -> None:
     journal = example().journal
-    found = [n for numbers in sources.messages(Words("hello"), journal, len(journal), always) for n in numbers]
+    found = [n for numbers in sources.messages(SearchTerms("hello"), journal, len(journal), always) for n in numbers]
     assert found == sorted(found, reverse=True)
     assert found
-    assert not list(sources.messages(Words("hello"), journal, len(journal), lambda: False))
+    assert not list(sources.messages(SearchTerms("hello"), journal, len(journal), lambda: False))
 
 
 @pytest.fixture
@@ -91,7 +93,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("refund", 2, "3 messages"), ("REFUND order", 2, "1 message"), ("grün", 2, "1 message"), ('"quoted"', 3, "1 message"),
 ])  # fmt: skip
 def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str, first: int, amount: str) -> None:
-    (hit,) = sources.recordings(Words(text), None, always)
+    (hit,) = sources.recordings(SearchTerms(text), None, always)
     assert (hit.name, hit.note) == ("shop", amount)
     assert hit.text.startswith("today ")
     assert isinstance(hit.key, tuple)
@@ -101,8 +103,8 @@ def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str,
 def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> None:
     (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
     (mine,) = recorded.glob("*shop*")
-    assert not list(sources.recordings(Words("refund"), mine, always))
-    assert not list(sources.recordings(Words("nowhere"), None, always))
+    assert not list(sources.recordings(SearchTerms("refund"), mine, always))
+    assert not list(sources.recordings(SearchTerms("nowhere"), None, always))
 
 
 def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
@@ -110,8 +112,8 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
         "inspector: 1\nname: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
     )
     collection = Collection.read([tmp_path])
-    assert [hit.key for hit in sources.flows(Words("pay"), collection)] == [(tmp_path / "refunds.calls.yaml", 0)]
-    (hit,) = sources.flows(Words("order"), collection)
+    assert [hit.key for hit in sources.flows(SearchTerms("pay"), collection)] == [(tmp_path / "refunds.calls.yaml", 0)]
+    (hit,) = sources.flows(SearchTerms("order"), collection)
     assert hit.text.startswith("step 1")
 
 
@@ -154,7 +156,7 @@ def test_a_group_keeps_a_bounded_number_of_results() -> None:
     from inspector.tui.search.screen import SearchRows
 
     rows = SearchRows()
-    rows.clear(Words("x"))
+    rows.clear(SearchTerms("x"))
     for n in range(sources.MOST + 50):
         rows.add(SearchHit("messages", "x", key=n))
     rows.arrange()

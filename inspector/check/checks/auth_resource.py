@@ -106,7 +106,7 @@ async def fetch(visit: Visit, url: str) -> RecordedResponse:
     try:
         url_checks.secure(url)
     except ValueError as error:
-        return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
+        return RecordedResponse(1, reason=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
 
 

@@ -128,7 +128,7 @@ async def _authorize(visit: Visit, document: dict[str, Any], client: str, **para
     """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return RecordedResponse(1, why="it has no authorization endpoint")
+        return RecordedResponse(1, reason="it has no authorization endpoint")
     query = {
         "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
         "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
@@ -141,7 +141,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     """A request to the token endpoint."""
     endpoint = document.get("token_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return RecordedResponse(1, why="it has no token endpoint")
+        return RecordedResponse(1, reason="it has no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
     return await visit.web.send(
         "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS

@@ -68,8 +68,8 @@ async def public(visit: Visit) -> Outcome:
             for capability, method in _LISTS.items():
                 if not visit.can(capability):
                     continue
-                ours = await post.ask(method)
-                nobodys = await post.ask(method, own=False)
+                ours = await post.request(method)
+                nobodys = await post.request(method, own=False)
                 if _result(ours).get("cacheScope") != "public" or "result" not in nobodys.message:
                     continue
                 if _content(ours) != _content(nobodys):

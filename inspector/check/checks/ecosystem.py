@@ -101,7 +101,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
     post = RawPost(visit)
     try:
         more = (("Origin", _BROWSER),)
-        answer = await (post.ask("server/discover", more=more) if visit.modern else post.initialize(more))
+        answer = await (post.request("server/discover", more=more) if visit.modern else post.initialize(more))
     finally:
         await post.end()
     if not answer.status or answer.header("access-control-allow-origin") not in ("*", _BROWSER):
@@ -123,7 +123,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
 async def spelling(visit: Visit) -> Outcome:
     """The header names of one response."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless())
+        answer = await post.request(post.harmless())
     if not answer.headers:
         return skipped(f"the request got {answer.shown}")
     small = [name for name, _ in answer.headers if not name[:1].isupper()]
@@ -189,7 +189,7 @@ async def root(visit: Visit) -> Outcome:
     post = RawPost(visit)
     url = f"{visit.web.url.origin}/"
     try:
-        answer = await (post.ask("server/discover", url=url) if visit.modern else post.initialize(url=url))
+        answer = await (post.request("server/discover", url=url) if visit.modern else post.initialize(url=url))
     finally:
         await post.end()
     if "result" in answer.message:
@@ -209,7 +209,7 @@ async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
     post = RawPost(visit)
     try:
-        answer = await (post.ask("server/discover", own=False) if visit.modern else post.initialize(own=False))
+        answer = await (post.request("server/discover", own=False) if visit.modern else post.initialize(own=False))
     finally:
         await post.end()
     if answer.status != 401:
@@ -292,7 +292,7 @@ async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
     async with raw_post(visit) as post:
         kept = bool(post.session)
-        answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
+        answer = await post.request("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
     served = "result" in answer.message
     if kept and served:
         return remark("The server creates sessions, but accepts requests without one.", *answer.events)
@@ -359,7 +359,7 @@ async def idle_session(visit: Visit) -> Outcome:
         if not post.session:
             return skipped("the server gives no session ids")
         await asyncio.sleep(seconds)
-        answer = await post.ask(post.harmless())
+        answer = await post.request(post.harmless())
         if "result" in answer.message:
             return good(f"it stayed open for {seconds:g} s", *answer.events)
     return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)

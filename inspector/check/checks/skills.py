@@ -8,8 +8,8 @@ from inspector.check.check_table import CheckTable
 from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import (
     NOWHERE,
+    ReadDirectory,
     ServedSkills,
-    Walked,
     declares_directories,
     served_skills,
     walked,
@@ -60,7 +60,7 @@ def _needs_skills(
 
 
 def _needs_folders(
-    probe: Callable[[Visit, Skill, list[Walked]], Awaitable[Outcome | None]],
+    probe: Callable[[Visit, Skill, list[ReadDirectory]], Awaitable[Outcome | None]],
 ) -> Callable[[Visit], Awaitable[Outcome]]:
     """A check of the directories of each skill; a fault of one ends it."""
 
@@ -107,8 +107,8 @@ async def gotten(visit: Visit, served: ServedSkills) -> Outcome:
     skill = next((skill for skill in served.skills if skill.kind != "invalid"), None)
     if skill is None:
         return skipped("the server lists no skill")
-    asked = await visit.ask("skills/get", {"uri": skill.uri})
-    return good("", *asked.events) if asked.ok else bad(f"skills/get got {asked.reply}.", *asked.events)
+    response = await visit.request("skills/get", {"uri": skill.uri})
+    return good("", *response.events) if response.ok else bad(f"skills/get got {response.reply}.", *response.events)
 
 
 _passive(
@@ -149,7 +149,7 @@ for _head, _says, _fix in (
     fix="List each file of the directory with uri, digest and size, also those of nested skills.",
 )
 @_needs_folders
-async def complete(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def complete(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """The files of the directories against those of the entry."""
     known = {file.path for file in skill.files}
     root = uris.parse(skill.uri)
@@ -177,10 +177,10 @@ async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, F
             ):
                 if received > MOST_BYTES:
                     return found
-                asked = await visit.ask("resources/read", {"uri": file.uri})
-                check = check_result(skill, file, asked.result, asked.answer_n)
+                response = await visit.request("resources/read", {"uri": file.uri})
+                check = check_result(skill, file, response.result, response.response_n)
                 received += max(check.size, 0)
-                found.append((skill, check, asked))
+                found.append((skill, check, response))
     return found
 
 
@@ -193,11 +193,11 @@ def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileChe
         if not visit.allowed.skills:
             return skipped(Skip.SKILL_FILES)
         seen: list[int] = []
-        for skill, check, asked in await _read_files(visit, served):
+        for skill, check, response in await _read_files(visit, served):
             text = wrong(skill, check)
             if text:
-                return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *asked.events)
-            seen += asked.events
+                return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *response.events)
+            seen += response.events
         return good("", *seen) if seen else skipped("the server lists no skill")
 
 
@@ -276,15 +276,15 @@ async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
     """Some skills of the list."""
     seen: list[int] = []
     for skill in [each for each in served.skills if each.kind != "invalid"][:5]:
-        asked = await visit.ask("skills/get", {"uri": skill.uri})
-        entry = asked.body.get("skill")
-        if not asked.ok:
+        response = await visit.request("skills/get", {"uri": skill.uri})
+        entry = response.body.get("skill")
+        if not response.ok:
             continue
         if type(entry) is not dict or entry.get("uri") != skill.uri:
-            return bad(f"skills/get of {short(skill.uri)} has another skill: {short(entry)}.", *asked.events)
+            return bad(f"skills/get of {short(skill.uri)} has another skill: {short(entry)}.", *response.events)
         if entry != skill.raw:
-            return doubtful(f"skills/get of {short(skill.uri)} differs from the list.", *asked.events)
-        seen += asked.events
+            return doubtful(f"skills/get of {short(skill.uri)} differs from the list.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("the server lists no skill that skills/get answers")
 
 
@@ -306,10 +306,10 @@ def _refuses(
             return skipped(_NONE_LISTED)
         seen: list[int] = []
         for method, uri in asked_for(skill):
-            asked = await visit.ask(method, {"uri": uri}, probe=True)
-            if asked.code != INVALID_PARAMS:
-                return bad(f"{method} of {short(uri)} got {asked.reply}, not error -32602.", *asked.events)
-            seen += asked.events
+            response = await visit.request(method, {"uri": uri}, probe=True)
+            if response.code != INVALID_PARAMS:
+                return bad(f"{method} of {short(uri)} got {response.reply}, not error -32602.", *response.events)
+            seen += response.events
         return good("", *seen)
 
 
@@ -361,16 +361,16 @@ for _head, _says, _fix in (
     fix="Implement resources/directory/read for the directory of each skill and those in it.",
 )
 @_needs_folders
-async def folders_read(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each directory that a listed file lies in."""
     for folder in folders:
-        if not folder.asked[0].ok:
-            return bad(f"{short(folder.uri)} got {folder.asked[0].reply}.", *folder.events)
+        if not folder.responses[0].ok:
+            return bad(f"{short(folder.uri)} got {folder.responses[0].reply}.", *folder.events)
     wanted = {uris.directory(file.uri) for file in skill.files if file.path}
     for uri in sorted(wanted - {folder.uri for folder in folders})[: visit.limits.items]:
-        asked = await visit.ask("resources/directory/read", {"uri": uri})
-        if not asked.ok:
-            return bad(f"{short(uri)} got {asked.reply}.", *asked.events)
+        response = await visit.request("resources/directory/read", {"uri": uri})
+        if not response.ok:
+            return bad(f"{short(uri)} got {response.reply}.", *response.events)
     return None
 
 
@@ -380,7 +380,7 @@ async def folders_read(visit: Visit, skill: Skill, folders: list[Walked]) -> Out
     fix='Return files and directories of one level; "mimeType": "inode/directory" for directories.',
 )
 @_needs_folders
-async def children(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each child against the directory, and the listed files against the children."""
     for folder in folders:
         found = {child.get("uri"): child for child in folder.children}
@@ -396,7 +396,7 @@ async def children(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome
         missing = next(
             (file for file in skill.files if uris.directory(file.uri) == folder.uri and file.uri not in found), None
         )
-        if missing is not None and folder.asked[0].ok:
+        if missing is not None and folder.responses[0].ok:
             return bad(f"{short(folder.uri)} does not list {short(missing.path)}.", *folder.events)
     return None
 
@@ -417,11 +417,11 @@ _refuses(
     fix="Return a cursor only if there are more children.",
 )
 @_needs_folders
-async def folder_pages(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def folder_pages(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """The pages of each directory."""
     for folder in folders:
-        last = folder.asked[-1]
-        if folder.repeats or (len(folder.asked) > 1 and not last.ok):
+        last = folder.responses[-1]
+        if folder.repeats or (len(folder.responses) > 1 and not last.ok):
             what = "repeats a cursor" if folder.repeats else f"has a page with {last.reply}"
             return bad(f"{short(folder.uri)} {what}.", *folder.events)
     return None

@@ -71,8 +71,8 @@ async def hostile_origin(visit: Visit) -> Outcome:
 )
 async def unknown_address(visit: Visit) -> Outcome:
     """The endpoint URI of a stream with another id in it."""
-    async with visit.fresh() as link:
-        real = link.transport.requester.url
+    async with visit.new_connection() as connection:
+        real = connection.transport.requester.url
         path, _, query = real.target.partition("?")
         ids = [value for _, value in parse_qsl(query)] or [path.rpartition("/")[2]]
         id = max(ids, key=len)

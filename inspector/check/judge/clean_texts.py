@@ -11,7 +11,7 @@ MOST = 100_000
 """Digests that are kept, about 10 MB."""
 
 
-class Innocent:
+class CleanTexts:
     """A bounded set of texts, by their digests. It forgets all of them when it is full."""
 
     def __init__(self) -> None:

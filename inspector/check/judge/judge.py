@@ -17,7 +17,7 @@ from inspector.check.judge.modern_rules import AnsweredRequest
 from inspector.check.judge.notification_rules import Notice
 from inspector.check.judge.probes import Probes
 from inspector.check.judge.rules import RuleVerdict
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
@@ -47,7 +47,7 @@ class _Connection:
 
     def begin_again(self) -> None:
         """Reset the state of one connection, because a new one replaces it."""
-        self.watched = Watched()
+        self.state = JudgeState()
         self.http = HttpWatch(thorough=self.thorough)
         self.probes = Probes()
         self.lost = LostRequests()
@@ -81,9 +81,9 @@ class Judge:
         return found
 
     @property
-    def watched(self) -> Watched:
+    def state(self) -> JudgeState:
         """The state of the connection of the current event."""
-        return self._now.watched
+        return self._now.state
 
     def was_provoked(self, n: int) -> bool:
         """Whether event `n`, which has been judged, was provoked by a probe."""
@@ -130,7 +130,7 @@ class Judge:
 
     def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
         """Attach findings unless a probe has provoked the event. The rules learn from such events too."""
-        page = self.watched.schema_revision
+        page = self.state.schema_revision
         seen: set[tuple[str, str]] = set()
         for rule, level, sentence in verdicts:
             if (rule, sentence) not in seen and n not in self._provoked:
@@ -145,18 +145,18 @@ class Judge:
             yield from self._message(event)
         elif kind == Kind.HTTP:
             self._now.lost.head(event)
-            yield from self._now.http.head(event, self.watched)
+            yield from self._now.http.head(event, self.state)
         elif kind == Kind.SSE:
-            yield from self._now.http.bare_event(event, self.watched)
+            yield from self._now.http.bare_event(event, self.state)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
-            yield from self._now.http.received(event, None, self.journal.index, self.watched)
+            yield from self._now.http.received(event, None, self.journal.index, self.state)
             if not rules.refuses(event):
                 yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
                 yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8."
         elif kind == Kind.LIFE:
-            yield from self._now.http.life(event, self.watched)
+            yield from self._now.http.life(event, self.state)
             self._look_for_lost(event)
             if event.fields.get("event") == "reopen":
                 self._end(self._now)
@@ -173,7 +173,7 @@ class Judge:
         message = event.message
         if received:
             self._now.lost.arrived()
-            yield from self._now.http.received(event, message, self.journal.index, self.watched)
+            yield from self._now.http.received(event, message, self.journal.index, self.state)
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
@@ -186,7 +186,7 @@ class Judge:
             self._now.http.sent(event, message)
         if shape_of(message) == Shape.BATCH:
             if received:
-                yield from rules.batch_rules(self.watched)
+                yield from rules.batch_rules(self.state)
             items: Iterable[Any] = message
         else:
             items = (message,)
@@ -196,46 +196,46 @@ class Judge:
     def _sent(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         if type(message) is not dict:
             return
-        self.watched.sent(message, event.n, event.ch)
+        self.state.sent(message, event.n, event.ch)
         if shape_of(message) == Shape.REQUEST:
             self._release(message["method"])
         params = message.get("params")
         if message.get("method") == "tools/call" and type(params) is dict and not large:
-            yield from schema_rules.argument_rules(params, self.watched, self._now.schemas)
+            yield from schema_rules.argument_rules(params, self.state, self._now.schemas)
 
     def _release(self, method: str) -> None:
         """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy."""
         held, self._now.held = self._now.held, None
-        if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
+        if held is not None and method not in ("initialize", "server/discover") and not self.state.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
 
     def _received(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
-        n, watched = event.n, self.watched
+        n, state = event.n, self.state
         shape = shape_of(message)
         yield from rules.frame_rules(message, shape)
         if shape in (Shape.NONE, Shape.BATCH):
             return
         if self.thorough and not large:
-            yield from thorough_rules.message_rules(message, watched)
+            yield from thorough_rules.message_rules(message, state)
         if shape in (Shape.RESULT, Shape.ERROR):
-            stream = watched.streams.get(event.ch, 0)
+            stream = state.streams.get(event.ch, 0)
             yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
-            probe = watched.undecided and self._answered(event, message)[0] == "server/discover"
-            if probe and not watched.settled_by(message):
+            probe = state.undecided and self._answered(event, message)[0] == "server/discover"
+            if probe and not state.settled_by(message):
                 self._now.held = event
                 return
             yield from self._answer(event, message, shape, large)
             return
         if shape == Shape.REQUEST:
-            for ask in ERAS[watched.era].requests:
-                yield from ask(message, watched)
+            for request in ERAS[state.era].requests:
+                yield from request(message, state)
         else:
-            yield from rules.notification_rules(message, self.journal.index, n, watched)
+            yield from rules.notification_rules(message, self.journal.index, n, state)
             notice = self._notice(event, message)
-            for notify in ERAS[watched.era].notices:
-                yield from notify(notice, watched)
-        if not large and not watched.undecided:
-            yield from schema_rules.message_rules(message, watched, "")
+            for notify in ERAS[state.era].notices:
+                yield from notify(notice, state)
+        if not large and not state.undecided:
+            yield from schema_rules.message_rules(message, state, "")
 
     def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
         params = message.get("params")
@@ -243,21 +243,21 @@ class Judge:
         request = index.pair(event.n) or index.parent(event.n)
         return Notice(
             event.n, message["method"], params if type(params) is dict else {},
-            self.watched.streams.get(event.ch, 0), request, self._request,
+            self.state.streams.get(event.ch, 0), request, self._request,
         )  # fmt: skip
 
     # Answers
 
     def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[RuleVerdict]:
         """Check a response by the rules of its era and by the schema."""
-        watched = self.watched
+        state = self.state
         method, request = self._answered(event, message)
         body = message.get("result" if shape == Shape.RESULT else "error")
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
         elif self.thorough and not large and type(body) is dict:
-            yield from thorough_rules.error_rules(body, watched, self._request(request)[1])
-        era = ERAS[watched.era]
+            yield from thorough_rules.error_rules(body, state, self._request(request)[1])
+        era = ERAS[state.era]
         if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
         about = era.results if shape == Shape.RESULT else era.errors
@@ -265,22 +265,22 @@ class Judge:
             at = -1 if large else event.t
             answer = AnsweredRequest(method, self._request(request)[1], body, self._status(event), at)
             for rule in about:
-                yield from rule(answer, watched)
+                yield from rule(answer, state)
         if not large:
             if self._is_told_by_exchange(event, message, shape):
                 message = {**message, "id": 0}
-            if watched.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
+            if state.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
                 method = ""  # The result of an extension: the official schema does not define it.
-            yield from schema_rules.message_rules(message, watched, method)
+            yield from schema_rules.message_rules(message, state, method)
 
     def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
         """Whether to skip the id of an error, because its HTTP response tells which request it belongs to."""
-        by_stream = event.ch in self.watched.streams and message.get("id") is None
+        by_stream = event.ch in self.state.streams and message.get("id") is None
         return shape == Shape.ERROR and (by_stream or rules.refuses(event))
 
     def _status(self, event: Event) -> int:
         """The HTTP status of a message; recorded only if it is not 200."""
-        if event.ch not in self.watched.streams:
+        if event.ch not in self.state.streams:
             return 0
         status = event.fields.get("status")
         return status if type(status) is int else _OK
@@ -291,7 +291,7 @@ class Judge:
         if index.shape(n) != Shape.BATCH:
             request = index.pair(n)
             if not request and index.shape(n) == Shape.ERROR:
-                request = self.watched.streams.get(event.ch, 0)
+                request = self.state.streams.get(event.ch, 0)
             return (index.method(request) if request else ""), request
         id = message.get("id")
         if not isinstance(id, (int, str)):
@@ -300,31 +300,31 @@ class Judge:
         return (index.method(request) if request else ""), request
 
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
-        self.watched.answered(method, result)
+        self.state.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            asked = self._request(request)[1] if method in thorough_rules.DATA else None
-            yield from thorough_rules.result_rules(method, body, self.watched, asked)
+            params = self._request(request)[1] if method in thorough_rules.DATA else None
+            yield from thorough_rules.result_rules(method, body, self.state, params)
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":
             yield from self._tools(event, request, body)
         elif method == "tools/call" and not large:
             name = self._request(request)[1].get("name")
-            yield from schema_rules.structured_rules(name, body, self.watched, self._now.schemas)
+            yield from schema_rules.structured_rules(name, body, self.state, self._now.schemas)
 
     def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         cursor = self._request(request)[1].get("cursor")
         if cursor is None or cursor != self._now.next_page:
             self._now.tool_names = set()  # The first page, or one that does not follow the previous one.
         self._now.next_page = result.get("nextCursor")
-        over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
+        over_http = ERAS[self.state.era].http_tools if event.ch in self.state.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():
             if type(tool) is dict:
-                yield from rules.tool_rules(tool, self._now.tool_names, self.watched)
+                yield from rules.tool_rules(tool, self._now.tool_names, self.state)
                 for rule in over_http:
-                    yield from rule(tool, self.watched)
+                    yield from rule(tool, self.state)
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
         """Method and params of request `n`; empty if it has none."""

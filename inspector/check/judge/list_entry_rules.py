@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.errors import UsageError
 from inspector.protocol.uri_templates import Template
 
@@ -34,7 +34,7 @@ def page_rules(method: str, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         yield "UTIL-01", "must", f"nextCursor of {method} is {short(result['nextCursor'])}."
 
 
-def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def resource_rules(resource: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The members of a resource."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")
     if type(uri) is not str or not _ABSOLUTE.fullmatch(uri):
@@ -114,9 +114,9 @@ def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
         exact.add(name)
 
 
-def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def tool_rules(name: Any, tool: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The members of a tool."""
-    row = watched.features
+    row = state.features
     if row.icons and "inputSchema" in tool and tool["inputSchema"] is None:
         yield "TOOL-03", "must", f"The inputSchema of {short(name)} is null."
     description = tool.get("description")
@@ -140,9 +140,9 @@ def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Ru
         support = execution.get("taskSupport") if type(execution) is dict else None
         if support not in (None, "forbidden", "optional", "required"):
             yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
-        elif support in ("optional", "required") and not _task_calls(watched):
+        elif support in ("optional", "required") and not _task_calls(state):
             yield "TOOL-21", "must", f"{short(name)} has a taskSupport, but tasks.requests.tools.call is not declared."
-    if watched.era == "modern":
+    if state.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
             yield (
                 "TOOL-20",
@@ -176,8 +176,8 @@ def _is_object(schema: Any) -> bool:
     return type(schema) is dict and schema.get("type") == "object"
 
 
-def _task_calls(watched: Watched) -> bool:
-    found: Any = watched.server
+def _task_calls(state: JudgeState) -> bool:
+    found: Any = state.server
     for key in ("tasks", "requests", "tools", "call"):
         found = found.get(key) if type(found) is dict else None
     return found is not None

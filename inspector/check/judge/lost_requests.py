@@ -88,13 +88,13 @@ class LostRequests:
         message = error.get("message") if type(error) is dict else fields.get("why")
         if message is None or not self._stands:
             return  # We closed the connection, or it ended before.
-        asked: int = event.fields["for"]
-        status = self._statuses.get(index.channel(asked), 0)
+        request: int = event.fields["for"]
+        status = self._statuses.get(index.channel(request), 0)
         if status:
             # The server rejects with 4xx, which has its own checks; with 5xx it failed to respond.
             if status >= 500:
-                text = f"{short(index.method(asked))} got status {status} without a JSON-RPC message."
-                yield Unanswered(asked, ("BASE-02", "must", text), False)
+                text = f"{short(index.method(request))} got status {status} without a JSON-RPC message."
+                yield Unanswered(request, ("BASE-02", "must", text), False)
             return
         self._stands = False
         n = _newest_open(index, event)

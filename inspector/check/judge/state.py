@@ -34,7 +34,7 @@ class CachedAnswer(NamedTuple):
     digest: bytes
 
 
-class Watched:
+class JudgeState:
     """Revision, capabilities of both sides, tools seen so far, ids and progress. Bounded in size."""
 
     LIMIT = 50_000

@@ -42,7 +42,7 @@ _NUMBER = re.compile(r"[A-Za-z0-9+/_-]{16,}+|(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])
 """What may be encoded, or a number outside a word."""
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A part of a text that a person does not read as words, and what it says."""
 
     kind: str
@@ -110,16 +110,16 @@ def sentences(text: str) -> Iterator[str]:
         before = sentence[-_OVERLAP:]
 
 
-def decoded(text: str) -> Iterator[Decoded]:
+def decoded(text: str) -> Iterator[DecodedText]:
     """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
     if "<!--" in text:
         for found in _COMMENT.finditer(text):
             if says_words(found[1]):
-                yield Decoded("comment", found.start(), found[1].strip())
+                yield DecodedText("comment", found.start(), found[1].strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
-            yield Decoded("tags", 0, tags)
+            yield DecodedText("tags", 0, tags)
     if _SOLID.search(text) is None:
         return
     left = _MOST_DECODED
@@ -130,7 +130,7 @@ def decoded(text: str) -> Iterator[Decoded]:
                 return
             said = _decoded(kind, found[0])
             if says_words(said):
-                yield Decoded(kind, found.start(), said)
+                yield DecodedText(kind, found.start(), said)
 
 
 def _decoded(kind: str, run: str) -> str:

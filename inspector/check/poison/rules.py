@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Set
 from typing import Any
 
-from inspector.check.judge.clean_texts import Innocent, digest_of
+from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.text_rules import without_odd_values
 from inspector.check.poison.families import FAMILIES
-from inspector.check.poison.judge import Poison, TextPlace, is_innocent, judge_text
+from inspector.check.poison.judge import PoisonedText, TextPlace, is_innocent, judge_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
 from inspector.check.poison.prepared_text import same_but_numbers
@@ -45,7 +45,7 @@ MOST_NAMES = 20_000
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
-_innocent = Innocent()
+_innocent = CleanTexts()
 """Definitions without a finding whatever the names of the server are."""
 
 
@@ -171,7 +171,7 @@ def _is_most_of(argument: str, words: str) -> bool:
     return len(argument) * 2 > len(words) and argument in words
 
 
-def _sentence(whose: str, path: str, found: Poison) -> str:
+def _sentence(whose: str, path: str, found: PoisonedText) -> str:
     place = f"{whose}: {path}" if path else whose
     if found.family == "hidden":
         return f"{place} contains {found.words}."

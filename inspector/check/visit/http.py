@@ -44,7 +44,7 @@ class RecordedResponse:
     body: bytes = b""
     whole: bool = True
     """Whether the body ended; False for a stream that we stopped reading, or that broke off."""
-    answer_n: int = 0
+    response_n: int = 0
     """The event of the response's head."""
     message_n: int = 0
     """The event of the first message in its body."""
@@ -52,7 +52,7 @@ class RecordedResponse:
     """The events of a stream, including those without a message."""
     messages: list[Any] = field(default_factory=list)
     """The JSON values of the body: one, or one for each event of a stream."""
-    why: str = ""
+    reason: str = ""
     """The reason for a missing response."""
     seconds: float = 0.0
 
@@ -88,18 +88,18 @@ class RecordedResponse:
     @property
     def events(self) -> tuple[int, ...]:
         """The evidence."""
-        return tuple(n for n in (self.n, self.answer_n, self.message_n) if n)
+        return tuple(n for n in (self.n, self.response_n, self.message_n) if n)
 
     @property
     def shown(self) -> str:
         """The response in a few words for a sentence."""
         if not self.status:
-            return self.why or "no response"
+            return self.reason or "no response"
         code = f" and error {self.code}" if self.code is not None else ""
         return f"status {self.status}{code}"
 
 
-class Web:
+class HttpClient:
     """Requests to one server, on its own connections; call `close`."""
 
     def __init__(
@@ -156,7 +156,7 @@ class Web:
                 self.journal.record_sent(channel, body, parsed, conn=self.conn)
         answer = RecordedResponse(n)
         if not here and is_private(where.host) and not is_private(self.url.host):
-            answer.why = f"{where.origin} is a private address, but the server is public: the request was not sent"
+            answer.reason = f"{where.origin} is a private address, but the server is public: the request was not sent"
             return answer
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -166,10 +166,10 @@ class Web:
         except TimeoutError:
             answer.whole = False
             self._overdue[n] = loop.time() - began
-            answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
+            answer.reason = answer.reason or f"no response within {self.timeout if timeout is None else timeout:g} s"
         except HttpError as error:
             answer.whole = False
-            answer.why = error.message
+            answer.reason = error.message
         answer.seconds = loop.time() - began
         return answer
 
@@ -183,7 +183,7 @@ class Web:
         response = await endpoint.exchange(method, where, sent, body, lasting=True, connected=self._connected(where))
         try:
             answer.status, answer.headers = response.status, response.headers
-            answer.answer_n = self.journal.record_http(
+            answer.response_n = self.journal.record_http(
                 channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3),
                 conn=self.conn,
             )  # fmt: skip
@@ -235,9 +235,9 @@ class Web:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
             if answers >= until or len(answer.stream) >= most or len(answer.body) >= MOST:
-                raise _Enough
+                raise _EnoughRead
 
-        with suppress(_Enough):
+        with suppress(_EnoughRead):
             await response.pump(deliver)
             return
         answer.whole = False
@@ -257,7 +257,7 @@ class Web:
         self._endpoints.clear()
 
 
-class _Enough(Exception):
+class _EnoughRead(Exception):
     """Whether a stream has brought what the check waits for."""
 
 

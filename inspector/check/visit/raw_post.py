@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse, Web
+from inspector.check.visit.http import ACCEPT, JSON, HttpClient, RecordedResponse
 from inspector.check.visit.raw_connection import CLIENT, PREFIX
 from inspector.check.visit.visit import Visit
 from inspector.client.engine.header_fields import HeaderFields
@@ -52,7 +52,7 @@ class RawPost:
 
     def __init__(self, visit: Visit, capabilities: dict[str, Any] | None = None) -> None:
         self.visit = visit
-        self.web: Web = visit.web
+        self.web: HttpClient = visit.web
         self.capabilities = capabilities or {}
         self.session = ""
         """The session id, if the server gives one."""
@@ -77,7 +77,7 @@ class RawPost:
         Raises `HttpError` if rejected.
         """
         if self.visit.modern:
-            return await self.ask("server/discover")
+            return await self.request("server/discover")
         opened = self.opened = await self.initialize()
         if "result" not in opened.message:
             raise HttpError(f"plain HTTP requests are rejected: initialize got {opened.shown}")
@@ -118,7 +118,7 @@ class RawPost:
         self._next_id += 1
         return self._next_id
 
-    def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def new_request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send a request of the revision."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id(), "method": method}
         params = dict(params or {})
@@ -143,11 +143,11 @@ class RawPost:
             fields += [(name, value) for name, value in mirrored if name.lower() != VERSION_FIELD.lower()]
         return fields
 
-    async def ask(
+    async def request(
         self, method: str, params: dict[str, Any] | None = None, *, more: Fields = (), without: str = "", **how: Any
     ) -> RecordedResponse:
         """Send a request. `more` overrides headers; `without` removes one."""
-        message = self.request(method, params)
+        message = self.new_request(method, params)
         fields = [pair for pair in _over(self.fields(message), more) if pair[0].lower() != without.lower()]
         return await self._send(message, fields, **how)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InvalidAnswer, ServerError, UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 
@@ -213,7 +213,10 @@ VERBS = {
     "call": Verb(
         "call",
         run,
-        slots=(Slot("tool"), Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ...")),
+        slots=(
+            PositionalArgument("tool"),
+            PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+        ),
         options=(
             ARGS,
             Option(

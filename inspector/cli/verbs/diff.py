@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from inspector.cli.comparison_options import RULES, rules_of, told
 from inspector.cli.options import CONNECT, Option, host
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _text(
     from inspector.cli import surface_report
     from inspector.compare.surface import unread_lists
 
-    paint = Paint()
+    paint = Colours()
     yield a.title(out)
     yield b.title(out)
     if changes is not None:
@@ -104,7 +104,7 @@ def _text(
         yield from _conversation(out, paint, found)
 
 
-def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[str]:
+def _conversation(out: Output, paint: Colours, found: Conversation) -> Iterator[str]:
     counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := found.count(kind)))
     yield f"{paint('Conversation', 'bold')}: {counts or 'nothing to compare'}"
     for step in found.steps:
@@ -119,7 +119,7 @@ def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[st
         yield f"{found.ignored:,} {ones} not count: times, ids, ignored paths. --exact counts times and ids."
 
 
-def _changed(out: Output, paint: Paint, step: ConversationStep) -> Iterator[str]:
+def _changed(out: Output, paint: Colours, step: ConversationStep) -> Iterator[str]:
     moved = ", at another position" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
     for one in step.findings[:MOST]:
@@ -140,8 +140,8 @@ VERBS = {
         "diff",
         run,
         slots=(
-            Slot("a", completes="file", takes_command=True),
-            Slot("b", completes="file", takes_command=True, optional=True),
+            PositionalArgument("a", completes="file", takes_command=True),
+            PositionalArgument("b", completes="file", takes_command=True, optional=True),
         ),
         target="none",
         options=(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
 from inspector.cli.serve_options import address, is_address
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
 
@@ -506,7 +506,7 @@ VERBS = {
         "events",
         run,
         target="optional",
-        slots=(Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
+        slots=(PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
         options=(
             Option("--poll", "Poll this event type once", "NAME"),
             Option("--follow", "Print events of this type as they arrive", "NAME"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.export import FORMATS, check, export
 
@@ -141,7 +141,7 @@ VERBS = {
     "export": Verb(
         "export",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option(

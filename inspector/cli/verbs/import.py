@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import forced
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
 from inspector.imports.flows import CLIENTS, import_calls, recognised_client
@@ -70,7 +70,7 @@ VERBS = {
     "import": Verb(
         "import",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option("-o --output", "Recording or folder to write", "OUT", read=new_file, completes="file"),

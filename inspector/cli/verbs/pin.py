@@ -169,10 +169,10 @@ def _tell(
         out.line(f"{name} still offers what was pinned {_when(before)}.")
         return
     from inspector.cli import surface_report
-    from inspector.cli.colours import Paint
+    from inspector.cli.colours import Colours
     from inspector.compare.surface import AREAS
 
-    paint = Paint()
+    paint = Colours()
     ordered = sorted(changes, key=lambda change: AREAS.index(change.area))
     out.lines(paint(line, "red") for line in surface_report.warning(out, ordered))
     out.line(f"Changes since it was pinned {_when(before)}: {surface_report.summary(ordered)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import FORCE, Option, output, path, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ VERBS = {
     "redact": Verb(
         "redact",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option(

@@ -12,7 +12,7 @@ from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import Option, count, output, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -195,10 +195,10 @@ class _Progress:
 
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
-        from inspector.cli.colours import Paint
+        from inspector.cli.colours import Colours
         from inspector.flows.reports.text import TextReport
 
-        paint: Any = Paint()
+        paint: Any = Colours()
         self.report = TextReport({flow.display_path: flow.name for flow in flows}, ascii=self.out.ascii, paint=paint)
 
     def opened(self, secrets: Secrets) -> Any:
@@ -290,7 +290,7 @@ VERBS = {
     "run": Verb(
         "run",
         run,
-        slots=(Slot("paths", "paths", metavar="PATH ...", completes="file"),),
+        slots=(PositionalArgument("paths", "paths", metavar="PATH ...", completes="file"),),
         target="optional",
         options=(
             Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),

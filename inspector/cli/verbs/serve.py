@@ -10,7 +10,7 @@ from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import new_recording
 from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _verb() -> Verb:
     verb = Verb(
         "serve",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="optional",
         options=(
             Option(

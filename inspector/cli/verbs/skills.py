@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -267,7 +267,7 @@ VERBS = {
     "skills": Verb(
         "skills",
         run,
-        slots=(Slot("name", metavar="NAME|URI", optional=True, after=True),),
+        slots=(PositionalArgument("name", metavar="NAME|URI", optional=True, after=True),),
         options=(
             Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
             Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),

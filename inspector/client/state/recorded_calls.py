@@ -27,7 +27,7 @@ class RecordedCall:
     allowed = 0.0
     """The timeout in seconds; unknown in a recording."""
 
-    def __init__(self, flight: InFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, flight: RequestsInFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
         journal = flight.journal
         self.n = n
         self.method = journal.index.method(n)
@@ -68,7 +68,7 @@ class RecordedCall:
         return found.person / 1_000_000 if found is not None else 0.0
 
 
-class InFlight:
+class RequestsInFlight:
     """Our requests without an end. `advance` reads the events in order; `at` returns those of any moment."""
 
     def __init__(self, journal: Journal) -> None:

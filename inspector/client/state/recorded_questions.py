@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question, QuestionStatus
 from inspector.client.state.model import SessionModel
-from inspector.client.state.recorded_calls import InFlight
+from inspector.client.state.recorded_calls import RequestsInFlight
 from inspector.client.state.recorded_tracks import Budget, params_of, result_of
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import State as Standing
@@ -37,7 +37,7 @@ def wants_input(journal: Journal, n: int) -> bool:
 class Questions:
     """The questions of a recording: `events` are the numbers of the asking messages."""
 
-    def __init__(self, model: SessionModel, flight: InFlight) -> None:
+    def __init__(self, model: SessionModel, flight: RequestsInFlight) -> None:
         self.model = model
         self._flight = flight
         self.events = array("I")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from urllib.parse import unquote_plus
 
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
 
@@ -22,7 +22,7 @@ LONGEST_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
 SKEW = 60.0  # allowed clock difference in seconds
 
 
-class Identification:
+class ClientAuthentication:
     """Finds the client of a request, and authenticates it with its registered method only."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Identification:
         self._find = find
         self._audiences = audiences
         self._now = now
-        self._seen = Bounded()
+        self._seen = BoundedDict()
 
     def client(self, request: Request, form: RequestParameters) -> RegisteredClient:
         """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""

@@ -8,7 +8,7 @@ import secrets
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ class Clients:
 
     def __init__(self, clients: list[RegisteredClient]) -> None:
         self._known = {client.id: client for client in clients}
-        self._registered = Bounded(1000)
+        self._registered = BoundedDict(1000)
 
     def find(self, client_id: str) -> RegisteredClient | None:
         """A client by its id."""

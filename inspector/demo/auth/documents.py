@@ -8,7 +8,7 @@ import socket
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import CODE, DEVICE, REFRESH, RegisteredClient, from_metadata
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ class Documents:
 
     def __init__(self, fetch: Fetch | None = None) -> None:
         self._fetch = fetch or fetch_public
-        self._clients = Bounded(100)
+        self._clients = BoundedDict(100)
         self._clients[EXAMPLE] = read(EXAMPLE, _EXAMPLE)
 
     def find(self, url: str) -> RegisteredClient:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import LOOPBACK
 from inspector.demo.auth.http_values import LARGEST_FORM, HttpReply, Request
-from inspector.demo.auth.token_check import Gate
+from inspector.demo.auth.token_check import TokenCheck
 from inspector.demo.event_stream import is_gone
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ class AuthServer(ThreadingTCPServer):
         super().__init__((host, settings.port), _Handler)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.server_address[1]}"
-        self.gate = Gate(settings, server_url, self.url)
+        self.gate = TokenCheck(settings, server_url, self.url)
 
     def start(self) -> None:
         """Serves on a thread of its own, until the process ends."""
@@ -48,10 +48,10 @@ class AuthServer(ThreadingTCPServer):
             super().handle_error(request, client_address)
 
 
-def open_gate(settings: IssuerSettings, server_url: str) -> Gate:
+def open_gate(settings: IssuerSettings, server_url: str) -> TokenCheck:
     """Opens the gate of an MCP server and starts its authorization servers. Ends the process if they cannot listen."""
     if settings.layout in ("same-origin", "defaults"):
-        return Gate(settings, server_url, server_url)
+        return TokenCheck(settings, server_url, server_url)
     try:
         server = AuthServer(settings, server_url)
     except OSError as problem:

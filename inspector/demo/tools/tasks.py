@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, failure, form, result
-from inspector.demo.definitions import READ_ONLY, Toolbox
+from inspector.demo.definitions import READ_ONLY, ToolTable
 from inspector.demo.rpc import INTERNAL_ERROR, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 OPTIONAL = {"taskSupport": "optional"}
 PACE = {
     "seconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 3, "description": "How long it takes"},

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inspector.protocol.file_inputs import file_input
-from inspector.protocol.forms.schema import Choice, FieldShape, Shaper
+from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of, same, text_of
 from inspector.reasons import json_fault
 from inspector.text import safe, size
@@ -22,12 +22,12 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
 
-def hint_of(shape: FieldShape, shaper: Shaper) -> str:
+def hint_of(shape: FieldShape, shaper: FieldReader) -> str:
     """Describe the values of a field in a few words: `integer 1-100`, `one of 6`, `string email`. Safe to show."""
     return safe(_hint(shape, shaper, 0) + (" or null" if shape.nullable else ""), HINT_LIMIT)
 
 
-def _hint(shape: FieldShape, shaper: Shaper, level: int) -> str:
+def _hint(shape: FieldShape, shaper: FieldReader, level: int) -> str:
     schema, kind = shape.schema, shape.kind
     if kind == "const":
         return f"always {text_of(schema.get('const'))}"

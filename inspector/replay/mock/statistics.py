@@ -16,7 +16,7 @@ EXCERPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class UnrecordedRequest:
     """A request that was not in the recording."""
 
     client: int
@@ -37,11 +37,11 @@ class MockStatistics:
         self.requests = 0
         self.counts: Counter[str] = Counter()
         """`answered`, `missed`, `unanswered`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
-        self.missed: list[Missed] = []
+        self.missed: list[UnrecordedRequest] = []
         self.used: set[int] = set()
         """Recorded requests that matched a client's request."""
 
-    def miss(self, missed: Missed) -> None:
+    def miss(self, missed: UnrecordedRequest) -> None:
         """Store a request that was not in the recording."""
         self.counts["missed"] += 1
         if len(self.missed) < MOST_KEPT:
@@ -57,7 +57,7 @@ class MockReport:
     clients: int
     requests: int
     counts: dict[str, int]
-    missed: list[Missed]
+    missed: list[UnrecordedRequest]
     never_asked: list[tuple[int, str, str]]
     """Event number, method and parameters of unused recorded requests, up to `MOST_KEPT`."""
     never_asked_count: int

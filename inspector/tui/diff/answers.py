@@ -34,10 +34,10 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.content_blocks import Look, shown_blocks
+from inspector.tui.widgets.content_blocks import DrawOptions, shown_blocks
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection, Section
 from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
@@ -137,7 +137,7 @@ def _readable(side: AnswerSide) -> list[list[Section]] | None:
         return None
     if "structuredContent" in result and not repeats_content(result):
         return None
-    return [block.sections for block in shown_blocks(result["content"], Look(columns=0))]
+    return [block.sections for block in shown_blocks(result["content"], DrawOptions(columns=0))]
 
 
 def _lines(block: Sequence[Section]) -> list[str]:
@@ -203,7 +203,7 @@ class AnswersView(Container):
     AnswersView { layout: vertical; height: 1fr; }
     AnswersView #answers-list { height: 1fr; min-height: 5; }
     AnswersView #answers-sides { height: 3fr; }
-    AnswersView #answers-sides > Edge { width: 1fr; height: 1fr; }
+    AnswersView #answers-sides > Pane { width: 1fr; height: 1fr; }
     """
 
     def __init__(self, empty: str = "", *, id: str | None = None) -> None:
@@ -215,12 +215,12 @@ class AnswersView(Container):
         self._asked: tuple[AnswerSide, AnswerSide, str, str] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Edge(
+        yield Pane(
             VirtualList(DifferenceRows(), empty=self._empty, id="answers-rows"), title="Differences", id="answers-list"
         )
         with Horizontal(id="answers-sides"):
-            yield Edge(SideView(id="answer-a"), title="A", id="answers-a")
-            yield Edge(SideView(id="answer-b"), title="B", id="answers-b")
+            yield Pane(SideView(id="answer-a"), title="A", id="answers-a")
+            yield Pane(SideView(id="answer-b"), title="B", id="answers-b")
 
     def on_mount(self) -> None:
         scroll_together(self, *(self.query_one(f"#answer-{name}", SideView) for name in ("a", "b")))
@@ -240,7 +240,7 @@ class AnswersView(Container):
     def name_sides(self, a: AnswerSide, b: AnswerSide) -> None:
         """Name the sides and their facts, without a comparison."""
         for name, side in (("a", a), ("b", b)):
-            edge = self.query_one(f"#answers-{name}", Edge)
+            edge = self.query_one(f"#answers-{name}", Pane)
             edge.title = [(f"{name.upper()}  ", "muted"), (side.label, "bright")]
             edge.facts = side.facts
         if self._found is None:
@@ -288,7 +288,7 @@ class AnswersView(Container):
         self.query_one("#answer-b", SideView).display_side(b)
 
     def _draw_facts(self) -> None:
-        edge, found = self.query_one("#answers-list", Edge), self._found
+        edge, found = self.query_one("#answers-list", Pane), self._found
         facts: list[Pieces] = []
         if found is not None and found.differences:
             more = " and more" if found.truncated else ""

@@ -40,7 +40,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
@@ -104,16 +104,16 @@ class LoadScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
-        yield Edge(FactsView(what="the result", id="load-verdict-text"), id="load-verdict")
+        yield Pane(FactsView(what="the result", id="load-verdict-text"), id="load-verdict")
         with Horizontal(id="load-body"):
             with Vertical(id="load-left"):
-                yield Edge(FactsView(what="the plan", id="plan-rows"), title="Plan", id="load-plan")
-                yield Edge(FactsView(what="the counts", id="now-rows"), title="Now", id="load-now")
-            yield Edge(FactsView(what="the latency", id="latency-rows"), title="Latency", id="load-latency")
+                yield Pane(FactsView(what="the plan", id="plan-rows"), title="Plan", id="load-plan")
+                yield Pane(FactsView(what="the counts", id="now-rows"), title="Now", id="load-now")
+            yield Pane(FactsView(what="the latency", id="latency-rows"), title="Latency", id="load-latency")
             with Vertical(id="load-right"):
-                yield Edge(FactsView(what="the series", id="series-rows"), title="Over time", id="load-series")
-                yield Edge(FactsView(what="the errors", id="error-rows"), title="Errors", id="load-errors")
-                yield Edge(FactsView(what="the figures", id="process-rows"), title="Server process", id="load-process")
+                yield Pane(FactsView(what="the series", id="series-rows"), title="Over time", id="load-series")
+                yield Pane(FactsView(what="the errors", id="error-rows"), title="Errors", id="load-errors")
+                yield Pane(FactsView(what="the figures", id="process-rows"), title="Server process", id="load-process")
         yield Footer(id="footer")
         yield TooSmall()
 
@@ -210,14 +210,14 @@ class LoadScreen(Screen[None]):
         self._show("error-rows", error_rows(report, self._cells("error-rows")))
         lines = (self._lines("process-rows") - 3) // 2
         self._show("process-rows", process_rows(report, self._cells("process-rows"), max(lines, 1)))
-        self.query_one("#load-latency", Edge).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
-        self.query_one("#load-errors", Edge).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
+        self.query_one("#load-latency", Pane).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
+        self.query_one("#load-errors", Pane).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
         pids = [str(connection.pid) for connection in run.connections if connection.pid]
-        self.query_one("#load-process", Edge).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
+        self.query_one("#load-process", Pane).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
         self._draw_footer()
 
     def _draw_verdict(self, run: LoadRun, report: LoadReport) -> None:
-        edge = self.query_one("#load-verdict", Edge)
+        edge = self.query_one("#load-verdict", Pane)
         edge.title = [("Load  ", "muted"), (", ".join(self._plan.tools), "bright")]
         edge.tone = "error" if self._problem else ""
         states = {

@@ -104,7 +104,7 @@ def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
 # Folded rows
 
 
-class HttpWords:
+class HttpLabels:
     """The HTTP response folded into a row, in one or two words: `200 sse`. Bodies are read once."""
 
     def __init__(self, journal: Journal) -> None:

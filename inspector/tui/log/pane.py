@@ -29,7 +29,7 @@ from inspector.tui.log.jumps import next_hit, next_of
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.marking import AskNote, toggle_mark, write_note
 from inspector.tui.log.message_list import MessageList
-from inspector.tui.log.moment import AtMoment
+from inspector.tui.log.moment import MomentLog
 from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.log.rows import TIMES, TIMES_WORDS, MessageRows
 from inspector.tui.log.view import LONG, MessageView
@@ -56,7 +56,7 @@ DRAWN = 0.05
 """Seconds between two drawings while a thread reads."""
 
 
-class MessagesPane(AtMoment):
+class MessagesPane(MomentLog):
     """The log. `maximised` turns it into the exchange view; other panes call `select` and `show_exchange`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]

@@ -9,14 +9,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.cache import LRUCache
 
-from inspector.journal.durations import Took, took
+from inspector.journal.durations import CallTimes, took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size, yours
-from inspector.tui.log.labels import HttpWords, id_text, list_words, sign_of, standing
+from inspector.tui.log.labels import HttpLabels, id_text, list_words, sign_of, standing
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -50,7 +50,7 @@ class Numbers(Protocol):
     def position(self, n: int) -> int | None: ...
 
 
-class Everything:
+class AllEvents:
     """Every event up to `count`, which a tick sets."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class MessageRows:
         self.journal = journal
         self.folding = folding
         self.folds = folding is not None
-        self.everything = Everything()
+        self.everything = AllEvents()
         self.numbers: Numbers = self.everything
         self.times: Times = "clock"
         self.from_first = False
@@ -105,7 +105,7 @@ class MessageRows:
         """Of a recording: the last event before the moment shown; None at its end."""
         self.id_cells = _LEAST_ID
         self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
-        self._http = HttpWords(journal)
+        self._http = HttpLabels(journal)
         self._ids_seen = 0
         self._text_ids = 0
 
@@ -123,7 +123,7 @@ class MessageRows:
     def forget(self) -> None:
         """Read bodies again when they are drawn next."""
         self._summaries.clear()
-        self._http = HttpWords(self.journal)
+        self._http = HttpLabels(self.journal)
 
     def measure_ids(self) -> bool:
         """Measure the ids of new events. Returns True if the column got wider."""
@@ -257,13 +257,13 @@ class MessageRows:
         line = paint.cut(line, room)
         return [*line, Segment(" " * (room - paint.width(line))), *closing]
 
-    def _took(self, n: int) -> Took | None:
+    def _took(self, n: int) -> CallTimes | None:
         """The duration of a row's call so far; only on the row that shows it."""
         index = self.journal.index
         listed = self.list_messages(n)
         if listed:
             last = listed[-1]
-            return Took(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
+            return CallTimes(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
         if index.shape(n) in (Shape.RESULT, Shape.ERROR):
             return took(index, n)
         if self.now is not None and self.pending(n):

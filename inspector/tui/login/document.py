@@ -17,7 +17,7 @@ from inspector.tui.login.steps import title
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _TABS = (Tab("response", "response"), Tab("request", "request"), Tab("headers", "headers"))
@@ -49,7 +49,7 @@ def document_of(steps: Sequence[AuthStep], at: int) -> tuple[int, int]:
     return at, 0
 
 
-class LoginDocument(Edge):
+class LoginDocument(Pane):
     """One request of a login and its response, both redacted as in the recording."""
 
     DEFAULT_CSS = """

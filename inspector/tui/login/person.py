@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import Invitation
+from inspector.auth.person import LoginPage
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
 from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
@@ -48,7 +48,7 @@ class DialogPerson:
             raise _cancelled()
         return None if answer == ELSEWHERE else True
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Show what the login waits for."""
         host, url = safe(invitation.host, NAME), safe(invitation.url, LONGEST_URL)
         text = f"The browser is open at {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"

@@ -82,7 +82,7 @@ MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
 MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
 MainScreen.-zoomed #skills { width: 1fr; }
 MainScreen.-zoomed #log > #detail { display: block; height: 1fr; }
-MainScreen.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
+MainScreen.-zoomed #body > * Pane { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-medium SkillPane #skill-side { width: 42; }
 MainScreen.-narrow SkillPane #skill-md { display: none; }
 MainScreen.-narrow SkillPane #skill-side { width: 1fr; }

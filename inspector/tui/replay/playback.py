@@ -40,7 +40,7 @@ LOW = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Playing:
+class PlaybackOptions:
     """How to open a recording: its place, speed, longest gap and clock.
 
     The place is as the user types it (empty: the end). The gap is in seconds (0: unlimited).
@@ -74,14 +74,14 @@ class Playback:
     def __init__(
         self,
         session: RecordedSession,
-        playing: Playing | None = None,
+        playing: PlaybackOptions | None = None,
         *,
         follow_file: bool = False,
         opened_from: OpenedFrom | None = None,
     ) -> None:
         if opened_from is not None and opened_from.n:
-            playing = Playing(at=f"#{opened_from.n}")
-        opened = playing or Playing()
+            playing = PlaybackOptions(at=f"#{opened_from.n}")
+        opened = playing or PlaybackOptions()
         self.session = session
         self.follow_file = follow_file
         """The file is read while another process writes it."""

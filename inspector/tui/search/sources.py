@@ -73,7 +73,7 @@ class SearchHit:
     """What to open: see the source."""
 
 
-class Words:
+class SearchTerms:
     """The typed text: words that must all occur, in any case."""
 
     def __init__(self, text: str) -> None:
@@ -94,7 +94,7 @@ class Words:
         return " ".join(quoted(word) for word in self.all)
 
 
-def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit]:
+def items(words: SearchTerms, catalog: Any, name: ListName) -> Iterator[SearchHit]:
     """Yield the items of a list whose name, title or description fits. The key is the list's name and the address."""
     kind = KINDS[name]
     for item in catalog[name].items:
@@ -110,7 +110,7 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
-def arguments(words: Words, catalog: Any) -> Iterator[SearchHit]:
+def arguments(words: SearchTerms, catalog: Any) -> Iterator[SearchHit]:
     """Yield the arguments of tools whose name or description fits. The key is that of the tool."""
     for item in catalog["tools"].items:
         tool = item.get("name")
@@ -143,7 +143,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
 
 
-def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
+def messages(words: SearchTerms, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
     """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
     filter: Filter = parse(words.filter)
     scan = Scan(journal)
@@ -153,7 +153,7 @@ def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> 
         yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
 
-def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
+def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit]:
     """Yield the saved calls whose file, name or text fits. The key is the path and the number of the step, or 0."""
     for flow in collection.flows:
         if words.fit(flow.name, flow.path.name):
@@ -166,7 +166,7 @@ def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
                 break
 
 
-def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
+def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder with a line that has all words, newest first.
 
     The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
@@ -185,7 +185,7 @@ def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator
             yield SearchHit("recordings", info.label or info.path.name, day(info.started), found, (info.path, first))
 
 
-def _matches(path: Path, words: Words, wanted: StillWanted) -> tuple[int, int]:
+def _matches(path: Path, words: SearchTerms, wanted: StillWanted) -> tuple[int, int]:
     """Return the first event whose line has all words (0: none), and the number of such lines."""
     needles = [Needle(word).plain for word in words.all]
     lead, *others = sorted(needles, key=lambda forms: -max(map(len, forms)))

@@ -37,7 +37,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import LONGEST, Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import Section
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -129,18 +129,18 @@ class ServerPane(Container):
         self._newest = NewestAnswers(session.journal)
 
     def compose(self) -> ComposeResult:
-        yield Edge(
+        yield Pane(
             FactsView(id="identity-rows", empty="The server has not introduced itself yet."),
             title="Server",
             id="identity",
         )
         with Vertical(id="server-side"):
-            yield Edge(
+            yield Pane(
                 FactsView(id="connection-rows", empty="Not connected yet."),
                 title="Connection",
                 id="connection",
             )
-            stderr = Edge(
+            stderr = Pane(
                 VirtualList(self._stderr, follow=True, id="stderr-rows", empty="No output on stderr."),
                 title="stderr", id="stderr",
             )  # fmt: skip
@@ -191,7 +191,7 @@ class ServerPane(Container):
     def show_watch(self, on: bool) -> None:
         """Show whether its files are watched."""
         self._watching = on
-        identity = self.query_one("#identity", Edge)
+        identity = self.query_one("#identity", Pane)
         identity.facts = ("watching its files",) if on else ()
         identity.keys = self.hints()
         self.post_message(HintsChanged())
@@ -243,7 +243,7 @@ class ServerPane(Container):
         )
         if seen != self._seen and self.size.width:
             self._seen = seen
-            self.query_one("#identity", Edge).keys = self.hints()
+            self.query_one("#identity", Pane).keys = self.hints()
             self.post_message(HintsChanged())
             self.query_one("#identity-rows", FactsView).show(*self._identity())
             steps = step_rows(connection_steps(self.session.journal, self.session.upto), self._side_width)
@@ -255,7 +255,7 @@ class ServerPane(Container):
             self.query_one("#stderr").display = True
             self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
-            self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
+            self.query_one("#stderr", Pane).facts = (f"{len(self._stderr):,} lines",)
         if self._stderr.behind or self._authorizations.behind:
             self.call_after_refresh(self.tick)
 

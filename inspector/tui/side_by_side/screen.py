@@ -34,7 +34,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
@@ -133,7 +133,7 @@ class PairScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
-        with Edge(id="pair-form"), Vertical():
+        with Pane(id="pair-form"), Vertical():
             yield Paragraphs(id="pair-notes", most=4, after=1)
             yield FormView(id="pair-arguments")
         empty = "One key calls the tool in both sessions. Their answers are compared here."
@@ -310,7 +310,7 @@ class PairScreen(Screen[None]):
         self.query_one(Footer).hints = self.hints()
 
     def _draw_edge(self) -> None:
-        edge = self.query_one("#pair-form", Edge)
+        edge = self.query_one("#pair-form", Pane)
         edge.title = [(safe(self.name_of_tool, _NAME), "bright"), ("  in A and B", "muted")]
         again = [(f"{self._form.to_fix} to fix; the same key again: send anyway", "finding")]
         edge.facts = [again if self._sends_anyway else self._form.note()]

@@ -49,7 +49,7 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedTarget:
     """The typed text as a target; `kind` is the kind of target."""
 
     text: str
@@ -57,7 +57,7 @@ class Typed:
 
 
 @dataclass(frozen=True)
-class InRegistry:
+class RegistryRow:
     """One way to open a server of a registry."""
 
     server: RegistryServer
@@ -77,7 +77,7 @@ class Demo:
     """The demo server."""
 
 
-Thing = OpenSession | Configured | RecordingInfo | Typed | Demo | InRegistry
+Thing = OpenSession | Configured | RecordingInfo | TypedTarget | Demo | RegistryRow
 """A row's target."""
 
 GroupName = Literal["typed", "open", "configured", "recordings", "demo", "registry"]
@@ -192,10 +192,10 @@ class StartRows:
             return lambda width: self._configured(thing, width)
         if isinstance(thing, RecordingInfo):
             return lambda width: self._recording(thing, width)
-        if isinstance(thing, Typed):
+        if isinstance(thing, TypedTarget):
             pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
-        if isinstance(thing, InRegistry):
+        if isinstance(thing, RegistryRow):
             return lambda width: self._in_registry(thing, width)
         demo: list[Piece] = [
             "  ",
@@ -240,7 +240,7 @@ class StartRows:
             paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
         )  # fmt: skip
 
-    def _in_registry(self, thing: InRegistry, width: int) -> list[Segment]:
+    def _in_registry(self, thing: RegistryRow, width: int) -> list[Segment]:
         roomy = width >= _ROOMY
         state = paint.cell([(thing.state, "muted")], 28 if roomy else 20)
         return self._columns(width, "", thing.server.name, thing.choice.kind[:6], thing.choice.summary, state, [])
@@ -292,7 +292,7 @@ def _shortened(target: str, cells: int) -> str:
 def _identity(thing: Thing) -> Hashable:
     if isinstance(thing, Configured):
         return (str(thing.entry.path), thing.entry.name)
-    if isinstance(thing, InRegistry):
+    if isinstance(thing, RegistryRow):
         return (thing.server.name, thing.server.version, thing.choice.name)
     return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, OpenSession) else ""
 
@@ -302,7 +302,7 @@ def _name_of(thing: Thing) -> str:
         return f"@{thing.entry.name}"
     if isinstance(thing, RecordingInfo):
         return thing.label or thing.path.name
-    if isinstance(thing, InRegistry):
+    if isinstance(thing, RegistryRow):
         return thing.server.name
     return thing.name if isinstance(thing, OpenSession) else ""
 
@@ -317,7 +317,7 @@ def _has(words: Sequence[str], thing: Thing) -> bool:
         texts = (f"@{entry.name}", entry.summary, entry.source_label)
     elif isinstance(thing, RecordingInfo):
         texts = (thing.label, thing.target, thing.revision, when(thing.started), thing.path.name)
-    elif isinstance(thing, InRegistry):
+    elif isinstance(thing, RegistryRow):
         texts = (thing.server.name, thing.server.title, thing.server.description, thing.choice.summary)
     else:
         return True

@@ -33,7 +33,7 @@ from inspector.tui.timeline.pane_lines import (
 )
 from inspector.tui.timeline.view import ZOOM, TimelineView
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 TALL, STRIP, LOW = 34, 30, 26
 """Lines from which the figures have their full height, from which the session has a pane, and from which both are
@@ -119,11 +119,11 @@ class TimelinePane(Vertical):
         self._lanes = LanesView()
         self._methods = DrawnLines()
         self._items = DrawnLines()
-        yield Edge(self._session_lines, title="Session", id="timeline-session")
-        yield Edge(self._lanes, title="Timeline", id="timeline-lanes")
+        yield Pane(self._session_lines, title="Session", id="timeline-session")
+        yield Pane(self._lanes, title="Timeline", id="timeline-lanes")
         with Horizontal(id="timeline-below"):
-            yield Edge(self._methods, title="By method", id="timeline-methods")
-            yield Edge(self._items, title="At the cursor", id="timeline-items")
+            yield Pane(self._methods, title="By method", id="timeline-methods")
+            yield Pane(self._items, title="At the cursor", id="timeline-items")
 
     def on_mount(self) -> None:
         self.tick()
@@ -201,7 +201,7 @@ class TimelinePane(Vertical):
         begin, end = view.range if view.mark is not None else (window.begin, min(window.end - 1, view.latest))
         number = lanes.sent.overlapping(begin, end) + lanes.received.overlapping(begin, end)
         flying = lanes.sent.flying(*view.at_cursor)
-        edge = self.query_one("#timeline-lanes", Edge)
+        edge = self.query_one("#timeline-lanes", Pane)
         what = f"{moment(begin)} to {moment(end)}"
         facts: list[paint.Pieces] = [
             [(what, "bright" if view.mark is not None else "muted")], duration(end - begin),
@@ -218,10 +218,10 @@ class TimelinePane(Vertical):
         edge.facts = facts
         edge.keys = self.hints()
         errors: list[paint.Pieces] = [[(quantity(index.errors, "error"), "error")]] if index.errors else []
-        self.query_one("#timeline-session", Edge).facts = [
+        self.query_one("#timeline-session", Pane).facts = [
             moment(view.latest), quantity(index.count, "message"), *errors
         ]  # fmt: skip
-        items = self.query_one("#timeline-items", Edge)
+        items = self.query_one("#timeline-items", Pane)
         items.title = f"At {moment(view.cursor)}"
         items.facts = [f"{count(flying)} in flight"]
         self.post_message(HintsChanged())
@@ -260,7 +260,7 @@ class TimelinePane(Vertical):
     def _show_figures(self) -> None:
         view, stats = self.view, self._stats
         of = "of the session" if self._of_session else "in the range" if view.mark is not None else "in the window"
-        edge = self.query_one("#timeline-methods", Edge)
+        edge = self.query_one("#timeline-methods", Pane)
         edge.facts = [of]
         if stats is None:
             words = f"Zoom in for the figures: at most {count(MOST_MEASURED)} messages are measured."

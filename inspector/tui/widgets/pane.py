@@ -30,7 +30,7 @@ _ASCII = "+-+|++"
 _TONES = {"ask": "ask", "error": "error"}
 
 
-class Edge(Container):
+class Pane(Container):
     """A bordered pane around its children.
 
     All attributes may be set at any time and redraw only what they change: `title` (the thing's name), `facts` (each a
@@ -41,9 +41,9 @@ class Edge(Container):
     """
 
     DEFAULT_CSS = """
-    Edge { padding: 1; }
-    Edge > TabRow { dock: top; }
-    Edge > KeyLine { dock: bottom; }
+    Pane { padding: 1; }
+    Pane > TabRow { dock: top; }
+    Pane > KeyLine { dock: bottom; }
     """
 
     keeps_title: bool = False
@@ -73,10 +73,10 @@ class Edge(Container):
         self.tab_row.display = bool(tabs)
         self.key_line.display = bool(keys)
         self.key_line.muted = True
-        self.set_reactive(Edge.title, title)
-        self.set_reactive(Edge.facts, tuple(facts))
-        self.set_reactive(Edge.keys, tuple(keys))
-        self.set_reactive(Edge.tabs, tuple(tabs))
+        self.set_reactive(Pane.title, title)
+        self.set_reactive(Pane.facts, tuple(facts))
+        self.set_reactive(Pane.keys, tuple(keys))
+        self.set_reactive(Pane.tabs, tuple(tabs))
         self._within = False
         self._search: SearchLine | None = None
 

@@ -38,11 +38,11 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.start.rows import when as day
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.work_items import Past
+from inspector.tui.work.work_items import EarlierRun
 
 MOST = 200
 """Calls that are listed."""
@@ -150,12 +150,12 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
     DEFAULT_CSS = """
     EarlierCalls { align: center middle; }
-    EarlierCalls > Edge { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
+    EarlierCalls > Pane { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
     EarlierCalls VirtualList { height: 1fr; }
     """
 
     def __init__(
-        self, session: SessionState, item: CatalogItem, past: Sequence[Past], other: SessionState | None = None
+        self, session: SessionState, item: CatalogItem, past: Sequence[EarlierRun], other: SessionState | None = None
     ) -> None:
         """`past` are remembered calls; the calls of the `other` session are listed, too."""
         super().__init__()
@@ -168,7 +168,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def compose(self) -> ComposeResult:
         name = safe(self._item.address, 60)
         view = VirtualList(self._rows, empty="Reading recordings …", id="earlier")
-        yield Edge(view, title=["Earlier calls  ", (name, "bright")])
+        yield Pane(view, title=["Earlier calls  ", (name, "bright")])
 
     def on_mount(self) -> None:
         self._take_own()
@@ -248,7 +248,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self._draw()
 
     def _draw(self) -> None:
-        edge, count = self.query_one(Edge), len(self._rows)
+        edge, count = self.query_one(Pane), len(self._rows)
         self._list.empty = "Reading recordings …" if self._searching else "It was not called before."
         edge.facts = [quantity(count, "call"), *(["reading recordings …"] if self._searching else [])]
         large = f"{quantity(self._left_out, 'large recording')} not searched" if self._left_out else ""

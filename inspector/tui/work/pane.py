@@ -38,7 +38,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest_only import Latest
+from inspector.tui.work.latest_only import LatestOnly
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -87,8 +87,8 @@ class WorkPane(Container):
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
         self._recorded = RecordedCalls(session.journal, session) if session.commands is None else None
-        self._items = Latest(self, self._put_item)
-        self._puts = Latest(self, self._put_question)
+        self._items = LatestOnly(self, self._put_item)
+        self._puts = LatestOnly(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
         self._revision = ""
         self._log_seen = (-1, 0)

@@ -17,12 +17,12 @@ from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
-from inspector.tui.work.task_changes import Trails
+from inspector.tui.work.task_changes import TaskChanges
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.tasks import TaskActions
 
@@ -52,9 +52,9 @@ class TaskPane(Container, TaskActions):
         super().__init__(id=id)
         self.session = session
         self._task_shown: Task | None = None
-        self._trails = Trails(session.journal)
+        self._trails = TaskChanges(session.journal)
         self._facts = FactsView(empty="The selected task is shown here.", what="the task's details")
-        self._about = CompactEdge(self._facts, title="Task")
+        self._about = CompactPane(self._facts, title="Task")
         self._result = ResultPane(session)
         self._seen: tuple[Any, ...] = ()
         self._answered: tuple[Any, ...] = ()

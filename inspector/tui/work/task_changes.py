@@ -33,7 +33,7 @@ class TaskChange(NamedTuple):
     n: int
 
 
-class Trails:
+class TaskChanges:
     """The changes of every task by its id, read from the journal as it grows."""
 
     def __init__(self, journal: Journal) -> None:
