@@ -74,7 +74,7 @@ class OpenListener:
 
     wanted: str = ""
     fixed: bool = False
-    why: str = ""
+    reason: str = ""
     """Why a person is needed, as the start of an error message for runs without one. Empty: the first login."""
 
 

@@ -200,9 +200,9 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
             f"The browser came back to an address other than {asked.redirect_uri}.",
             hint="Paste the full address that the browser shows at the end.",
         )
-    if why := mismatch(back, asked.state):
+    if reason := mismatch(back, asked.state):
         raise AuthorizationNeeded(
-            f"The browser came back with a response that {why}, so it is rejected.", hint=STATE_HINT
+            f"The browser came back with a response that {reason}, so it is rejected.", hint=STATE_HINT
         )
     values = dict(given)
     if (iss := values.get("iss")) is None:
@@ -229,8 +229,8 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
 
 def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     """Return the exception for an error in the redirect (RFC 6749 section 4.1.2.1)."""
-    code, why = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
-    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
+    code, reason = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
+    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     if values["error"] == "access_denied":
         return Denied(f"The authorization server denied access with {said}.", hint="Log in again.")
     hints = {

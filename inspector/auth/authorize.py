@@ -322,16 +322,16 @@ class Authorization:
         yield StoreGrant(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, why: str = "") -> AuthFlow[Grant]:
+    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, reason: str = "") -> AuthFlow[Grant]:
         """Get a new token by the grant of the options; it is stored if a person had to act.
 
-        `why` is the error message when a person is needed and none is present.
+        `reason` is the error message when a person is needed and none is present.
         """
         kind = grants.kind_of(found, self.options)
         if self.options.client_id:
             self._client_issuer = self._client_issuer or found.server.issuer
             self._means.options = self.options = replace(self.options, client_issuer=self._client_issuer)
-        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, why)
+        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, reason)
         self.grant = grant
         if grants.needs_person(kind):
             yield StoreGrant(grant.issuer, grant.resource, grant)

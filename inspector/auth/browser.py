@@ -131,27 +131,27 @@ class Callback:
         if self._came.done():
             return _page("410 Gone", "This login was already received. Go back to the terminal.")
         origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
-        if why := self._mismatch(f"{origin}{target}"):
-            return self._refuse(why)
+        if reason := self._mismatch(f"{origin}{target}"):
+            return self._refuse(reason)
         self._came.set_result(f"{origin}{target}")
         return _page(
             "200 OK", "Inspector received the login response. You can close this page and go back to the terminal."
         )
 
-    def _refuse(self, why: str) -> bytes:
+    def _refuse(self, reason: str) -> bytes:
         """Keep waiting: any page can send a browser here, and must not be able to end a login."""
         self._refused += 1
         if self._refused >= MOST_REFUSED:
             self._came.set_exception(
                 AuthorizationNeeded(
                     f"The browser came back {self._refused} times with a response to another login. The last one "
-                    f"{why}.",
+                    f"{reason}.",
                     hint="Close other tabs of this login, and log in again.",
                 )
             )
         return _page(
             "400 Bad Request",
-            f"This response does not belong to the current login: it {why}. Inspector is still waiting. Finish the "
+            f"This response does not belong to the current login: it {reason}. Inspector is still waiting. Finish the "
             "login in the page that Inspector opened, or start it again in the terminal.",
         )
 

@@ -134,16 +134,16 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         raise failure
     if said:
         # A server that names a metadata URL is not of 2025-03-26, so its default endpoints would be guesses.
-        why = f": {tried[0][1]}" if tried else ""
+        reason = f": {tried[0][1]}" if tried else ""
         yield from record_step(
-            "resource", f"No metadata was found at the challenge's URL or the well-known URLs{why}", ok=False,
+            "resource", f"No metadata was found at the challenge's URL or the well-known URLs{reason}", ok=False,
             rule="C-AUTH-05", places=tried,
             fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
                 "server.",
         )  # fmt: skip
         raise AuthorizationNeeded(
             f"The protected resource metadata is neither at “{safe(said, 200)}”, the URL of the challenge, nor at a "
-            f"well-known URL{why}.",
+            f"well-known URL{reason}.",
             hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from record_step(

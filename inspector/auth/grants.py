@@ -71,17 +71,17 @@ def acquire(
     mcp_server: str,
     scope: tuple[str, ...] | None,
     means: TokenContext,
-    why: str = "",
+    reason: str = "",
 ) -> AuthFlow[Grant]:
     """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
 
-    `why` is the message when a person is needed and none is present; empty for a first login.
+    `reason` is the message when a person is needed and none is present; empty for a first login.
     """
     key = ""
     if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
         key = assertions.new_key()
         yield RegisterSecret(key)
-    job = _GrantRun(found, mcp_server, scope, means, key, why)
+    job = _GrantRun(found, mcp_server, scope, means, key, reason)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -95,7 +95,13 @@ class _GrantRun:
     """One run of a grant: its servers, options and scopes."""
 
     def __init__(
-        self, found: Discovery, mcp_server: str, scope: tuple[str, ...] | None, means: TokenContext, key: str, why: str
+        self,
+        found: Discovery,
+        mcp_server: str,
+        scope: tuple[str, ...] | None,
+        means: TokenContext,
+        key: str,
+        reason: str,
     ) -> None:
         self._server: AuthorizationServer = found.server
         self._resource = found.resource.resource
@@ -104,7 +110,7 @@ class _GrantRun:
         self._means = means
         self._options = means.options
         self._key = key
-        self._why = why
+        self._why = reason
 
     # With a person
 
@@ -282,7 +288,7 @@ class _GrantRun:
                     hint="Use an http URL on this machine, or an https URL.",
                 ) from None
         answer = yield OpenListener(
-            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why
+            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), reason=self._why
         )
         assert isinstance(answer, str)
         return answer

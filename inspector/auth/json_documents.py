@@ -68,8 +68,8 @@ def described(answer: Fetched) -> str:
 
 def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
     """Return `error` and `error_description` of an OAuth response, safe to show; empty if missing."""
-    code, why = (values or {}).get("error"), (values or {}).get("error_description")
-    return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
+    code, reason = (values or {}).get("error"), (values or {}).get("error_description")
+    return safe(code, 60) if isinstance(code, str) else "", safe(reason, 200) if isinstance(reason, str) else ""
 
 
 class OAuthDocument:
@@ -158,14 +158,14 @@ class OAuthDocument:
                 url_checks.secure(value)
             except ValueError as error:
                 shown = safe(value, 120)
-                why = f"is “{shown}”, which is not allowed: {error}"
-                raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
+                reason = f"is “{shown}”, which is not allowed: {error}"
+                raise self.refused(name, reason, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 
-    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> InvalidDocument:
-        """Return the error for the value under `name`: `why` it is invalid, and what it `should` be or have."""
+    def refused(self, name: str, reason: str, should: str, *, rule: str = "") -> InvalidDocument:
+        """Return the error for the value under `name`: `reason` it is invalid, and what it `should` be or have."""
         hint = f"“{name}” should {should}. {self._hint}".rstrip()
-        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
+        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {reason}.", hint=hint, field=name, rule=rule)
 
 
 def is_scope(text: str) -> bool:

@@ -185,14 +185,14 @@ def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | N
         )
     redirects = document.texts("redirect_uris")
     if redirects and redirect_uri not in redirects:
-        why = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
-        raise document.refused("redirect_uris", why, f"contain {redirect_uri}, as requested")
+        reason = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
+        raise document.refused("redirect_uris", reason, f"contain {redirect_uri}, as requested")
     secret = document.text("client_secret")
     said = document.text("token_endpoint_auth_method")
     method: Method = next((known for known in METHODS if known == said), asked)
     if said and (said != method or said == "private_key_jwt"):
-        why = f"is “{safe(said, 60)}”, which was not requested"
-        raise document.refused("token_endpoint_auth_method", why, f"be “{asked}”")
+        reason = f"is “{safe(said, 60)}”, which was not requested"
+        raise document.refused("token_endpoint_auth_method", reason, f"be “{asked}”")
     if not said and asked == "none" and secret and offered is None:
         # Neither the metadata nor the response names a method: the default of both applies (RFC 7591 section 2).
         method = "client_secret_basic"
@@ -216,8 +216,8 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
 def _refused(
     server: AuthorizationServer, status: int, values: dict[str, object] | None, redirect_uri: str
 ) -> AuthorizationNeeded:
-    code, why = json_documents.error_of(values)
-    said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
+    code, reason = json_documents.error_of(values)
+    said = f" with “{code}”" + (f": {reason}" if reason else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
         hint = Hint(
             f"It should accept {redirect_uri} with any port: a loopback address. Otherwise register a client by "

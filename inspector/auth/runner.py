@@ -247,7 +247,7 @@ class FlowRunner:
     async def _listen(self, action: OpenListener) -> str:
         if not self._person.present and self._open_browser is not True:
             # Checked before a client is registered in vain.
-            raise person_required(action.why or "A person must log in")
+            raise person_required(action.reason or "A person must log in")
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted
@@ -296,14 +296,14 @@ class FlowRunner:
     def _mismatch(self, back: str, state: str) -> str:
         """Return why a redirect or a pasted URL is rejected; recorded and shown up to a limit."""
         try:
-            why = authorization_code.mismatch(back, state)
+            reason = authorization_code.mismatch(back, state)
             names = authorization_code.names_in(back)
         except AuthorizationNeeded as error:
-            why, names = f"cannot be read: {error.message}", []
-        if why:
-            self._mismatches.append(why)
+            reason, names = f"cannot be read: {error.message}", []
+        if reason:
+            self._mismatches.append(reason)
             if len(self._mismatches) <= MISMATCHES_TOLD:
-                text = f"The browser came back with a response that {why}. It is rejected; Inspector keeps waiting"
+                text = f"The browser came back with a response that {reason}. It is rejected; Inspector keeps waiting"
                 self._recorder.auth(
                     "callback",
                     False,
@@ -313,7 +313,7 @@ class FlowRunner:
                     facts={"came_with": names},
                 )
                 self._person.say(f"{text}.")
-        return why
+        return reason
 
     async def _came_back(self, visit: VisitPage) -> str:
         """Wait for the browser or for a pasted URL, whichever is first."""

@@ -232,8 +232,8 @@ class Store:
     def _tell(self, problem: str) -> None:
         if any(entry.get("secrets") for table in ("grants", "clients") for entry in self._entries(table)):
             return
-        why = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
-        self.warn(f"{why}. Tokens are stored in {self._path}, which only you can read.")
+        reason = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
+        self.warn(f"{reason}. Tokens are stored in {self._path}, which only you can read.")
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:

@@ -141,8 +141,8 @@ def granted(
     scope = document.text("scope").split()
     for each in scope:
         if not json_documents.is_scope(each):
-            why = f"contains “{safe(each, 60)}”, which is not a valid scope"
-            raise document.refused("scope", why, "be scopes without spaces, quotes or control characters")
+            reason = f"contains “{safe(each, 60)}”, which is not a valid scope"
+            raise document.refused("scope", reason, "be scopes without spaces, quotes or control characters")
     if key and token_type == "DPoP":
         yield RegisterSecret(key)
     grant = Grant(
@@ -297,8 +297,8 @@ def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenCon
 def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
     token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
     if token and not _TOKEN.match(token):
-        why = "contains characters that are not allowed in a token"
-        raise document.refused(name, why, "be printable ASCII, without spaces and line breaks")
+        reason = "contains characters that are not allowed in a token"
+        raise document.refused(name, reason, "be printable ASCII, without spaces and line breaks")
     return token
 
 
@@ -324,10 +324,10 @@ def _refused(
     asked: Mapping[str, str],
     secret: str,
 ) -> AuthorizationNeeded:
-    code, why = json_documents.error_of(values)
+    code, reason = json_documents.error_of(values)
     for value in {*asked.values(), secret}:
         # A server may echo its request, secrets included.
-        why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
+        reason = reason.replace(value, "…") if len(value) >= SHORTEST_SECRET else reason
     where = safe(server.issuer, 200)
     if not code:
         found = (
@@ -365,7 +365,7 @@ def _refused(
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
         hint = Hint(hint).then("The response should have status 400 (RFC 6749 section 5.2).")
-    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
+    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     return TokenRefused(
         f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code
     )

@@ -334,11 +334,11 @@ def _place(path: Path, text: str) -> int:
     return int(last.start_mark.column)
 
 
-def _refused(path: Path, at: Any, why: str, remedy: str) -> CannotAppend:
+def _refused(path: Path, at: Any, reason: str, remedy: str) -> CannotAppend:
     """The error; `at` is a position or a part of the YAML document."""
     mark = getattr(at, "start_mark", None)
     position = Position(mark.line + 1, mark.column + 1) if mark is not None else at
-    return CannotAppend(path, position, f"{why}, so nothing was added.", hint=remedy)
+    return CannotAppend(path, position, f"{reason}, so nothing was added.", hint=remedy)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -206,9 +206,9 @@ async def _entries(found: CardDiscovery, answer: CardResponse, fetch: FetchCard,
         if not entry.url:
             found.cards.append(FoundCard(f"{answer.url} (data)", answer.url, entry.data, answer))
             continue
-        why = refusal(entry.url, answer.url)
-        if why:
-            found.notes.append(f"The card at {entry.url[:200]} was not fetched: {why}.")
+        reason = refusal(entry.url, answer.url)
+        if reason:
+            found.notes.append(f"The card at {entry.url[:200]} was not fetched: {reason}.")
         else:
             await _card(found, entry.url, entry.url, fetch, seen)
 

@@ -42,9 +42,9 @@ class CardFetcher:
 
     async def _get(self, url: str, accept: str) -> CardResponse:
         at = url
-        why = refusal(url, self._home)
-        if why:
-            return CardResponse(url, problem=f"it was not fetched: {why}")
+        reason = refusal(url, self._home)
+        if reason:
+            return CardResponse(url, problem=f"it was not fetched: {reason}")
         for _ in range(MOST_REDIRECTS + 1):
             answer = await self._fetching.send(
                 "GET", at, (("Accept", accept),), b"", limit=self._largest, admit=self._admits
@@ -56,9 +56,9 @@ class CardFetcher:
             if answer.status not in _REDIRECTS:
                 return found
             at = urljoin(at, found.header("location"))
-            why = refusal(at, self._home)
-            if why:
-                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {why}")
+            reason = refusal(at, self._home)
+            if reason:
+                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {reason}")
         return CardResponse(url, problem=f"it redirects more than {MOST_REDIRECTS} times")
 
     def _admits(self, address: str) -> bool:

@@ -499,16 +499,16 @@ class Runner:
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
     async def _outcome(self, visit: Visit, check: Check) -> Outcome:
-        why = self.wanted.refuses(check)
-        if visit.shared.problem and not why:
+        reason = self.wanted.refuses(check)
+        if visit.shared.problem and not reason:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
-        why = why or self._gone
-        if not why and time.monotonic() > self._until:
-            why = f"the run reached its limit of {self.wanted.limits.run:g} s"
-        if not why and not check.apart and visit.session.phase != "ready":
-            why = await self._revive(visit)
-        if why or check.probe is None:
-            return skipped(why)
+        reason = reason or self._gone
+        if not reason and time.monotonic() > self._until:
+            reason = f"the run reached its limit of {self.wanted.limits.run:g} s"
+        if not reason and not check.apart and visit.session.phase != "ready":
+            reason = await self._revive(visit)
+        if reason or check.probe is None:
+            return skipped(reason)
         before = len(self.journal)
         try:
             outcome = await self._probed(visit, check, check.probe)
@@ -529,13 +529,13 @@ class Runner:
             if outcome.seen in ("nothing", "good"):
                 outcome = bad(f"The server exited during this check: {said}", before + 1)
         elif outcome.seen not in ("good", "remark") or self._failed_since(before):
-            why = await self._refusing(visit, check)
-            if why:
+            reason = await self._refusing(visit, check)
+            if reason:
                 self._gone = f"the server stopped accepting connections after {check.id} ({visit.visited.name})"
                 self.run.deaths.append(
-                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {why}"
+                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {reason}"
                 )
-                outcome = doubtful(f"After this check the server stopped accepting connections: {why}", before + 1)
+                outcome = doubtful(f"After this check the server stopped accepting connections: {reason}", before + 1)
         return outcome
 
     async def _probed(self, visit: Visit, check: Check, probe: Probe) -> Outcome:
@@ -613,10 +613,10 @@ class Runner:
         try:
             async with visit.new_connection() as link:
                 first = await link.request("server/discover", {}) if visit.modern else link.opened
-                why = first.reason if first is not None else ""
+                reason = first.reason if first is not None else ""
         except ConnectionProblem as error:
             return error.message
-        return why if why or check.apart else await self._revive(visit)
+        return reason if reason or check.apart else await self._revive(visit)
 
     async def _takes_connections(self, target: HttpTarget) -> bool:
         """Existing connections may still work when the server accepts no new ones."""

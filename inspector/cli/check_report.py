@@ -121,14 +121,14 @@ def _areas(report: Report, paint: VerdictColours) -> Iterator[str]:
 
 def plan(rows: list[tuple[Check, str]]) -> Iterator[str]:
     """The plan: the checks that would run, and the others with reasons."""
-    done = [check for check, why in rows if not why]
+    done = [check for check, reason in rows if not reason]
     yield f"{len(done)} checks would run:"
     for check in done:
         alone = ", on its own connection" if check.apart else ""
         how = {"passive": "reads messages", "active": f"asks{alone}", "tool": "calls tools"}.get(check.mode, check.mode)
         yield f"  {check.id:9} {how:38} {check.says}"
-    left = [(check, why) for check, why in rows if why]
+    left = [(check, reason) for check, reason in rows if reason]
     if left:
         yield f"{len(left)} would be skipped:"
-        for check, why in left:
-            yield f"  {check.id:9} {why}"
+        for check, reason in left:
+            yield f"  {check.id:9} {reason}"

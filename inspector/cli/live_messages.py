@@ -192,15 +192,15 @@ class Watch:
         if self._strays > STRAYS:
             return ["note: The recording has more unusable messages."]
         if event.kind is Kind.INVALID:
-            why = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
+            reason = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:
-            why = "is JSON, but not a JSON-RPC message"
+            reason = "is JSON, but not a JSON-RPC message"
         else:
             from inspector.protocol.jsonrpc import excerpt
 
             id = self._out.safe(excerpt(event.message.get("id"), EXCERPT))
-            why = f"answers an unknown request: its id is {id}"
-        return [f"note: Message {n} {why} ({self._out.safe(event.text.strip(), EXCERPT)})."]
+            reason = f"answers an unknown request: its id is {id}"
+        return [f"note: Message {n} {reason} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
         """The server sent a request for an undeclared capability: print once which option answers it."""

@@ -116,7 +116,9 @@ class QuestionPrompts:
             await self._field(form, field)
         errors = form.errors()
         if errors:
-            self._say("".join(f"\n  {self._safe(path or 'answer')}: {self._safe(why)}" for path, why in errors.items()))
+            self._say(
+                "".join(f"\n  {self._safe(path or 'answer')}: {self._safe(reason)}" for path, reason in errors.items())
+            )
             await self._consent("This does not match the schema. Enter to send it anyway, d to decline, c to cancel: ")
         content = form.value()
         question.accept(content if isinstance(content, dict) else {})

@@ -147,9 +147,9 @@ def require_declared(server: Server, method: str) -> None:
     if id is None or declared_settings(server, id) is not None:
         return
     state = next((each for each in extension_states(server, {}) if each.id == id), None)
-    why = f": {state.problem}" if state is not None and state.problem else ""
+    reason = f": {state.problem}" if state is not None and state.problem else ""
     raise NotOffered(
-        f"{method} was not sent: the server does not declare the extension {id}{why}.",
+        f"{method} was not sent: the server does not declare the extension {id}{reason}.",
         hint="To send it anyway, write the request by hand.",
     )
 

@@ -129,9 +129,9 @@ def _read(path: Path) -> Pin:
     return Pin(path, _text(body.get("label")), _text(body.get("target")), parse_time(body.get("at")), surface)
 
 
-def _unusable(path: Path, why: str) -> ConfigError:
+def _unusable(path: Path, reason: str) -> ConfigError:
     return ConfigError(
-        f"The pin {path} cannot be used: {why}.",
+        f"The pin {path} cannot be used: {reason}.",
         hint=Hint(
             "The comparison was skipped. ",
             Parameter.PIN_UPDATE,

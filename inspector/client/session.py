@@ -479,9 +479,9 @@ class Session(SessionModel):
 
     def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
         """`broken`: by the server or the network, not by us. The line records this and the reason."""
-        why = {"by": "server", "why": error.message} if broken else {}
+        reason = {"by": "server", "why": error.message} if broken else {}
         for call in self.pending.calls():
-            self.journal.record_life("", "lost", **{"for": call.n, **why})
+            self.journal.record_life("", "lost", **{"for": call.n, **reason})
         self.pending.fail_all(error)
         self.inbox.lose_all()
 

@@ -22,7 +22,7 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     before = await web.send("OPTIONS", url, asked)
     answer = await web.ask(url, ("Origin", ORIGIN))
     allowed = before.header("access-control-allow-origin")
-    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.why}, allows “{allowed}”"]
+    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.reason}, allows “{allowed}”"]
     if answer.status == 403:
         chart.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
         return

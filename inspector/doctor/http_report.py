@@ -43,7 +43,7 @@ def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: 
     details = [f"{name}: {value[:200]}" for name, value in answer.headers[:20]]
     if answer.start and answer.body in ("text", "json", "html"):
         details.append(f"body: {answer.text[:300]}")
-    text = answer.why
+    text = answer.reason
     if answer.status:
         kind = f" ({answer.media_type[:60]})" if answer.media_type else ""
         text = f"status {answer.status}, {_BODIES[answer.body]}{kind}"
@@ -63,7 +63,7 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix
     by_proxy = f" through the proxy {proxy.address}" if proxy is not None else ""
     if not status:
         return (
-            f"{url.address} sent no usable response{by_proxy}: {answer.why}",
+            f"{url.address} sent no usable response{by_proxy}: {answer.reason}",
             Fix(answer.hint), Weight.PROOF if proxy is not None else Weight.LIKELY,
         )  # fmt: skip
     if status == 407:

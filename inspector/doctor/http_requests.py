@@ -44,7 +44,7 @@ class ProbeResponse:
     headers: list[tuple[str, str]] = field(default_factory=list)
     start: bytes = b""
     """The start of the body."""
-    why: str = ""
+    reason: str = ""
     hint: str = ""
     seconds: float = 0.0
 
@@ -140,9 +140,9 @@ class ProbeClient:
             async with asyncio.timeout(limit):
                 await self._exchange(answer, channel, method, url, sent, body)
         except TimeoutError:
-            answer.why = answer.why or f"no response within {limit:g} s"
+            answer.reason = answer.reason or f"no response within {limit:g} s"
         except HttpError as error:
-            answer.why, answer.hint = error.message, error.hint
+            answer.reason, answer.hint = error.message, error.hint
         answer.seconds = watch.seconds
         return answer
 

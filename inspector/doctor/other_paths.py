@@ -85,4 +85,4 @@ async def _try(web: ProbeClient, url: Url) -> tuple[str, Literal["http", "sse", 
 
 
 def _short(answer: ProbeResponse) -> str:
-    return f"{answer.status}, {answer.body}" if answer.status else answer.why
+    return f"{answer.status}, {answer.body}" if answer.status else answer.reason

@@ -190,13 +190,13 @@ class ProcessDoctor:
                 weight=Weight.LIKELY,
             )  # fmt: skip
             return
-        why = f": {_ENDS[status]}" if status in _ENDS else ""
+        reason = f": {_ENDS[status]}" if status in _ENDS else ""
         unanswered = " before it responded" if not connection.answered else ""
-        cause = f"The server {how}{unanswered}{why}."
+        cause = f"The server {how}{unanswered}{reason}."
         if status == 0 and not connection.answered:
             cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
         self.chart.add(
-            "exit", "failed", f"it {how}{after}{why}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
+            "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )
 
     def _answered(self, found: OpenResult) -> None:

@@ -101,8 +101,8 @@ class UrlDoctor:
         if not text:
             skipped = [name for name in _proxy_variables() if os.environ.get(name)]
             if skipped:
-                why = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
-                self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {why}")
+                reason = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
+                self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {reason}")
             return None
         try:
             return parse_url(text, PROXY_SCHEMES)
@@ -274,7 +274,7 @@ class UrlDoctor:
             return False
         there = replace(url, scheme="https")
         self.chart.add(
-            "http", "failed", "it uses TLS on this port", details=[first.why], seconds=first.seconds,
+            "http", "failed", "it uses TLS on this port", details=[first.reason], seconds=first.seconds,
             fix=Fix("Use https.", f"inspector {shlex.quote(there.text)}"),
             cause=f"The server on {url.address} uses TLS, but the URL says http.",
         )  # fmt: skip

@@ -57,14 +57,14 @@ _TOLD = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREF
 
 
 class Following:
-    """A subscription that is followed. `state` and `why` say how that goes."""
+    """A subscription that is followed. `state` and `reason` say how that goes."""
 
     def __init__(self, subscription: Subscription, mode: DeliveryMode, max_age_ms: int | None) -> None:
         self.subscription = subscription
         self.mode = mode
         self.max_age_ms = max_age_ms
         self.state: FollowState = "starting"
-        self.why = ""
+        self.reason = ""
         """Why it has ended, or why it reconnects, as a sentence."""
         self.error: InspectorError | None = None
         """The error that ended it."""
@@ -75,16 +75,16 @@ class Following:
         self.over = asyncio.Event()
         self.failures = 0
 
-    def end(self, why: str, error: InspectorError | None = None) -> None:
+    def end(self, reason: str, error: InspectorError | None = None) -> None:
         """Note the end; the first reason stays."""
         if not self.over.is_set():
-            self.state, self.why, self.error = "ended", why, error
+            self.state, self.reason, self.error = "ended", reason, error
             self.over.set()
 
-    def go_on(self, state: FollowState, why: str = "") -> None:
+    def go_on(self, state: FollowState, reason: str = "") -> None:
         """Note the state, unless it has ended."""
         if not self.over.is_set():
-            self.state, self.why = state, why
+            self.state, self.reason = state, reason
 
 
 class Feed:
@@ -187,9 +187,9 @@ class Feed:
         self.session.run(self._by_polls(followed) if mode == "poll" else self._by_streams(followed))
         return followed
 
-    def stop(self, followed: Following, why: str = "Stopped.") -> None:
+    def stop(self, followed: Following, reason: str = "Stopped.") -> None:
         """End it; a stream is closed, or cancelled over stdio (C-EVENT-16)."""
-        followed.end(why)
+        followed.end(reason)
         if followed.call is not None:
             followed.call.cancel("the user stopped following")
 
@@ -246,9 +246,9 @@ class Feed:
         while call.fate == "pending" and not subscription.ended and not followed.over.is_set():
             await asyncio.sleep(LOOK_EVERY)
             if not followed.over.is_set() and loop.time() - followed.heard > subscription.silence:
-                why = f"No event and no heartbeat for {subscription.silence:g} s: the stream counts as dead."
-                followed.why = why
-                subscription.note(why, call.n, self._now())
+                reason = f"No event and no heartbeat for {subscription.silence:g} s: the stream counts as dead."
+                followed.reason = reason
+                subscription.note(reason, call.n, self._now())
                 call.cancel("no event and no heartbeat")
 
     async def _goes_on(self, followed: Following, error: InspectorError | None) -> bool:
@@ -258,22 +258,22 @@ class Feed:
             found = condition_of(error)
             self.must_list_again = self.must_list_again or found.list_again
             named = f" ({found})" if str(found) else ""
-            why = f"{error.message}{named}"
+            reason = f"{error.message}{named}"
             # An error at the very first request is an answer to the user, whatever its kind.
             if found.is_final or self.session.phase != "ready" or not subscription.total:
-                followed.end(why, error)
+                followed.end(reason, error)
                 self._tell()
                 return False
         else:
-            why = followed.why or "The server closed the stream."
+            reason = followed.reason or "The server closed the stream."
         followed.failures += 1
         if followed.failures > MOST_FAILURES:
-            followed.end(f"{why} {MOST_FAILURES} attempts in a row have failed.", error)
+            followed.end(f"{reason} {MOST_FAILURES} attempts in a row have failed.", error)
             self._tell()
             return False
         pause = min(FIRST_PAUSE * 2 ** (followed.failures - 1), LONGEST_PAUSE)
-        subscription.note(f"{why} Next attempt in {pause:g} s.", 0, self._now())
-        followed.go_on("reconnecting", why)
+        subscription.note(f"{reason} Next attempt in {pause:g} s.", 0, self._now())
+        followed.go_on("reconnecting", reason)
         self._tell()
         await self._pause(followed, pause)
         followed.go_on("starting")

@@ -78,8 +78,8 @@ class StreamReport:
         if not number:
             return ""
         least = "" if self.is_counted else "at least "
-        why = self.problem or "there was no time left"
-        return f"{least}{quantity(number, 'span')} did not reach the collector: {why}."
+        reason = self.problem or "there was no time left"
+        return f"{least}{quantity(number, 'span')} did not reach the collector: {reason}."
 
 
 def endpoint(url: str) -> str:
@@ -292,12 +292,12 @@ class OtlpStream:
 
     def _count_accepted(self, body: bytes, number: int) -> None:
         """Count the spans of an accepted request, without those that the answer names as rejected."""
-        rejected, why = _partial(body)
+        rejected, reason = _partial(body)
         rejected = min(rejected, number)
         self.report.sent += number - rejected
         self.report.refused += rejected
         if rejected:
-            self.report.problem = safe(why, 200) or "it rejected them without a reason"
+            self.report.problem = safe(reason, 200) or "it rejected them without a reason"
 
 
 def _head_of(answer: httpx.Response) -> bytes:
@@ -348,10 +348,10 @@ def _partial(data: bytes) -> tuple[int, str]:
     part = body.get("partialSuccess") if type(body) is dict else None
     if type(part) is not dict:
         return 0, ""
-    number, why = part.get("rejectedSpans"), part.get("errorMessage")
+    number, reason = part.get("rejectedSpans"), part.get("errorMessage")
     if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 18:
         number = int(number)  # an int64 is a string in the JSON encoding
-    return number if type(number) is int and number > 0 else 0, why if isinstance(why, str) else ""
+    return number if type(number) is int and number > 0 else 0, reason if isinstance(reason, str) else ""
 
 
 def _why(error: Exception) -> str:

@@ -254,8 +254,8 @@ class FlowRun:
             each, text=mask(each.text), expected=mask(each.expected), found=mask(each.found), note=mask(each.note)
         )
 
-    def _not_run(self, number: int, step: StepModel, why: str) -> StepResult:
-        return self._made(number, step, outcome="not_run", error=why)
+    def _not_run(self, number: int, step: StepModel, reason: str) -> StepResult:
+        return self._made(number, step, outcome="not_run", error=reason)
 
     # One step
 
@@ -941,8 +941,8 @@ class CollectionRun:
 
     def result(self) -> RunResult:
         """Return the result so far; flows that did not run are `not_run`."""
-        why = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
-        flows = tuple(self._results.get(flow) or not_run(flow, why, self._numbers(flow)) for flow in self.selected)
+        reason = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
+        flows = tuple(self._results.get(flow) or not_run(flow, reason, self._numbers(flow)) for flow in self.selected)
         return RunResult(flows, self._seconds, self.interrupted, self.options.dry, self.options.seed)
 
     def _numbers(self, flow: Flow) -> set[int] | None:
@@ -1036,7 +1036,7 @@ def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int]
     return {flow: found[flow] for flow in flows if flow in found}
 
 
-def not_run(flow: Flow, why: str, numbers: Collection[int] | None = None) -> FlowResult:
+def not_run(flow: Flow, reason: str, numbers: Collection[int] | None = None) -> FlowResult:
     """The result of a flow of which no step was run."""
     steps = tuple(
         StepResult(
@@ -1046,12 +1046,12 @@ def not_run(flow: Flow, why: str, numbers: Collection[int] | None = None) -> Flo
             step_label(step),
             flow.line_of_step(number),
             outcome="skipped" if step.skip else "not_run",
-            error=step.skip or why,
+            error=step.skip or reason,
         )
         for number, step in enumerate(flow.steps, 1)
         if numbers is None or number in numbers
     )
-    return FlowResult(flow.path, flow.name, steps=steps, error=why, display_path=flow.display_path)
+    return FlowResult(flow.path, flow.name, steps=steps, error=reason, display_path=flow.display_path)
 
 
 def with_failure(result: FlowResult) -> FlowResult:

@@ -550,12 +550,12 @@ def _schema_valid(dialect: str, fact: Fact, server: ServerDefinitions) -> Iterat
     uri = next(uri for uri in DIALECTS.values() if dialect.removeprefix("draft-") in uri)
     for tool in server.tools:
         schema = tool.get("inputSchema")
-        why = ""
+        reason = ""
         try:
             Validator({**schema, "$schema": uri} if type(schema) is dict else schema)
         except SchemaError as error:
-            why = error.message
-        yield Measure(f"tool {tool['name']}", not why, why or "valid", f"valid as {dialect}", 0, tool["name"])
+            reason = error.message
+        yield Measure(f"tool {tool['name']}", not reason, reason or "valid", f"valid as {dialect}", 0, tool["name"])
 
 
 # Design

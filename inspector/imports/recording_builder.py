@@ -86,13 +86,13 @@ class RecordingBuilder:
         if dir is Dir.RECV:
             journal.record_received(channel, [data], extra_json(fields) if fields else "")
             return len(journal)
-        why: dict[str, Any] = {}
+        reason: dict[str, Any] = {}
         message = None
         try:
             message = parse(data)
         except NotJson as problem:
-            why = {"why": str(problem)}
-        return journal.record_sent(channel, data, message, extra_json(fields | why))
+            reason = {"why": str(problem)}
+        return journal.record_sent(channel, data, message, extra_json(fields | reason))
 
     def stderr(self, data: bytes) -> None:
         """Record one or more lines of stderr."""
@@ -109,11 +109,11 @@ class RecordingBuilder:
 
     # Notes
 
-    def unread(self, place: str, why: str) -> None:
+    def unread(self, place: str, reason: str) -> None:
         """Note that something in the file cannot be read."""
         self._unread += 1
         if self._unread <= PLACES:
-            self.note(f"{place} cannot be read: {why}.")
+            self.note(f"{place} cannot be read: {reason}.")
 
     def note(self, sentence: str) -> None:
         """Add a note to the recording and the result."""

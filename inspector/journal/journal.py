@@ -224,9 +224,9 @@ class Journal:
         events, octets = self.dropped
         if not events and not self.storage.full:
             return ""
-        why = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
+        reason = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
         what = "1 body" if events == 1 else f"{count(events)} bodies"
-        return f"{why}: {what} not recorded ({size(octets)})"
+        return f"{reason}: {what} not recorded ({size(octets)})"
 
     def _is_full(self, size: int) -> bool:
         """Whether `size` more bytes do not fit. Records a note when that changes."""
@@ -338,7 +338,7 @@ class Journal:
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
         for n, raw in enumerate(messages, index.count + 1):
-            why, clean = "", False
+            reason, clean = "", False
             try:
                 message = parse(raw)
                 if hides:
@@ -349,12 +349,12 @@ class Journal:
                     lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
                     continue
             except NotJson as problem:
-                why = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
                 parsed.append((_INVALID, _NONE, None))
                 arrived.append(None)
             except UnicodeDecodeError:
                 pass
-            more = extra + why + (',"cut":true' if cut else "")
+            more = extra + reason + (',"cut":true' if cut else "")
             lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, clean=clean))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
@@ -376,15 +376,15 @@ class Journal:
         t = self.now()
         frames: list[Frame] = []
         for raw in messages:
-            why, kind = "", _RPC
+            reason, kind = "", _RPC
             try:
                 message = shown = parse(raw)
                 if self.redactor.active:
                     shown, _ = self._as_shown(raw, message)
             except NotJson as problem:
                 message = shown = None
-                kind, why = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
-            n = self._count(t, _RECV, kind, channel, raw, shown, extra + why, conn=conn)
+                kind, reason = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+            n = self._count(t, _RECV, kind, channel, raw, shown, extra + reason, conn=conn)
             given, shape = message if self.exact_frames else shown, shape_of(shown)
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or given["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, given))
@@ -752,8 +752,8 @@ class Journal:
         except NotJson:
             value = None
         if self.raw_only or type(value) is not dict:
-            why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
-            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": why})
+            reason = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
+            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", None, line, {"why": reason})
         del line
         event = read_event(value, n)
         event.n = n

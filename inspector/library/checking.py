@@ -201,8 +201,8 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
     if not (faults or nothing or run.problem or report.below):
         return
     if nothing or run.problem:
-        why = run.problem or "none of the selected checks applied"
-        yield f"{safe(run.target)} could not be checked: {safe(why, _WIDTH)}"
+        reason = run.problem or "none of the selected checks applied"
+        yield f"{safe(run.target)} could not be checked: {safe(reason, _WIDTH)}"
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
         yield f"{safe(run.target)}: {len(faults)} findings{score}"

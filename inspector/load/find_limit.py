@@ -88,14 +88,14 @@ class LimitSearch:
             except StopIteration as end:
                 return self._result(end.value, "")
 
-    def report(self, why: str) -> LoadReport | None:
+    def report(self, reason: str) -> LoadReport | None:
         """Return the report of the steps so far; None before the end of the first.
 
-        `why` says why the search ended early.
+        `reason` says why the search ended early.
         """
         if not self._steps:
             return None
-        return self._result(None if self._best is None else self._best.plan.rate, why)
+        return self._result(None if self._best is None else self._best.plan.rate, reason)
 
     def _result(self, limit: float | None, incomplete: str) -> LoadReport:
         found = self._best or self._lowest

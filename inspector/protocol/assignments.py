@@ -126,9 +126,11 @@ def _json(key: str, text: str) -> Any:
     except RecursionError:
         raise UsageError(f"{_short(key)}: the JSON is nested too deeply") from None
     except ValueError as error:
-        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
+        reason = (
+            json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
+        )
         raise UsageError(
-            f"{_short(key)}: {_short(text)} is not JSON: {why}",
+            f"{_short(key)}: {_short(text)} is not JSON: {reason}",
             hint="After := text must be in quotes; after = it is written as it is.",
         ) from None
 

@@ -133,8 +133,8 @@ def pick_file(path: Path, wanted: FileInput) -> PickedFile:
         # Without O_NONBLOCK, opening a FIFO would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
-        why = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
-        raise UsageError(f"{path} cannot be read: {why}.") from None
+        reason = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
+        raise UsageError(f"{path} cannot be read: {reason}.") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UsageError(f"{path} is not a regular file.")

@@ -50,7 +50,7 @@ class ClientMessage:
     message: Any
     """The same, parsed; None for bytes that are not JSON."""
     shape: Shape
-    why: str = ""
+    reason: str = ""
     """Why it is not JSON; empty if it is."""
     cut: bool = False
     """Whether it is incomplete: the client was gone, or it exceeded the limit."""

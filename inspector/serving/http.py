@@ -123,9 +123,9 @@ class HttpEnd:
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse a request by its head if it is forbidden or not for this endpoint."""
-        why = self._guard.refusal(head)
-        if why:
-            return _refusal(403, why)
+        reason = self._guard.refusal(head)
+        if reason:
+            return _refusal(403, reason)
         cors = self._guard.cors(head)
         if _path(head) != self.binding.path:
             return _refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)

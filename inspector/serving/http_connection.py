@@ -337,12 +337,12 @@ class ServedConnection(asyncio.Protocol):
         else:
             self._give_up(408, "The request did not arrive in time.")
 
-    def _give_up(self, status: int, why: str) -> None:
+    def _give_up(self, status: int, reason: str) -> None:
         """Send the reason why this connection answers no more requests, and close it."""
         self._deaf = True
         self._request = self._response = None
         if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
-            body = f"{why}\n".encode("ascii", "replace")
+            body = f"{reason}\n".encode("ascii", "replace")
             self.begin(status, PLAIN, len(body))
             self.write(body)
             self._send(self._h11.EndOfMessage())

@@ -115,10 +115,10 @@ class SkillReader:
         return self.log.check(skill, file)
 
     def _check_usable(self, skill: Skill) -> None:
-        why = skill.why_invalid if skill.kind == "invalid" else skill.over_limit
-        if why:
+        reason = skill.why_invalid if skill.kind == "invalid" else skill.over_limit
+        if reason:
             raise SkillRefused(
-                f"The skill {skill.name[:80]} is not read: {why}.", hint="Correct its entry in skills/list."
+                f"The skill {skill.name[:80]} is not read: {reason}.", hint="Correct its entry in skills/list."
             )
 
     async def verify(

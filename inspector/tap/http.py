@@ -161,8 +161,8 @@ class _Side(asyncio.Protocol):
 class _Refused(Exception):
     """The tap answers instead of the server."""
 
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
         self.status = status
 
 

@@ -325,10 +325,10 @@ class Channels:
             f"After status {status} the two sides no longer use HTTP: their data is passed on without recording."
         )
 
-    def unreadable(self, side: str, why: str) -> None:
+    def unreadable(self, side: str, reason: str) -> None:
         """Stop recording a connection whose data is invalid."""
         self.journal.record_note(
-            f"The {side} does not send valid HTTP/1.1 ({why}): its data is passed on without recording."
+            f"The {side} does not send valid HTTP/1.1 ({reason}): its data is passed on without recording."
         )
 
 

@@ -40,24 +40,24 @@ class StandingStream:
         loop = asyncio.get_running_loop()
         while True:
             before, began = self._stream.news, loop.time()
-            why: dict[str, Any] = {}
+            reason: dict[str, Any] = {}
             try:
                 if not await self._listen():
                     return
             except HttpError as error:
-                why = {"error": error.message}
+                reason = {"error": error.message}
                 if error.status is not None:  # a redirect that is not followed; more attempts would end the same way
-                    self._life("not-listening", status=error.status, **why)
+                    self._life("not-listening", status=error.status, **reason)
                     return
             except LimitReached as error:
-                why = {"error": error.message}
+                reason = {"error": error.message}
             finally:
                 self.open = False
                 self._stream.end()
             worked = self._stream.news > before or loop.time() - began > LASTED
             attempt = 0 if worked else attempt + 1
             wait = min(self._stream.retry / 1000 * GROWTH**attempt, max(LONGEST_WAIT, self._stream.retry / 1000))
-            self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **why)
+            self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **reason)
             await asyncio.sleep(wait)
             self._life("reconnect", attempt=attempt + 1, after=self._after() or None)
 

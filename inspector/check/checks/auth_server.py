@@ -49,20 +49,20 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     if not issuer and resource is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     found: dict[str, Any] | None = None
-    why = "the metadata name no issuer"
+    reason = "the metadata name no issuer"
     try:
         places = url_checks.server_places(issuer) if issuer else []
     except ValueError as error:
-        places, why = [], str(error)
+        places, reason = [], str(error)
     for place in places:
         answer = await fetch(visit, place)
         visit.remembered.setdefault("server-events", []).extend(answer.events)
         document = answer.messages[0] if answer.messages else None
         if answer.status == 200 and type(document) is dict:
-            found, why = document, place
+            found, reason = document, place
             break
-        why = f"{place} returns {answer.shown}"
-    visit.remembered["server-why"] = why
+        reason = f"{place} returns {answer.shown}"
+    visit.remembered["server-why"] = reason
     visit.remembered["server-metadata"] = issuer, found
     return issuer, found
 
@@ -198,7 +198,7 @@ async def has_metadata(visit: Visit) -> Outcome:
     if not issuer:
         return skipped("the metadata name no authorization server")
     if document is None:
-        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-reason']}.", *_seen(visit))
     return good(str(visit.remembered["server-why"]), *_seen(visit))
 
 

@@ -99,12 +99,12 @@ class LostRequests:
         self._stands = False
         n = _newest_open(index, event)
         method = index.method(n)
-        why = message[:200] if type(message) is str else short(message)
+        reason = message[:200] if type(message) is str else short(message)
         if method == CALL:
-            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}"), True)
+            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {reason}"), True)
         else:
             yield Unanswered(
-                n, ("BASE-02", "must", f"The connection ended before the response to {short(method)}: {why}"), False
+                n, ("BASE-02", "must", f"The connection ended before the response to {short(method)}: {reason}"), False
             )
 
 

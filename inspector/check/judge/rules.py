@@ -105,11 +105,11 @@ def is_error_response(message: Any) -> bool:
 
 def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Bytes that are not JSON."""
-    why = event.fields.get("why", "")
+    reason = event.fields.get("why", "")
     if stdio:
-        yield "STDIO-01", "must", f"stdout contains something that is not a message: {why}."
+        yield "STDIO-01", "must", f"stdout contains something that is not a message: {reason}."
     else:
-        yield "BASE-01", "must", f"This is not JSON: {why}."
+        yield "BASE-01", "must", f"This is not JSON: {reason}."
 
 
 def frame_rules(message: Any, shape: Shape) -> Iterator[RuleVerdict]:

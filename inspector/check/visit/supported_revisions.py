@@ -39,10 +39,10 @@ class RevisionSurvey:
         refused = "The server supports none of the offered revisions."
         if not silent:
             return refused
-        why = next(iter(silent.values())).rstrip(".")
+        reason = next(iter(silent.values())).rstrip(".")
         if len(silent) == len({*self.answers, *self.problems}):
-            return f"The server answered one client, but no later one: {why}."
-        return f"{refused} There was no response to {', '.join(sorted(silent))}: {why}."
+            return f"The server answered one client, but no later one: {reason}."
+        return f"{refused} There was no response to {', '.join(sorted(silent))}: {reason}."
 
     @property
     def offered(self) -> set[str]:

@@ -266,10 +266,11 @@ def _plan(invocation: Invocation, out: Output, wanted: CheckSelection) -> int:
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
         rows = [
-            (check, why or ("" if check.probe is None or check.observations else Skip.RECORDING)) for check, why in rows
+            (check, reason or ("" if check.probe is None or check.observations else Skip.RECORDING))
+            for check, reason in rows
         ]
     if out.json:
-        out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])
+        out.document([{"id": check.id, "mode": check.mode, "left_out": reason or None} for check, reason in rows])
     else:
         out.lines(plan(rows))
     return 0

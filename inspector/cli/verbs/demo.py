@@ -78,8 +78,8 @@ def _serving(words: list[str]) -> Iterator[str]:
         found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
         if found is None:
             output = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
-            why = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
-            raise UsageError(f"The demo server does not start: {why}")
+            reason = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
+            raise UsageError(f"The demo server does not start: {reason}")
         # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         try:

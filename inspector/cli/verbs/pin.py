@@ -118,8 +118,8 @@ def _pin(invocation: Invocation, out: Output, pins: Pins, target: Target) -> int
         changes = _changes(surface, before)
         keep = before is None or update
         if keep:
-            for name, why in surface["incomplete"].items():
-                out.warn(f"warning: {name} are pinned incompletely: {out.safe(why, 300)}")
+            for name, reason in surface["incomplete"].items():
+                out.warn(f"warning: {name} are pinned incompletely: {out.safe(reason, 300)}")
             pins.put(target, surface)
         _tell(out, pins, target, before, changes, kept=keep)
         return DRIFTED if changes and not keep else 0

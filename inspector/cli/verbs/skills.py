@@ -191,9 +191,9 @@ def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> I
 def _check_lines(out: Output, check: FileCheck) -> Iterator[str]:
     size = f"  {_size(check.file.size)}" if check.file.size >= 0 else ""
     word = {"matches": "ok", "not-read": "not read", "unverified": "unverified"}.get(check.outcome, "failed")
-    why = "" if check.outcome in ("matches", "not-read", "unverified") else f": {check.words}"
+    reason = "" if check.outcome in ("matches", "not-read", "unverified") else f": {check.words}"
     detail = f" ({out.safe(check.detail, TEXT)})" if check.detail else ""
-    yield f"  {word:<12} {out.safe(check.file.path or check.file.uri, NAME)}{size}{why}{detail}"
+    yield f"  {word:<12} {out.safe(check.file.path or check.file.uri, NAME)}{size}{reason}{detail}"
     if check.outcome == "digest":
         yield f"  {'':<12}   expected {out.safe(check.file.digest or 'none', 80)}"
         yield f"  {'':<12}   found    {check.digest}"
@@ -245,8 +245,8 @@ def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill
             continue
         saved = save_skill(skill, label, log.checks(skill), folder, force=forced(invocation))
         out.note(f"Saved {quantity(len(saved.written), 'file')} in {out.safe(str(saved.folder), TEXT)}.")
-        for name, why in saved.left_out:
-            out.note(f"Not saved: {out.safe(name, NAME)}: {why}.")
+        for name, reason in saved.left_out:
+            out.note(f"Not saved: {out.safe(name, NAME)}: {reason}.")
             code = DIFFERENT
     return code
 

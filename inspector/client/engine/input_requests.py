@@ -16,11 +16,11 @@ from inspector.protocol.sampling import refusal
 
 
 class InputUnavailable(Exception):
-    """The server does not get the required input; `why` is the end of a sentence with the reason."""
+    """The server does not get the required input; `reason` is the end of a sentence with the reason."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class InputRequests:
@@ -74,8 +74,8 @@ class InputRequests:
                 return f"its input request {excerpt(key, 60)} is {method}, a capability that was not declared"
             if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
                 return f"its input request {excerpt(key, 60)} uses an elicitation mode that was not declared"
-            if topic == "sampling" and (why := self._bad_sampling(request.get("params"))):
-                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {why}"
+            if topic == "sampling" and (reason := self._bad_sampling(request.get("params"))):
+                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {reason}"
         return ""
 
     def _mode_is_offered(self, params: Any) -> bool:

@@ -259,7 +259,7 @@ class ModernDriver:
         try:
             return await asked.answers(), asked.by_hand
         except InputUnavailable as refused:
-            raise self._no_input(call, refused.why, n) from None
+            raise self._no_input(call, refused.reason, n) from None
         finally:
             del self._asked[call]
 
@@ -275,10 +275,10 @@ class ModernDriver:
             hint=f"Message {n} in the recording shows it.",
         )
 
-    def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
+    def _no_input(self, call: Call, reason: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
         return InputRefused(
-            f"The server requires input for {what} and does not get it: {why}.",
+            f"The server requires input for {what} and does not get it: {reason}.",
             hint=f"Message {n} in the recording shows the input request.",
         )
 

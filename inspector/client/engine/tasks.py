@@ -187,7 +187,7 @@ class TaskPoller:
             responses = await asked.answers()
         except InputUnavailable as refused:
             if not task.done:
-                self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.why}."))
+                self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.reason}."))
                 self.cancel(task)
             return
         if task.done:

@@ -21,8 +21,8 @@ def explain_timeout(journal: Journal, call: Call) -> str:
         if index.dir(n) != Dir.RECV:
             continue
         if index.state(n) is State.INVALID and index.size(n):
-            why = journal.event(n).fields.get("why", "not a JSON-RPC message")
-            return f"Message {n} arrived meanwhile but cannot be read: {why}."
+            reason = journal.event(n).fields.get("why", "not a JSON-RPC message")
+            return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:
             message = journal.event(n).message
             id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)

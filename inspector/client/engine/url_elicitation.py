@@ -47,14 +47,14 @@ class UrlElicitation:
 
     async def done(self) -> None:
         """Wait until all are accepted and completed. Raises the server's error if one is declined."""
-        why = ""
+        reason = ""
         try:
             answers = await self._requests.answers()
             agreed = all(answer.get("action") == "accept" for answer in answers.values())
         except InputUnavailable as refused:
-            agreed, why = False, f": {refused.why}"
+            agreed, reason = False, f": {refused.reason}"
         if not agreed:
-            self._error.hint = f"The server requires a visit to a URL first, which was not accepted{why}."
+            self._error.hint = f"The server requires a visit to a URL first, which was not accepted{reason}."
             raise self._error
         self._call.alive()
         await self._completed.wait()

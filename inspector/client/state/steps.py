@@ -97,12 +97,12 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
             for step in steps
         ]
     error = event.fields.get("error")
-    why = error.get("message") if type(error) is dict else None
+    reason = error.get("message") if type(error) is dict else None
     code = str(error.get("code", "")) if type(error) is dict else ""
-    if why is None or event.fields.get("event") not in ("error", "lost"):
+    if reason is None or event.fields.get("event") not in ("error", "lost"):
         return steps
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}", code=code)
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {reason}", code=code)
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps

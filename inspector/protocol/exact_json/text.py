@@ -69,7 +69,7 @@ class Tree:
         try:
             self._lay_out(inline, limit)
         except JsonSyntaxError as error:
-            self.error = Problem(error.kind, "", error.why, error.at)
+            self.error = Problem(error.kind, "", error.reason, error.at)
             self.truncated = False
             self._start_over()
             self._lay_out_raw(limit)

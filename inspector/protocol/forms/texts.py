@@ -159,6 +159,6 @@ def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     except ValueError as error:
         if shape.kind == "json" and shape.schema.get("type", "string") == "string":
             return text, ""
-        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
-        return text, f"is not JSON: {why}"
+        reason = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
+        return text, f"is not JSON: {reason}"
     return value, ""

@@ -233,10 +233,10 @@ class MockClient:
         word = self._next_word("", self.mock.timeline.senseless)
         if word:
             self.teller.tell(word)
-        elif arrived is None or not arrived.why:
+        elif arrived is None or not arrived.reason:
             self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is not a JSON-RPC message.")
         elif not arrived.cut:  # A client that closed the connection cannot receive a response.
-            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is not JSON: {arrived.why}.")
+            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is not JSON: {arrived.reason}.")
 
     def _refuse(self, reply: Reply, code: int, text: str) -> None:
         raw = encode(jsonrpc.error(None, code, text))
@@ -660,12 +660,12 @@ class _Answering:
                 self.send(self._body)
                 self.reply.end()
                 return
-            why = f"the recorded server responded with HTTP {self._status}"
+            reason = f"the recorded server responded with HTTP {self._status}"
         else:
-            why = fate(mock.journal, self._n)
+            reason = fate(mock.journal, self._n)
         method = mock.journal.index.method(self._n)
-        self._client.journal.record_note(f"no response: {method}: {why}", unanswered=self._n)
-        self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {why}.")
+        self._client.journal.record_note(f"no response: {method}: {reason}", unanswered=self._n)
+        self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {reason}.")
 
 
 class _TimelineSender:

@@ -280,9 +280,9 @@ class EventsScreen(Screen[int | None]):
         edge.facts = _facts(subscription, state, self.feed)
         edge.tone = "error" if self.followed is not None and self.followed.error is not None else ""
         if ended:
-            why = self.followed.why if self.followed is not None and state == "ended" else ""
-            if why and why != "Stopped.":
-                self.notify(safe(why, 300), severity="warning", markup=False, timeout=8)
+            reason = self.followed.reason if self.followed is not None and state == "ended" else ""
+            if reason and reason != "Stopped.":
+                self.notify(safe(reason, 300), severity="warning", markup=False, timeout=8)
             self._show_keys()
 
     # Keys

@@ -92,9 +92,9 @@ def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
     """Return an event that is not JSON as text, after the reason."""
     if event.dropped is not None:
         return [PieceSection([line((not_kept(event.dropped), "finding"))])]
-    why = event.fields.get("why")
+    reason = event.fields.get("why")
     if event.kind == Kind.INVALID:
-        words = why if isinstance(why, str) else "this is not JSON"
+        words = reason if isinstance(reason, str) else "this is not JSON"
         head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
     else:
         head = []

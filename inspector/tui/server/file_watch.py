@@ -67,9 +67,9 @@ class FileWatch:
         except UsageError as error:
             self._end(error.message)
 
-    def _end(self, why: str) -> None:
+    def _end(self, reason: str) -> None:
         self.on = False
         self._starts.clear()
         self._screen.workers.cancel_group(self._screen, "file-watch")
-        self._screen.notify(why, timeout=10)
+        self._screen.notify(reason, timeout=10)
         self._told()
