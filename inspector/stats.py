@@ -19,7 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-MOST_GROUPS = 1000
+MAX_GROUPS = 1000
 """Methods and tools that have a row of their own; further ones share one."""
 FURTHER = "…"
 
@@ -160,7 +160,7 @@ def _group(groups: dict[tuple[str, str, str], GroupStats], dir: str, method: str
     key = dir, method, name
     found = groups.get(key)
     if found is None:
-        if len(groups) >= MOST_GROUPS:
+        if len(groups) >= MAX_GROUPS:
             key = dir, FURTHER, ""
         found = groups.setdefault(key, GroupStats(*key))
     return found

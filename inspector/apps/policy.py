@@ -16,7 +16,7 @@ from inspector.protocol.jsonrpc import excerpt
 
 LISTS = ("connectDomains", "resourceDomains", "frameDomains", "baseUriDomains")
 PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
-MOST = 200
+MAX_COUNT = 200
 """Domains of one list that are used."""
 _HOST = re.compile(
     r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?"
@@ -132,7 +132,7 @@ def page_problems(ui: Any) -> Iterator[AppProblem]:
     if type(permissions) is not dict:
         yield AppProblem("APP-09", f"permissions is {excerpt(permissions, 40)}, not an object.")
         permissions = {}
-    for name, value in list(permissions.items())[:MOST]:
+    for name, value in list(permissions.items())[:MAX_COUNT]:
         if name not in PERMISSIONS:
             yield AppProblem("APP-09", f"The permission {excerpt(name, 40)} is unknown.")
         elif value != {} or type(value) is not dict:
@@ -146,7 +146,7 @@ def page_problems(ui: Any) -> Iterator[AppProblem]:
 def permissions_of(ui: Any) -> tuple[str, ...]:
     """Return the permissions that a page requests, known or not."""
     permissions = ui.get("permissions") if isinstance(ui, dict) else None
-    return tuple(permissions)[:MOST] if type(permissions) is dict else ()
+    return tuple(permissions)[:MAX_COUNT] if type(permissions) is dict else ()
 
 
 def origin_problem(value: Any) -> str:
@@ -170,14 +170,14 @@ def _domains(key: str, value: Any, found: list[AppProblem]) -> tuple[str, ...]:
         found.append(AppProblem("APP-08", f"csp.{key} is {excerpt(value, 60)}, not a list."))
         return ()
     good = []
-    for each in value[:MOST]:
+    for each in value[:MAX_COUNT]:
         wrong = origin_problem(each)
         if wrong:
             found.append(AppProblem("APP-08", f"csp.{key} contains {excerpt(each, 80)}, which is {wrong}."))
         else:
             good.append(each)
-    if len(value) > MOST:
-        found.append(AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MOST} are used.", "doubtful"))
+    if len(value) > MAX_COUNT:
+        found.append(AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MAX_COUNT} are used.", "doubtful"))
     return tuple(dict.fromkeys(good))
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from inspector.apps.policy import PagePolicy
 
-MOST_URLS = 20_000
+MAX_URLS = 20_000
 """URLs of one page that are examined."""
-MOST_FOUND = 500
+MAX_FOUND = 500
 """Different loaded URLs that are listed."""
-MOST_TAGS = 200_000
+MAX_TAGS = 200_000
 """Tags that the text of a page is read from."""
-LONGEST = 2_000
+MAX_LENGTH = 2_000
 """Characters of a URL."""
 _BEFORE = 400
 """Characters before a URL that tell what it is for."""
@@ -82,7 +82,7 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
     mentioned = examined = 0
     for match in _URL.finditer(source):
         examined += 1
-        if examined > MOST_URLS:
+        if examined > MAX_URLS:
             break
         directive = _directive(source[max(0, match.start() - _BEFORE) : match.start()])
         if not directive or _BUILT.search(match[0]):
@@ -90,11 +90,11 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
             continue
         url = html.unescape(match[0])
         key = (f"https:{url}" if url.startswith("//") else url, directive)
-        if key in counts or len(counts) < MOST_FOUND:
+        if key in counts or len(counts) < MAX_FOUND:
             counts[key] = counts.get(key, 0) + 1
     loaded = [LoadedUrl(url, name, policy.allows(name, url), times) for (url, name), times in counts.items()]
     loaded.sort(key=lambda each: each.allowed)
-    return PageUrls(tuple(loaded), mentioned, examined <= MOST_URLS)
+    return PageUrls(tuple(loaded), mentioned, examined <= MAX_URLS)
 
 
 def _directive(before: str) -> str:
@@ -130,7 +130,7 @@ def visible_text(source: str) -> str:
     """Return the text of a page as a person would read it, without scripts and styles. Still text of the server."""
     out: list[str] = []
     at = tags = 0
-    while tags < MOST_TAGS:
+    while tags < MAX_TAGS:
         start = source.find("<", at)
         if start < 0:
             out.append(source[at:])

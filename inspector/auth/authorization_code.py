@@ -20,10 +20,10 @@ from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
-LONGEST_URL = 1 << 14
+MAX_URL = 1 << 14
 """Maximum characters of an authorization URL that browsers accept."""
 
-LONGEST_CALLBACK = 1 << 16
+MAX_CALLBACK = 1 << 16
 
 _BOUND = ("state", "code_challenge")
 """Request parameters that bind the response to this session; they are never shown."""
@@ -104,7 +104,7 @@ def request(
             hint="Remove the parameter from the endpoint's URL in the metadata (RFC 6749 section 3.1).",
         )
     url = endpoint + ("&" if urlsplit(endpoint).query else "" if endpoint.endswith("?") else "?") + urlencode(asked)
-    if len(url) > LONGEST_URL:
+    if len(url) > MAX_URL:
         raise AuthorizationNeeded(
             f"The authorization URL has {len(url)} characters, more than browsers accept.",
             hint=Hint("Request fewer scopes with ", Parameter.SCOPE, "."),
@@ -164,7 +164,7 @@ def _names(given: list[tuple[str, str]]) -> list[str]:
 
 
 def _parameters(url: str) -> list[tuple[str, str]]:
-    if len(url) > LONGEST_CALLBACK:
+    if len(url) > MAX_CALLBACK:
         raise AuthorizationNeeded(f"The redirect URL is too long: {len(url)} characters.")
     try:
         return parse_qsl(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=100)

@@ -30,7 +30,7 @@ from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
-MOST = 3
+MAX_COUNT = 3
 """Authorization attempts for one operation; after that many it has failed (C-AUTH-34)."""
 
 SETTLED = 60.0
@@ -243,7 +243,7 @@ class Authorization:
                 # Keep the scopes of a step-up when its token expires.
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
         attempt = (refusal.status, issuer, resource, frozenset(scope or ()))
-        if effort.count >= MOST or attempt in effort.tried:
+        if effort.count >= MAX_COUNT or attempt in effort.tried:
             raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         effort.tried.add(attempt)
         effort.count += 1

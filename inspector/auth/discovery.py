@@ -163,7 +163,7 @@ def _read_resource(
     )  # fmt: skip
     try:
         found = ProtectedResource(
-            document.needed("resource", longest=url_checks.LONGEST),
+            document.needed("resource", longest=url_checks.MAX_LENGTH),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
             document.flag("dpop_bound_access_tokens_required"),

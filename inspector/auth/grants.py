@@ -36,7 +36,7 @@ ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
 POLL = 5.0
 """Seconds between two polls for a device's token, unless the server says otherwise (RFC 8628 section 3.2)."""
 
-LONGEST_WAIT = 1800.0
+MAX_WAIT = 1800.0
 """Maximum seconds to wait for a device's code, whatever the server says."""
 
 
@@ -162,7 +162,7 @@ class _GrantRun:
         url = document.endpoint("verification_uri", needed=True)
         complete = document.endpoint("verification_uri_complete")
         word = document.needed("user_code", longest=64)
-        lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
+        lasting = min(document.seconds("expires_in") or MAX_WAIT, MAX_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         host = url_checks.parts(url).host
         yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
@@ -231,7 +231,7 @@ class _GrantRun:
         })  # fmt: skip
         try:
             document = yield from token_endpoint.ask(provider, who, asked, self._means, what="the identity assertion")
-            assertion = document.needed("access_token", longest=token_endpoint.LONGEST_TOKEN)
+            assertion = document.needed("access_token", longest=token_endpoint.MAX_TOKEN)
             yield RegisterSecret(assertion)
             given = document.text("issued_token_type")
             if given and given != ID_JAG:

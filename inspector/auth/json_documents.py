@@ -13,10 +13,10 @@ from inspector.auth.actions import Fetched
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 """Maximum bytes of a document."""
 
-MOST = 500
+MAX_COUNT = 500
 """Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
@@ -38,7 +38,7 @@ class InvalidDocument(AuthorizationNeeded):
 
 def parsed(body: bytes) -> dict[str, Any] | None:
     """Return the JSON object in a body; None for anything else."""
-    if len(body) > LARGEST:
+    if len(body) > MAX_SIZE:
         return None
     try:
         value = json.loads(body)
@@ -51,7 +51,7 @@ def described(answer: Fetched) -> str:
     """Describe a response without a usable document in a few words: “status 404”, “a page of HTML, not JSON”."""
     if answer.status != 200:
         return f"status {answer.status}"
-    if len(answer.body) > LARGEST:
+    if len(answer.body) > MAX_SIZE:
         return f"a document of {len(answer.body)} bytes"
     if not answer.body.strip():
         return "an empty body"
@@ -105,14 +105,14 @@ class OAuthDocument:
             return None
         if not isinstance(value, list):
             raise self.refused(name, f"is {_kind(value)}, not a list of strings", "be a list of strings")
-        if len(value) > MOST:
-            raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
+        if len(value) > MAX_COUNT:
+            raise self.refused(name, f"has {len(value)} entries", f"have at most {MAX_COUNT}")
         for entry in value:
             if not isinstance(entry, str):
                 raise self.refused(name, f"contains {_kind(entry)}, not only strings", "be a list of strings")
-            if len(entry) > url_checks.LONGEST:
+            if len(entry) > url_checks.MAX_LENGTH:
                 raise self.refused(
-                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.LONGEST}"
+                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.MAX_LENGTH}"
                 )
         return tuple(value)
 

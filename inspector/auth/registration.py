@@ -178,7 +178,7 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
 
 
 def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> OAuthClient:
-    client_id = document.needed("client_id", longest=url_checks.LONGEST)
+    client_id = document.needed("client_id", longest=url_checks.MAX_LENGTH)
     if not _PRINTABLE.match(client_id):
         raise document.refused(
             "client_id", "contains characters that are not allowed in a client id", "be printable ASCII"
@@ -206,7 +206,7 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
     words = (
-        [word for word in said.split()[: json_documents.MOST] if json_documents.is_scope(word)]
+        [word for word in said.split()[: json_documents.MAX_COUNT] if json_documents.is_scope(word)]
         if isinstance(said, str)
         else []
     )

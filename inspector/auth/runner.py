@@ -34,7 +34,7 @@ from inspector.auth.fetching import Fetcher, HttpSender, Recorder
 from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
-from inspector.auth.token_endpoint import SHORTEST_SECRET
+from inspector.auth.token_endpoint import MIN_SECRET
 from inspector.config.secret_values import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
@@ -50,8 +50,8 @@ VISIT_SECONDS = 300.0
 """Timeout in seconds for the person to come back from the browser."""
 STORE_SECONDS = 120.0
 """Timeout in seconds for the user to unlock the keyring."""
-LONGEST_PASTED = 1 << 16
-LONGEST_PAGE = 8000
+MAX_PASTED = 1 << 16
+MAX_PAGE = 8000
 """Maximum characters of a URL to visit: a longer one could not be shown complete."""
 
 
@@ -234,7 +234,7 @@ class FlowRunner:
 
     def _redact(self, error: InspectorError) -> None:
         """Remove secrets from an error: a server may echo its request."""
-        held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
+        held = [secret for secret in self._held if len(secret) >= MIN_SECRET]
         error.message = without(error.message, held)
         error.hint = error.hint.mapped(lambda text: without(text, held))
 
@@ -342,7 +342,7 @@ class FlowRunner:
     async def _pasted(self, visit: VisitPage) -> str:
         while True:
             text = (await self._person.pasted()).strip()
-            if text.startswith(visit.redirect_uri) and len(text) <= LONGEST_PASTED:
+            if text.startswith(visit.redirect_uri) and len(text) <= MAX_PASTED:
                 if not self._mismatch(text, visit.state):
                     return text
             elif text:
@@ -354,7 +354,7 @@ def _shown_url(url: str) -> str:
     try:
         # The query may be long, and only its characters are checked.
         url_checks.secure(url.partition("?")[0])
-        if len(url) > LONGEST_PAGE:
+        if len(url) > MAX_PAGE:
             raise ValueError(f"it is {len(url)} characters long")
         if not url.isascii() or not url.isprintable() or " " in url:
             raise ValueError("it contains characters that are not allowed in a URL")

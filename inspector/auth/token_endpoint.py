@@ -22,10 +22,10 @@ from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
-LONGEST_TOKEN = 1 << 16
+MAX_TOKEN = 1 << 16
 """Maximum characters of a token in a header field."""
 
-SHORTEST_SECRET = 8
+MIN_SECRET = 8
 """Minimum characters of a secret that is removed from a server's error text."""
 
 SKEW = 60
@@ -295,7 +295,7 @@ def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenCon
 
 
 def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
-    token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
+    token = document.needed(name, longest=MAX_TOKEN) if needed else document.text(name, longest=MAX_TOKEN)
     if token and not _TOKEN.match(token):
         reason = "contains characters that are not allowed in a token"
         raise document.refused(name, reason, "be printable ASCII, without spaces and line breaks")
@@ -327,7 +327,7 @@ def _refused(
     code, reason = json_documents.error_of(values)
     for value in {*asked.values(), secret}:
         # A server may echo its request, secrets included.
-        reason = reason.replace(value, "…") if len(value) >= SHORTEST_SECRET else reason
+        reason = reason.replace(value, "…") if len(value) >= MIN_SECRET else reason
     where = safe(server.issuer, 200)
     if not code:
         found = (

@@ -17,7 +17,7 @@ from inspector.calls.models import FlowModel, StepModel
 from inspector.calls.regex import BadPattern, Pattern
 from inspector.calls.templates import BadTemplate, has_placeholder, insert, placeholders
 from inspector.calls.yaml_text import (
-    LARGEST,
+    MAX_SIZE,
     CallsError,
     LocatedValue,
     Position,
@@ -36,7 +36,7 @@ FOLDER = "calls"
 ENVIRONMENTS = "env"
 _ENDINGS = (".yaml", ".yml")
 _SHOWN = 80
-MOST_DEEP = 20
+MAX_DEEP = 20
 """Flows that use one another, one inside the other."""
 
 
@@ -202,8 +202,8 @@ class Collection:
 
     def _link(self, flow: Flow, around: list[Flow]) -> None:
         """Find the flows that this one uses, and those that they use."""
-        if len(around) > MOST_DEEP:
-            raise flow.error((), f"More than {MOST_DEEP} flows use one another.", hint="Remove a “use”.")
+        if len(around) > MAX_DEEP:
+            raise flow.error((), f"More than {MAX_DEEP} flows use one another.", hint="Remove a “use”.")
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -682,7 +682,7 @@ def schema_at(flow: Flow, given: Any) -> Any:
     if isinstance(given, str):
         path = flow.path.parent / given
         try:
-            text = read_text(path, limit=LARGEST * 16)
+            text = read_text(path, limit=MAX_SIZE * 16)
         except ConfigError as problem:
             hint = str(problem.hint) or "The path is relative to the folder of this file."
             raise UsageError(f"{problem.message.rstrip('.')}.", hint=hint) from None

@@ -26,10 +26,10 @@ from inspector.errors import ConfigError, UsageError
 from inspector.protocol.jsonrpc import NotJson, excerpt, parse
 from inspector.transports.http_url import parse_url
 
-LARGEST = 16 << 20
+MAX_SIZE = 16 << 20
 """Bytes of a registry file or of one page of an API."""
-MOST_PAGES = 10
-MOST_SERVERS = 5_000
+MAX_PAGES = 10
+MAX_SERVERS = 5_000
 """Entries that are read."""
 PAGE = 100
 API = "/v0.1/servers"
@@ -141,7 +141,7 @@ def read_listing(document: Any, listing: RegistryListing | None = None) -> Regis
             hint="Use a server.json, a list of them, or the address of a registry.",
         )
     for n, entry in enumerate(entries):
-        if len(listing.servers) >= MOST_SERVERS:
+        if len(listing.servers) >= MAX_SERVERS:
             listing.more = True
             return listing
         if type(entry) is not dict or not _is_entry(entry):
@@ -170,7 +170,7 @@ async def search_address(url: str, words: str, fetch: FetchCard) -> RegistryList
     base = url.rstrip("/")
     base = base if urlsplit(base).path.endswith("/servers") else f"{base}{API}"
     cursor = ""
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         query = {"limit": str(PAGE)} | ({"search": words} if words else {}) | ({"cursor": cursor} if cursor else {})
         document = _document(await fetch(f"{base}?{urlencode(query)}", "application/json"))
         read_listing(document, listing)
@@ -191,7 +191,7 @@ async def search_source(source: str, words: str) -> RegistryListing:
         url = parse_url(source).text
     except ValueError as error:
         raise UsageError(f"“{source[:200]}” is not an address: {error}.") from None
-    fetcher = CardFetcher(url, largest=LARGEST)
+    fetcher = CardFetcher(url, largest=MAX_SIZE)
     try:
         return await search_address(url, words, fetcher.get)
     finally:
@@ -204,11 +204,11 @@ def read_file(path: Path) -> RegistryListing:
 
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_SIZE + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {os_reason(error)}.") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB.")
+    if len(data) > MAX_SIZE:
+        raise UsageError(f"{path} is larger than {MAX_SIZE >> 20} MiB.")
     try:
         document = parse(data)
     except NotJson as error:

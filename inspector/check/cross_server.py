@@ -17,7 +17,7 @@ from inspector.check.checks.poisoned_text import ACROSS
 from inspector.check.outcome import Visited, bad
 from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
-from inspector.check.poison.prepared_text import LONGEST, decoded, sentences, visible
+from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, sentences, visible
 from inspector.check.poison.rules import names_in, texts_of
 from inspector.check.reports.policy import Policy, Ruling
 from inspector.check.result import Result
@@ -29,11 +29,11 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
 
 SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
-MOST = 5_000
+MAX_COUNT = 5_000
 """Definitions of one server that are compared."""
-MOST_WORDS = 64
+MAX_WORDS = 64
 """Words of a command that are read."""
-MOST_FINDINGS = 50
+MAX_FINDINGS = 50
 """Orders of one server about tools of others."""
 _SHOWN = 10
 """Names in a sentence; `tools` has all."""
@@ -107,7 +107,7 @@ def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:
     """The names by which an entry says whose server it is: its own, its package with scope, or its host."""
     if isinstance(target, HttpTarget):
         return name, urlsplit(target.url).hostname or ""
-    scopes = (word.partition("/")[0] for word in target.command[:MOST_WORDS] if word.startswith("@") and "/" in word)
+    scopes = (word.partition("/")[0] for word in target.command[:MAX_WORDS] if word.startswith("@") and "/" in word)
     return name, program_label(target.command), *scopes
 
 
@@ -123,14 +123,14 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
             continue
         message = journal.event(n).message
         result = message.get("result") if type(message) is dict else None
-        if type(result) is not dict or len(found) >= MOST:
+        if type(result) is not dict or len(found) >= MAX_COUNT:
             continue
         if method in _HANDSHAKES:
             found["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
         member, kind = _LISTS[method]
         entries = result.get(member)
-        for listed in entries[:MOST] if type(entries) is list else ():
+        for listed in entries[:MAX_COUNT] if type(entries) is list else ():
             name = listed.get("name") if type(listed) is dict else None
             if type(name) is str:
                 found[kind, name] = listed
@@ -145,7 +145,7 @@ def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS
     different = list({each.server: each for each in servers}.values())
     found: list[CrossServerFinding] = []
     if OTHERS_TOOL in checks:
-        found += (finding for each in different for finding in islice(_orders(each, different), MOST_FINDINGS))
+        found += (finding for each in different for finding in islice(_orders(each, different), MAX_FINDINGS))
     if SAME_NAME in checks:
         found += _same_names([(each.server, each.tools) for each in different], "tool")
         found += _same_names([(each.server, each.prompts) for each in different], "prompt")
@@ -212,7 +212,7 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Cro
     told: set[tuple[str, str]] = set()
     for whose, definition in server.texts if foreign else ():
         for path, text, _ in texts_of(definition):
-            raw = text[:LONGEST]
+            raw = text[:MAX_LENGTH]
             for part in (raw, *(each.text for each in decoded(raw))):
                 for sentence in sentences(visible(part)):
                     for name in ordered_tools(sentence, server.own):

@@ -23,7 +23,7 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 GROUP = "hosts"
-MOST = 5_000
+MAX_COUNT = 5_000
 """Tools of one server that are evaluated."""
 _SHOWN = 3
 """Tools named in one note."""
@@ -104,7 +104,7 @@ def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[st
         entries = result.get("tools")
         for entry in entries if type(entries) is list else ():
             name = entry.get("name") if type(entry) is dict else None
-            if type(name) is str and (name in tools or len(tools) < MOST):
+            if type(name) is str and (name in tools or len(tools) < MAX_COUNT):
                 tools[name], events[name] = entry, n
     return visit, tools, events
 

@@ -38,7 +38,7 @@ _WORDS = {
 """Names of the kinds of observations in a sentence."""
 _MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
 _WORST = ("bad", "doubtful", "remark", "good", "nothing")
-MOST = 10
+MAX_COUNT = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check for findings whose rule has no check of its own."""
@@ -105,7 +105,7 @@ def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
             text, numbers = row.get("text"), row.get("evidence")
-            evidence = [n for n in numbers[:MOST] if type(n) is int and n > 0] if type(numbers) is list else []
+            evidence = [n for n in numbers[:MAX_COUNT] if type(n) is int and n > 0] if type(numbers) is list else []
             yield key, make(text if type(text) is str else "", *evidence)
 
 
@@ -266,7 +266,7 @@ def _nothing(observation: str) -> str:
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MOST]
+    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_COUNT]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad
     return make(f"{worst.message}{more}", *evidence)

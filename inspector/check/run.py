@@ -43,9 +43,9 @@ from inspector.protocol.extensions import EVENTS
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 from inspector.transports.http_url import parse_url
 
-MOST_DEATHS = 5
+MAX_DEATHS = 5
 """Restarts of the server in one visit."""
-MOST_BESIDE = 4
+MAX_BESIDE = 4
 """Groups of checks that run beside each other, each with one or two processes of the server."""
 _JUDGED_AT_ONCE = 4
 """Events that are judged before other tasks get their turn."""
@@ -182,7 +182,7 @@ class Runner:
         """Whether the server allows only one connection at a time."""
         self._ranks: list[tuple[int, ...]] = []
         """The place of each result in the order of the plan. Ascending."""
-        self._places = asyncio.Semaphore(MOST_BESIDE)
+        self._places = asyncio.Semaphore(MAX_BESIDE)
         self._in_session = asyncio.Lock()
         """Held while a shared session is open: the recording has one at a time."""
 
@@ -263,7 +263,7 @@ class Runner:
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
-            await self._offer(missing, found, MOST_BESIDE if self._overlaps(transport) else 1)
+            await self._offer(missing, found, MAX_BESIDE if self._overlaps(transport) else 1)
 
         mine = [check for check in checks().values() if self.wanted.takes(check) and transport in check.transports]
         if any(check.surveys for check in mine):
@@ -634,8 +634,8 @@ class Runner:
     async def _revive(self, visit: Visit) -> str:
         """Restart a crashed server. Returns why that failed, or an empty text."""
         deaths = visit.remembered["deaths"] = visit.remembered.get("deaths", 0) + 1
-        if deaths > MOST_DEATHS:
-            return f"the server exited {MOST_DEATHS} times"
+        if deaths > MAX_DEATHS:
+            return f"the server exited {MAX_DEATHS} times"
         try:
             async with asyncio.timeout(_ALIVE_SECONDS):
                 await visit.session.reopen()

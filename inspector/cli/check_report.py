@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2", "pass": "32"}
 _SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "–", "pass": "✓"}
 _ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
-MOST_VISITS = 3
+MAX_VISITS = 3
 """Visits of one check that are listed individually."""
 
 
@@ -88,11 +88,11 @@ def _checked(
     shown: dict[str, list[str]] = {}
     for result in checked.telling:
         shown.setdefault(result.outcome.text, []).append(_where(result.visited, result.outcome.evidence))
-    for seen, places in list(shown.items())[:MOST_VISITS]:
+    for seen, places in list(shown.items())[:MAX_VISITS]:
         yield f"    {out.safe(seen, 500)}"
-        yield f"      {', '.join(places[:MOST_VISITS])}{f' and {len(places) - MOST_VISITS} more' * (len(places) > 3)}"
-    if len(shown) > MOST_VISITS:
-        yield f"    and {len(shown) - MOST_VISITS} more, see --json"
+        yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
+    if len(shown) > MAX_VISITS:
+        yield f"    and {len(shown) - MAX_VISITS} more, see --json"
     if checked.verdict != "note":
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}

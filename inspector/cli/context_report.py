@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 NAME = 64
 """Characters shown of a name."""
-MOST = 20
+MAX_COUNT = 20
 """Lines of one section; `--json` has all."""
 _GAP = "  "
 
@@ -36,8 +36,8 @@ def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int 
         "bold",
     )
     if cost.counter.is_estimate:
-        most = -(-cost.characters // 3)
-        yield f"Tokens are an estimate: characters / 4. Models may need up to characters / 3, {count(most)} tokens."
+        limit = -(-cost.characters // 3)
+        yield f"Tokens are an estimate: characters / 4. Models may need up to characters / 3, {count(limit)} tokens."
     else:
         yield f"Tokens of {out.safe(cost.counter.method, 40)}."
     if budget is not None:
@@ -67,7 +67,7 @@ def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
     about = "about " if estimated else ""
     yield f"total: {quantity(tool.characters, 'character')}, {about}{quantity(tool.tokens, 'token')}"
     if tool.not_included:
-        yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MOST])}"
+        yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MAX_COUNT])}"
 
 
 def names_text(out: Output, names: dict[str, str]) -> Iterator[str]:
@@ -124,11 +124,11 @@ def _parts(cost: ServerCost) -> Iterator[str]:
         )
 
 
-def _listed(names: list[str], most: int = 6) -> str:
+def _listed(names: list[str], limit: int = 6) -> str:
     from inspector.text import safe
 
-    shown = ", ".join(safe(name, 40) for name in names[:most])
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+    shown = ", ".join(safe(name, 40) for name in names[:limit])
+    return f"{shown} and {len(names) - limit:,} more" if len(names) > limit else shown
 
 
 def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
         total = sum(saving.characters for saving in report.savings)
         yield ""
         yield f"$defs would save {quantity(total, 'character')}:"
-        for saving in report.savings[:MOST]:
+        for saving in report.savings[:MAX_COUNT]:
             yield (
                 f"  {out.safe(saving.tool, NAME)}  {count(saving.characters)}: {out.safe(saving.largest, 120)} "
                 f"occurs {quantity(saving.times, 'time')}"
@@ -145,7 +145,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
     if report.repeated:
         yield ""
         yield "The same text stands in several tools:"
-        for each in report.repeated[:MOST]:
+        for each in report.repeated[:MAX_COUNT]:
             yield f"  {each.what}, {quantity(each.characters, 'character')}: {_listed(list(each.tools))}"
 
 
@@ -155,7 +155,7 @@ def _growth(out: Output, found: CostGrowth) -> Iterator[str]:
         f"(before: {quantity(found.before, 'token')})"
     )
     rows = []
-    for tool in found.tools[:MOST]:
+    for tool in found.tools[:MAX_COUNT]:
         sign = "+" if tool.before is None else "-" if tool.after is None else "~"
         rows.append((f"  {sign} {out.safe(tool.name, NAME)}", f"{tool.characters:+,}", f"{tool.tokens:+,} tokens"))
     yield from columns(rows)
@@ -169,7 +169,7 @@ def _results(out: Output, report: ContextReport) -> Iterator[str]:
     yield "Largest result of each tool, in characters:"
     rows = [("  tool", "content", "structuredContent")]
     found = sorted(report.results.items(), key=lambda item: -(item[1].content + (item[1].structured or 0)))
-    for tool, each in found[:MOST]:
+    for tool, each in found[:MAX_COUNT]:
         structured = "" if each.structured is None else count(each.structured)
         rows.append((f"  {out.safe(tool, NAME)}", count(each.content), structured))
     yield from columns(rows)
@@ -177,8 +177,8 @@ def _results(out: Output, report: ContextReport) -> Iterator[str]:
 
 
 def _rest(number: int) -> Iterator[str]:
-    if number > MOST:
-        yield f"  and {number - MOST:,} more; --json lists all"
+    if number > MAX_COUNT:
+        yield f"  and {number - MAX_COUNT:,} more; --json lists all"
 
 
 def _hosts(out: Output, paint: Colours, report: ContextReport) -> Iterator[str]:

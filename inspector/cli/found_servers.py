@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = 200
 TEXT = 2000
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 """Servers that are printed for a person."""
 
 
@@ -42,7 +42,7 @@ def search(invocation: Invocation) -> int:
     if out.json:
         out.document({"servers": [server.as_json() for server in found], "refused": listing.refused})
     else:
-        shown = found[:MOST_SHOWN]
+        shown = found[:MAX_SHOWN]
         out.table([
             (
                 out.safe(server.name, NAME), out.safe(server.version, 40), _state(out, server),

@@ -16,7 +16,7 @@ from inspector.auth.person import LoginPage, person_required
 from inspector.cli.output import Output
 
 NAME = 200
-LONGEST_URL = 8000
+MAX_URL = 8000
 _YES = ("y", "yes")
 
 
@@ -43,7 +43,7 @@ class Terminal:
         """Show the full URL and its host, and ask."""
         self._need("A user must log in")
         safe = self._out.safe
-        self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n\n{_waits(until)}")
+        self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, MAX_URL)}\n\n{_waits(until)}")
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
@@ -53,7 +53,7 @@ class Terminal:
         if invitation.opened:
             text = f"The browser opened {safe(invitation.host, NAME)}."
         else:
-            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, LONGEST_URL)}\n"
+            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, MAX_URL)}\n"
         if invitation.code:
             text += f"\nThe code to enter there is  {safe(invitation.code, NAME)}\n"
         elif invitation.redirect_uri and self.present:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 NAME = 200
 VALUE = 300
 """Characters shown of a value that is not text."""
-MOST_LINES = 40
+MAX_LINES = 40
 """Lines shown of one changed text."""
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Tools named in the warning."""
 COLOURS: dict[ChangeSeverity, Colour | None] = {
     "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
@@ -43,8 +43,8 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
     loud = list(dict.fromkeys(_subject(out, change) for change in changes if change.loud))
     sign = signs(out.ascii).finding
     if loud:
-        more = f" and {len(loud) - MOST_NAMED:,} more" if len(loud) > MOST_NAMED else ""
-        yield f"{sign} Texts for models changed: {', '.join(loud[:MOST_NAMED])}{more}."
+        more = f" and {len(loud) - MAX_NAMED:,} more" if len(loud) > MAX_NAMED else ""
+        yield f"{sign} Texts for models changed: {', '.join(loud[:MAX_NAMED])}{more}."
         yield "  Read the new text before a model uses it: a changed tool description can carry an attack."
     for change in changes:
         if change.hidden is not None:
@@ -81,7 +81,7 @@ def values(out: Output, paint: Colours, change: Change, indent: str = "      ") 
     if isinstance(a, str) and isinstance(b, str):
         shown = 0
         for line in changed_lines(a, b):
-            if shown == MOST_LINES:
+            if shown == MAX_LINES:
                 yield f"{indent}and more; --json has both texts"
                 return
             shown += 1
@@ -103,7 +103,7 @@ def _value(out: Output, value: Any, indent: str) -> list[str]:
 
 def _text(out: Output, text: str, indent: str) -> list[str]:
     """Safe lines after a sign on the first line; invisible characters are shown by their code."""
-    found = out.wrapped(text, " " * len(indent))[:MOST_LINES]
+    found = out.wrapped(text, " " * len(indent))[:MAX_LINES]
     return [indent + found[0][len(indent) :], *found[1:]]
 
 

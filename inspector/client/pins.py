@@ -28,7 +28,7 @@ from inspector.times import parse_time
 
 FORMAT = "inspector-pin"
 VERSION = 1
-LARGEST = 1 << 28
+MAX_SIZE = 1 << 28
 """Maximum bytes of a pin."""
 _SUFFIX = ".pin.json"
 _OURS = re.compile(r"[0-9a-f]{32}\.pin\.json")
@@ -114,7 +114,7 @@ class Pins:
 
 def _read(path: Path) -> Pin:
     try:
-        body = jsonrpc.parse(foreign_files.read_bytes(path, limit=LARGEST))
+        body = jsonrpc.parse(foreign_files.read_bytes(path, limit=MAX_SIZE))
     except jsonrpc.NotJson as error:
         raise _unusable(path, f"it is not JSON: {error}") from None
     if type(body) is not dict or body.get("format") != FORMAT:

@@ -23,7 +23,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import NotJson, Shape
 
-MOST_INSIDE = 2_000
+MAX_INSIDE = 2_000
 """Messages that are aligned inside one exchange; further ones are only counted."""
 LABEL = 200
 
@@ -138,7 +138,7 @@ class _Side:
         self.exchanges: list[_Item] = []
         self.inside: dict[int, list[_Item]] = {}
         self.more: dict[int, int] = {}
-        """The number of messages beyond `MOST_INSIDE`, by exchange."""
+        """The number of messages beyond `MAX_INSIDE`, by exchange."""
         self.covered = 0
         left_out: set[int] = set()
         index = journal.index
@@ -164,7 +164,7 @@ class _Side:
         if around in left_out:
             return
         kept = self.inside.setdefault(around, [])
-        if around and len(kept) >= MOST_INSIDE:
+        if around and len(kept) >= MAX_INSIDE:
             self.more[around] = self.more.get(around, 0) + 1
         else:
             kept.append(self._item(n))

@@ -23,9 +23,9 @@ Effect = Literal["narrower", "wider", "both", "unsure", "added", "removed", "def
 """The effect of a change on the set: fewer, more, other or unknown values; a property added or removed; another
 default; other texts for people and models; nothing."""
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 """Pairs of schemas that one comparison visits."""
-DEEPEST = 60
+MAX_DEPTH = 60
 """Levels that are compared; a deeper value is compared as a whole."""
 SHOWN = 60
 """Characters shown of a value in a sentence."""
@@ -93,7 +93,7 @@ class _Walk:
         if pair in self._open or (a is b and type(a) is bool):
             return
         self._looked_at += 1
-        if depth > DEEPEST or self._looked_at > MOST_PAIRS:
+        if depth > MAX_DEPTH or self._looked_at > MAX_PAIRS:
             if exact_digest(a) != exact_digest(b):
                 yield SchemaChange(place, "unsure", "is too deep or too large to compare", a, b)
             return

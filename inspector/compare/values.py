@@ -15,7 +15,7 @@ from inspector.compare.json_places import ROOT, ValuePath
 from inspector.compare.lossless_json import DuplicateKeys, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
-MOST = 10_000
+MAX_COUNT = 10_000
 """Most differences of two values."""
 
 DifferenceKind = Literal["added", "removed", "changed", "moved", "repeated"]
@@ -60,7 +60,7 @@ class ValueComparison:
     ignored: int = 0
     """The number of differences that the rules ignored."""
     truncated: bool = False
-    """There are more than `MOST`."""
+    """There are more than `MAX_COUNT`."""
 
     @property
     def same(self) -> bool:
@@ -69,19 +69,19 @@ class ValueComparison:
 
 
 def compare(
-    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
+    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", limit: int = MAX_COUNT
 ) -> ValueComparison:
     """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 
     Types are distinguished, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
     (except sorting), at any depth. The same values give the same differences, in the same order.
     """
-    return compare_under(a, b, compiled(rules, method, name), most)
+    return compare_under(a, b, compiled(rules, method, name), limit)
 
 
-def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> ValueComparison:
+def compare_under(a: Any, b: Any, machine: Machine, limit: int = MAX_COUNT) -> ValueComparison:
     """`compare` with prepared rules."""
-    return _Walk(machine, most).run(a, b)
+    return _Walk(machine, limit).run(a, b)
 
 
 class _Pair(NamedTuple):
@@ -95,9 +95,9 @@ class _Pair(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, machine: Machine, most: int) -> None:
+    def __init__(self, machine: Machine, limit: int) -> None:
         self._machine = machine
-        self._most = most
+        self._most = limit
         self._digests = Digests(machine)
         self._found = ValueComparison()
 

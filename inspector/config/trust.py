@@ -29,9 +29,9 @@ HARMLESS = frozenset((
 """Variables that every child process gets anyway. A URL does not."""
 HARMLESS_PREFIXES = ("LC_", "XDG_")
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Answers that are kept; the oldest are dropped."""
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """References that a question lists."""
 _FILE_BYTES = 1024 * 1024
 _NAME = 200
@@ -89,9 +89,9 @@ class Exposure:
         if not self.verify:
             lines.append("does not check the server's certificate")
         lines += [f"sends login secrets to {server}" for server in self.login_servers]
-        lines += [f"uses {use.describe()}" for use in self.uses[:MOST_SHOWN]]
-        if len(self.uses) > MOST_SHOWN:
-            lines.append(f"uses {len(self.uses) - MOST_SHOWN:,} more references")
+        lines += [f"uses {use.describe()}" for use in self.uses[:MAX_SHOWN]]
+        if len(self.uses) > MAX_SHOWN:
+            lines.append(f"uses {len(self.uses) - MAX_SHOWN:,} more references")
         return lines
 
     def as_json(self) -> dict[str, Any]:
@@ -207,7 +207,7 @@ class Memory:
         self._kept = kept = self._read()
         kept.pop(found.fingerprint, None)
         kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}
-        content = json.dumps({"allowed": dict(list(kept.items())[-MOST_KEPT:])}, indent=1).encode("ascii")
+        content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
         try:
             paths.private_folder(self._path.parent)
             paths.write_private(self._path, content)

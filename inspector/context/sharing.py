@@ -10,11 +10,11 @@ from inspector.context.cost import ServerCost, ToolCost
 from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import subschemas
 
-LEAST = 80
+MINIMUM = 80
 """Characters from which a repeated part is worth sharing."""
-MOST_WORK = 500_000
+MAX_WORK = 500_000
 """Characters of parts that are compared in one tool, and in all tools together."""
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 _PART = "part of the input schema"
 _SHARED_KEYS = frozenset(("type", "properties", "enum", "anyOf", "items"))
 _REFERENCE = len('{"$ref":"#/$defs/N"}')
@@ -48,14 +48,14 @@ class RepeatedText(NamedTuple):
 def savings(cost: ServerCost) -> list[DefsSaving]:
     """Return the tools in which `$defs` would save characters, the largest saving first.
 
-    A part counts if it has at least `LEAST` characters and occurs twice or more, annotations included.
+    A part counts if it has at least `MINIMUM` characters and occurs twice or more, annotations included.
     """
     found = [saving for tool in cost.tools if (saving := _saving(tool)) is not None]
     return sorted(found, key=lambda saving: -saving.characters)
 
 
 def _saving(tool: ToolCost) -> DefsSaving | None:
-    if len(tool.schema) < 2 * LEAST:
+    if len(tool.schema) < 2 * MINIMUM:
         return None
     places: dict[str, list[str]] = {}
     work = 0
@@ -63,9 +63,9 @@ def _saving(tool: ToolCost) -> DefsSaving | None:
         if part.pointer and not _SHARED_KEYS.isdisjoint(part.schema) and "$ref" not in part.schema:
             text = compact_json(_sorted(part.schema))
             work += len(text)
-            if work > MOST_WORK:
+            if work > MAX_WORK:
                 break
-            if len(text) >= LEAST:
+            if len(text) >= MINIMUM:
                 places.setdefault(text, []).append(part.pointer)
     saved = parts = 0
     taken: list[str] = []
@@ -93,7 +93,7 @@ def _sorted(value: Any) -> Any:
 
 
 def repeated(cost: ServerCost) -> list[RepeatedText]:
-    """Return the texts of at least `LEAST` characters that stand in several tools, the costliest first."""
+    """Return the texts of at least `MINIMUM` characters that stand in several tools, the costliest first."""
     found: list[RepeatedText] = []
     for what, texts in (
         ("description", [(tool.description, tool.name) for tool in cost.tools]),
@@ -102,11 +102,11 @@ def repeated(cost: ServerCost) -> list[RepeatedText]:
     ):
         groups: dict[str, dict[str, None]] = {}
         for text, name in texts:
-            if len(text) >= LEAST:
+            if len(text) >= MINIMUM:
                 groups.setdefault(text, {})[name] = None
         found += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
     found.sort(key=lambda each: -each.characters * len(each.tools))
-    return _without_inner(found)[:MOST_GROUPS]
+    return _without_inner(found)[:MAX_GROUPS]
 
 
 def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
                 continue
             text = compact_json(part.schema)
             work += len(text)
-            if work > MOST_WORK:
+            if work > MAX_WORK:
                 return found
             found.append((text, tool.name))
     return found

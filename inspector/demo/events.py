@@ -104,12 +104,12 @@ class Ticks:
         """Seconds to the next tick that counts."""
         return max((self.at // self.every + 1) * self.every * self._tick - time.time(), 0.0)
 
-    def take(self, most: int) -> list[dict[str, Any]]:
+    def take(self, limit: int) -> list[dict[str, Any]]:
         """The next events, without their cursors; moves on."""
         newest = self.newest
         first = (self.at // self.every + 1) * self.every
-        due = range(first, newest + 1, self.every)[:most]
-        self.at = due[-1] if len(due) == most else newest
+        due = range(first, newest + 1, self.every)[:limit]
+        self.at = due[-1] if len(due) == limit else newest
         return [self._event(number) for number in due]
 
     @property
@@ -134,17 +134,17 @@ def _list(call: ClientRequest) -> dict[str, Any]:
 
 def _poll(call: ClientRequest) -> dict[str, Any]:
     every = wanted(call.params, "poll")
-    most = call.params.get("maxEvents", AT_ONCE)
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+    limit = call.params.get("maxEvents", AT_ONCE)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise RpcError(INVALID_PARAMS, "maxEvents must be a positive integer")
     cursor = call.params.get("cursor")
     ticks = Ticks(call.world, cursor, every)
-    events = [] if cursor is None or ticks.truncated else ticks.take(min(most, AT_ONCE))
+    events = [] if cursor is None or ticks.truncated else ticks.take(min(limit, AT_ONCE))
     return {
         "events": events,
         "cursor": ticks.cursor,
         "truncated": ticks.truncated,
-        "hasMore": len(events) == min(most, AT_ONCE) and ticks.has_more,
+        "hasMore": len(events) == min(limit, AT_ONCE) and ticks.has_more,
         "nextPollMs": ticks.next_poll,
     }
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from inspector.demo.streams import Stream
 
 ENDPOINT = "/mcp"
-MOST_SESSIONS = 1000
-LARGEST_BODY = 64 * 1024 * 1024
+MAX_SESSIONS = 1000
+MAX_BODY = 64 * 1024 * 1024
 KEEP_ALIVE = 15.0
 FLUSH_TIMEOUT = 5.0  # seconds to send the end of a stream before the process exits
 _OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # the method of each HTTP+SSE endpoint
@@ -81,7 +81,7 @@ class DemoServer(ThreadingTCPServer):
         """Stores a session; drops the oldest if there are too many."""
         with self.lock:
             self.sessions[session.id] = session
-            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MOST_SESSIONS else None
+            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MAX_SESSIONS else None
         if oldest is not None:
             oldest.close()
 
@@ -152,8 +152,8 @@ class HttpHandler(ResponseConnection):
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
         if not (length.isascii() and length.isdigit()):
             raise HttpRefusal(411, "Content-Length is required", close=True)
-        if len(length) > 12 or int(length) > LARGEST_BODY:
-            raise HttpRefusal(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
+        if len(length) > 12 or int(length) > MAX_BODY:
+            raise HttpRefusal(413, f"The body is larger than {MAX_BODY} bytes", close=True)
         return self.rfile.read(int(length))
 
     def _check_address(self) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.demo.serving import Serving
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
-MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription
+MAX_WATCHED = 1000  # maximum resources, and tasks, of one subscription
 
 
 class ListenRequest(ClientRequest):
@@ -109,4 +109,4 @@ def _names(wanted: dict[str, Any], key: str) -> list[str]:
     names = wanted.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RpcError(INVALID_PARAMS, f"{key} must be a list of strings")
-    return list(dict.fromkeys(names))[:MOST_WATCHED]
+    return list(dict.fromkeys(names))[:MAX_WATCHED]

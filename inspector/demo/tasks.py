@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 FINAL = ("completed", "failed", "cancelled")
-MOST_TASKS = 1000
-LONGEST_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also without a requested time
+MAX_TASKS = 1000
+MAX_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also without a requested time
 POLL_INTERVAL = 100  # milliseconds
 
 
@@ -193,13 +193,13 @@ class Tasks:
     def add(self, life: int, told: Callable[[Task], None]) -> Task:
         """Adds a task that is kept for `life` milliseconds; raises RpcError if too many are running."""
         self._end_expired()
-        task = Task(min(life, LONGEST_LIFE), told)
+        task = Task(min(life, MAX_LIFE), told)
         with self._lock:
             ended = [each.id for each in self._tasks.values() if each.ended]
-            for name in ended[: max(len(self._tasks) - MOST_TASKS + 1, 0)]:
+            for name in ended[: max(len(self._tasks) - MAX_TASKS + 1, 0)]:
                 del self._tasks[name]
-            if len(self._tasks) >= MOST_TASKS:
-                raise RpcError(INTERNAL_ERROR, f"{MOST_TASKS} tasks are running already")
+            if len(self._tasks) >= MAX_TASKS:
+                raise RpcError(INTERNAL_ERROR, f"{MAX_TASKS} tasks are running already")
             self._tasks[task.id] = task
         return task
 

@@ -13,7 +13,7 @@ from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TrustNeeded, ValueMissing
 
-MOST_MISSING = 50
+MAX_MISSING = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def look_up(
     missing: list[str] = []
     problem: ConfigError | TrustNeeded | None = None
     target: StdioTarget | HttpTarget | None = None
-    for _ in range(MOST_MISSING):
+    for _ in range(MAX_MISSING):
         lacking = _PlaceholderEnvironment(environ, missing)
         try:
             target = servers.resolve(entry, lacking, prompt, home=home, consent=consent if not missing else None)

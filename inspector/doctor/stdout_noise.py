@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from inspector.protocol.jsonrpc import NotJson, parse
 
 NoiseKind = Literal["headers", "utf-16", "bom", "pretty", "log", "text"]
-MOST_LINES = 200
+MAX_LINES = 200
 SHOWN = 100
 
 _HEADER = re.compile(rb"\s*Content-Length:\s*\d+", re.IGNORECASE)
@@ -28,7 +28,7 @@ class StdoutNoise(NamedTuple):
 
 def noise(lines: Sequence[bytes]) -> StdoutNoise | None:
     """Return the kind of the lines that are not messages; None if all of them are blank."""
-    looked = [line for line in lines[:MOST_LINES] if line.strip(b"\r\n\t \0")]
+    looked = [line for line in lines[:MAX_LINES] if line.strip(b"\r\n\t \0")]
     if not looked:
         return None
     first = looked[0]

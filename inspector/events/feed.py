@@ -23,9 +23,9 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
 from inspector.protocol.events import (
     LIST_CHANGED,
-    LONGEST_NAME,
-    MOST_PAGES,
-    MOST_TYPES,
+    MAX_NAME,
+    MAX_PAGES,
+    MAX_TYPES,
     PREFIX,
     SUBSCRIPTION_ID,
     Declared,
@@ -47,11 +47,11 @@ AT_ONCE = 100
 """Messages of the journal that are looked at in one turn, so that keys are read between turns."""
 BEHIND = 0.005
 """Seconds between two turns while there is more."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0
 """Seconds before a stream is opened again, or a poll repeated after an error; each further one waits twice as long."""
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 """Attempts in a row without an event or confirmation."""
-MOST_STRAYS = 200
+MAX_STRAYS = 200
 FOR_EVER = float("inf")
 _TOLD = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREFIX)
 
@@ -99,7 +99,7 @@ class Feed:
         """The server said that its list has changed."""
         self.following: list[Following] = []
         """All that was followed, also what has ended: no request of the server lists them (C-EVENT-27)."""
-        self.strays: deque[EventRow] = deque(maxlen=MOST_STRAYS)
+        self.strays: deque[EventRow] = deque(maxlen=MAX_STRAYS)
         """Notifications that belong to no subscription (C-EVENT-15)."""
         self.stray_count = 0
         self.changed: Callable[[], None] | None = None
@@ -137,23 +137,23 @@ class Feed:
         problems: list[str] = []
         cursor: str | None = None
         cursors: set[str] = set()
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
             page = event_page(await self.session.start("events/list", params, progress=False).result())
             problems += page.problems
             for each in page.types:
                 if each.name in types:
-                    problems.append(f"The name {excerpt(each.name, LONGEST_NAME)} is listed twice.")
+                    problems.append(f"The name {excerpt(each.name, MAX_NAME)} is listed twice.")
                 types.setdefault(each.name, each)
             cursor = page.next_cursor
-            if cursor is None or len(types) >= MOST_TYPES:
+            if cursor is None or len(types) >= MAX_TYPES:
                 break
             if cursor in cursors:
                 problems.append("A page has the cursor of an earlier page; the rest was not loaded.")
                 break
             cursors.add(cursor)
         else:
-            problems.append(f"The list has more than {MOST_PAGES} pages; the rest was not loaded.")
+            problems.append(f"The list has more than {MAX_PAGES} pages; the rest was not loaded.")
         self.types, self.problems, self.must_list_again = list(types.values()), problems, False
         return self.types
 
@@ -267,11 +267,11 @@ class Feed:
         else:
             reason = followed.reason or "The server closed the stream."
         followed.failures += 1
-        if followed.failures > MOST_FAILURES:
-            followed.end(f"{reason} {MOST_FAILURES} attempts in a row have failed.", error)
+        if followed.failures > MAX_FAILURES:
+            followed.end(f"{reason} {MAX_FAILURES} attempts in a row have failed.", error)
             self._tell()
             return False
-        pause = min(FIRST_PAUSE * 2 ** (followed.failures - 1), LONGEST_PAUSE)
+        pause = min(FIRST_PAUSE * 2 ** (followed.failures - 1), MAX_PAUSE)
         subscription.note(f"{reason} Next attempt in {pause:g} s.", 0, self._now())
         followed.go_on("reconnecting", reason)
         self._tell()

@@ -22,7 +22,7 @@ COLUMNS = (
     "n", "answer", "time", "dir", "channel", "method", "name", "id", "state", "duration_ms", "request_bytes",
     "answer_bytes", "progress", "notifications", "questions", "inside", "error_code", "error",
 )  # fmt: skip
-LONGEST = 1000
+MAX_LENGTH = 1000
 """Maximum characters of a cell."""
 _FORMULA = frozenset("=+-@\t\r＝＋－＠")
 
@@ -87,5 +87,5 @@ def cell(value: object) -> object:
     """Return a foreign value as a cell: a whole number, or text without formulas and control sequences."""
     if type(value) is int and value.bit_length() < 64:
         return value
-    text = safe("" if value is None else value, LONGEST)
+    text = safe("" if value is None else value, MAX_LENGTH)
     return f"'{text}" if text.lstrip()[:1] in _FORMULA and text.strip() else text

@@ -26,7 +26,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.version import __version__
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Maximum characters of a part of a synthetic URL."""
 _ADDRESS = re.compile(r"(https?)://([^/?#\s]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -227,7 +227,7 @@ def _made_up_url(event: Event, method: str) -> str:
 
     host = "stdio.invalid" if event.dir is Dir.SEND else "client.stdio.invalid"
     parts = [method or "message", *subjects_of(event.message)[:1]]
-    path = "/".join(quote(clean(part[:LONGEST]), safe="/" if at == 0 else "") for at, part in enumerate(parts))
+    path = "/".join(quote(clean(part[:MAX_LENGTH]), safe="/" if at == 0 else "") for at, part in enumerate(parts))
     return f"http://{host}/{path}"
 
 

@@ -19,11 +19,11 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, safe
 
-LONGEST = 49_000
+MAX_LENGTH = 49_000
 """Maximum characters of a diagram. Mermaid's own limit (`maxTextSize`) is 50,000, and a diagram cannot raise it."""
 LABEL = 80
 """Maximum characters of a name or other short text."""
-LARGEST_READ = 1 << 20
+MAX_READ = 1 << 20
 """Maximum bytes of a message that is searched for a name."""
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 _/.,()+*'?!@-]")
@@ -57,7 +57,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         if drawn < total - 1:
             continue
         length += len(line)
-        if length > LONGEST:
+        if length > MAX_LENGTH:
             continue
         drawn += 1
         out.write(line)
@@ -108,7 +108,7 @@ def _message(journal: Journal, n: int) -> str:
     words: list[str] = []
     if shape in (Shape.REQUEST, Shape.NOTIFICATION):
         words.append(text(index.method(n)))
-        if shape is Shape.REQUEST and index.size(n) <= LARGEST_READ:
+        if shape is Shape.REQUEST and index.size(n) <= MAX_READ:
             words += [text(name) for name in subjects_of(next(journal.events(n, n)).message)[:1]]
     elif shape in (Shape.RESULT, Shape.ERROR):
         words.append("result" if shape is Shape.RESULT else "error")

@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 PATH = "/v1/traces"
 INTERVAL = 1.0
 """Seconds between two looks at the recording."""
-MOST_SPANS = 512
+MAX_SPANS = 512
 """Spans in one request."""
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 """Bytes in one request, beyond which it has no further span."""
 FLUSH = 5.0
 """Seconds that the end of a session waits for the collector."""
 TIMEOUT = 10.0
-LONGEST_ANSWER = 1 << 16
+MAX_ANSWER = 1 << 16
 """Bytes of an answer that are read."""
 RETRIED = frozenset((429, 502, 503, 504))
 """Statuses after which the same spans are sent again (OTLP/HTTP, "Retryable Response Codes")."""
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 SHARE = 0.2
 """The share of its time that the thread may work while the session goes on."""
 _LOOKED_AT = 10_000
@@ -255,7 +255,7 @@ class OtlpStream:
             span = dumps(make())
             batch.append(span)
             held += len(span)
-            if len(batch) == MOST_SPANS or held > MOST_BYTES:
+            if len(batch) == MAX_SPANS or held > MAX_BYTES:
                 yield batch
                 batch, held = [], 0
         if batch:
@@ -270,7 +270,7 @@ class OtlpStream:
         assert self._spans is not None
         head, tail = around_spans(self._spans)
         body = f"{head}{','.join(batch)}{tail}".encode("utf-8", "replace")
-        again = min(max(pause * 2, INTERVAL), LONGEST_PAUSE)
+        again = min(max(pause * 2, INTERVAL), MAX_PAUSE)
         try:
             with client.stream("POST", self._url, content=body, headers=self._headers, timeout=timeout) as answer:
                 if answer.is_success:
@@ -286,7 +286,7 @@ class OtlpStream:
         self.report.problem = f"it answered with HTTP status {answer.status_code}"
         if answer.status_code in RETRIED:
             asked = answer.headers.get("Retry-After", "")
-            return min(float(asked), LONGEST_PAUSE) if asked.isascii() and asked.isdigit() else again
+            return min(float(asked), MAX_PAUSE) if asked.isascii() and asked.isdigit() else again
         self.report.refused += len(batch)
         return 0.0
 
@@ -308,7 +308,7 @@ def _head_of(answer: httpx.Response) -> bytes:
     try:
         for chunk in answer.iter_raw():
             found += chunk
-            if len(found) > LONGEST_ANSWER:
+            if len(found) > MAX_ANSWER:
                 return b""
     except (httpx.HTTPError, OSError):
         return b""

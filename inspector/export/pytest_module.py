@@ -15,7 +15,7 @@ from inspector.export.script_steps import ExportStep, steps
 from inspector.export.selection import Selection, left_out
 from inspector.journal.journal import Journal
 
-LARGEST = 100_000
+MAX_SIZE = 100_000
 """Bytes of a response above which a test only requires a result."""
 
 _IMPORTS = (
@@ -124,7 +124,7 @@ def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
         said = error.get("message")
         told = said if isinstance(said, str) and said else "no message"
         expected = {"error": {"code": error.get("code"), "message": told}}
-    elif octets > LARGEST or "task" in (step.params or {}):
+    elif octets > MAX_SIZE or "task" in (step.params or {}):
         return "None"
     try:
         return python_value(expected)

@@ -87,7 +87,7 @@ class ClientAnswers(NamedTuple):
     """The capabilities that the client declared, used or not: a server may offer more to it."""
 
 
-MOST_ANSWERS = 1000
+MAX_ANSWERS = 1000
 """Maximum answers of each kind in a program."""
 
 
@@ -142,7 +142,7 @@ def _keep(found: ClientAnswers, answer: Any) -> None:
         return
     if type(answer.get("roots")) is list:
         found.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]
-    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MOST_ANSWERS:
+    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MAX_ANSWERS:
         found.elicitation.append(answer)
-    elif "role" in answer and "content" in answer and len(found.sampling) < MOST_ANSWERS:
+    elif "role" in answer and "content" in answer and len(found.sampling) < MAX_ANSWERS:
         found.sampling.append(answer)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
 
-_MOST = 20
+_MAX_COUNT = 20
 _AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties")
 """Keywords whose violation at an object does not depend on the values of its members."""
 
@@ -78,7 +78,7 @@ async def _tool(session: Session, step: models.CallStep, variables: Variables) -
     unknown: list[str] = []
     arguments = _known(step.args, variables, "", unknown)
     try:
-        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MOST)
+        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MAX_COUNT)
     except SchemaError:
         return None  # The schema is the server's fault; a call would show it.
     found = [

@@ -511,10 +511,10 @@ class FlowRun:
             return {}
         return {name: list(self._at(observed.result, path, 2)) for name, path in getattr(step, "capture", {}).items()}
 
-    def _at(self, value: Any, path: str, most: int) -> Iterator[Any]:
+    def _at(self, value: Any, path: str, limit: int) -> Iterator[Any]:
         """The values at a path of a step; none where a variable makes it a wrong one."""
         try:
-            for _, (_, found) in zip(range(most), places(value, self.variables.insert_text(path)), strict=False):
+            for _, (_, found) in zip(range(limit), places(value, self.variables.insert_text(path)), strict=False):
                 yield found
         except UsageError:
             return

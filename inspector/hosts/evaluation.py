@@ -18,11 +18,11 @@ from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.subschemas import Subschema, subschemas
 from inspector.text import quantity
 
-MOST_TOOLS = 5_000
+MAX_TOOLS = 5_000
 """Tools of one server that are evaluated."""
 _KEPT = 200_000
 """Parts of schemas that are kept between facts."""
-MOST_FAULTS = 200
+MAX_FAULTS = 200
 """Tools beyond the limit that one fact names; a last note counts the others."""
 _SHOWN = 6
 """Keywords or places named in one note."""
@@ -76,7 +76,7 @@ class ServerDefinitions:
         for tool in tools:
             if type(tool) is dict and type(tool.get("name")) is str and is_for_model(tool):
                 total += 1
-                if total <= MOST_TOOLS:
+                if total <= MAX_TOOLS:
                     kept.append(tool)
         text = instructions if type(instructions) is str else ""
         return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results), total)
@@ -139,10 +139,10 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
                 best = measure if best is None or measure.amount > best.amount else best
                 continue
             faults += 1
-            if faults <= MOST_FAULTS:
+            if faults <= MAX_FAULTS:
                 notes.append(HostNote(fact, *measure[:4], measure.tool, measure.numbers))
-        if faults > MOST_FAULTS:
-            notes.append(HostNote(fact, "tools", False, f"{faults - MOST_FAULTS:,} more tools", "see the others"))
+        if faults > MAX_FAULTS:
+            notes.append(HostNote(fact, "tools", False, f"{faults - MAX_FAULTS:,} more tools", "see the others"))
         elif not faults and best is not None:
             notes.append(HostNote(fact, *best[:4], best.tool, best.numbers))
     return notes

@@ -23,7 +23,7 @@ from inspector.calls.writing import (
     request_step,
     step_text,
 )
-from inspector.calls.yaml_text import LARGEST
+from inspector.calls.yaml_text import MAX_SIZE
 from inspector.config import secret_values
 from inspector.config.output_files import already_exists
 from inspector.errors import ConfigError, UsageError
@@ -105,7 +105,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
     for file, content in files.items():
         if file.exists() or file.is_symlink():
             raise already_exists(file)
-        if len(content.encode()) > LARGEST:
+        if len(content.encode()) > MAX_SIZE:
             raise UsageError(f"{file} would be larger than 1 MiB.", hint="Split the folder of the collection.")
     for file, content in files.items():
         create_text(file, content)

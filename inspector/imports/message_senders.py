@@ -8,7 +8,7 @@ from typing import Any
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
-MOST_WAITING = 100_000
+MAX_WAITING = 100_000
 """Maximum open requests that are tracked."""
 
 _OF_SERVERS = frozenset((
@@ -41,7 +41,7 @@ class Senders:
             dir = Dir.RECV if message["method"] in _OF_SERVERS else Dir.SEND
         if shape is Shape.REQUEST:
             self._waiting[dir, id_key(message["id"])] = None
-            if len(self._waiting) > MOST_WAITING:
+            if len(self._waiting) > MAX_WAITING:
                 self._waiting.popitem(last=False)
         return dir
 

@@ -16,9 +16,9 @@ from inspector.version import __version__
 
 PLACES = 20
 """Unreadable places that are named; further ones are only counted."""
-MOST_SECRETS = 32
+MAX_SECRETS = 32
 """Maximum credentials of the imported file that are searched for in all of it."""
-SHORTEST_SECRET = 12
+MIN_SECRET = 12
 """Minimum characters of a credential: a shorter session id could match other text."""
 LATEST = 1 << 52
 """Maximum time in microseconds."""
@@ -101,9 +101,9 @@ class RecordingBuilder:
     def learn(self, headers: Iterable[tuple[str, str]]) -> None:
         """Redact the credentials in these headers in all further events, as in our own sessions."""
         for name, value in headers:
-            if name.lower() in _CREDENTIALS and "‹redacted " not in value and self._secrets < MOST_SECRETS:
+            if name.lower() in _CREDENTIALS and "‹redacted " not in value and self._secrets < MAX_SECRETS:
                 secret = value.rpartition(" ")[2] if "authorization" in name.lower() else value
-                if len(secret) >= SHORTEST_SECRET:
+                if len(secret) >= MIN_SECRET:
                     self._secrets += 1
                     self.journal.redactor.add(secret)
 

@@ -29,7 +29,7 @@ _CANCELLED = "notifications/cancelled"
 _KEPT_CHANNELS = 4096
 _STRIDE = 1 << 14
 """Events whose columns are read at once."""
-_MOST_SAVED = 200_000
+_MAX_SAVED = 200_000
 """Entries beside the columns from which an index is not saved."""
 _TRIMMED = 1 << 22
 """Events that are read between two times that memory of columns in files is given back."""
@@ -38,7 +38,7 @@ MAX_NAMES = 0xFFFF
 """Names of one kind that are kept; further ones share the last number."""
 _FURTHER = "…"
 """The name of all further names in the table of numbers."""
-_MOST_CONNS = (1 << 32) - 1
+_MAX_CONNS = (1 << 32) - 1
 _NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
 
@@ -504,7 +504,7 @@ class Index:
         parts: list[Any] = [self.dropped, self.page_requests, self.connections.first]
         if with_open:
             parts += [self._pending, self._tokens, self._open_calls]
-        if methods is None or channels is None or sum(map(len, parts)) > _MOST_SAVED:
+        if methods is None or channels is None or sum(map(len, parts)) > _MAX_SAVED:
             return None
         state: dict[str, Any] = {
             "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self._latest,
@@ -656,7 +656,7 @@ def code_of(kind: Kind, dir: Dir, shape: Shape) -> int:
 def conn_of(fields: dict[str, Any]) -> int:
     """Return the connection in an event's fields; 0, the session's own, if they have none."""
     conn = fields.get("conn")
-    return conn if type(conn) is int and 0 < conn <= _MOST_CONNS else 0
+    return conn if type(conn) is int and 0 < conn <= _MAX_CONNS else 0
 
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))

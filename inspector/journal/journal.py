@@ -46,7 +46,7 @@ from inspector.journal.format import (
 from inspector.journal.index import Index, conn_of
 from inspector.journal.marks import Marks, append, end_of_events, mark_fields, reopened, write_at
 from inspector.journal.overflow import Overflow
-from inspector.journal.redaction import SHORTEST_SECRET, Redactor, describe
+from inspector.journal.redaction import MIN_SECRET, Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
@@ -57,7 +57,7 @@ _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
-_LONGEST_EXTRA = 1024
+_MAX_EXTRA = 1024
 """Characters of a message's other members that are kept without its body."""
 
 # A lookup of an enum member costs as much as all other work on a message.
@@ -255,7 +255,7 @@ class Journal:
         n, shape = index.count + 1, shape_of(message)
         short = outline(message)
         dropped = {"bytes": len(raw), **({"message": short} if short is not None else {})}
-        about = (extra if len(extra) <= _LONGEST_EXTRA else "") + ',"dropped":' + dumps(dropped)
+        about = (extra if len(extra) <= _MAX_EXTRA else "") + ',"dropped":' + dumps(dropped)
         if self.redactor.active:
             about, _ = self.redactor.text(about)
         line = event_line(n, t, DIR_NAMES[dir], KIND_NAMES[kind], channel, None, False, about).encode(
@@ -446,7 +446,7 @@ class Journal:
         may run in a thread; `flush` must come before.
         """
         texts: dict[bytes, bytes] = {}
-        for secret in (each for each in secrets if len(each) >= SHORTEST_SECRET):
+        for secret in (each for each in secrets if len(each) >= MIN_SECRET):
             star = b"9" if secret.isdigit() else b"*"
             for form in secret_values.forms(secret):
                 # A message is a JSON text in the line of its event.
@@ -664,7 +664,7 @@ class Journal:
         """Take the saved index of a long recording, if there is one."""
         self._is_begun = True
         storage, index = self.storage, self.index
-        if not self._may_save or self.raw_only or storage.disk_size < saved_index.LEAST_BYTES:
+        if not self._may_save or self.raw_only or storage.disk_size < saved_index.MIN_BYTES:
             return
         self._read_as = saved_index.identity(storage.fd)
         rest = saved_index.load(storage.fd, self._read_as, index)

@@ -39,7 +39,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 _REPLAYED = ("timeout", "max_timeout", "sampling", "elicit", "roots", "log_level")
 """Options of a session that also apply to a recording."""
-MOST_LINES = 60
+MAX_LINES = 60
 """Maximum lines that list missed requests."""
 
 
@@ -315,7 +315,7 @@ class CassetteServer(Cassette):
         for each in _missed(self._mock.report):
             lines.append(f"  {safe(each.method, 200)} {each.params}")
             lines += [f"  the nearest is event {each.nearest} of the recording"] if each.nearest else []
-        return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
+        return [*lines[:MAX_LINES], "  …"] if len(lines) > MAX_LINES else lines
 
 
 def _missed(report: MockReport) -> list[UnrecordedRequest]:
@@ -340,7 +340,7 @@ def _missing(session: ReplayedSession) -> list[str]:
             lines.append(f"  the nearest is event {nearest} of the recording:")
             recorded = session.mock.requests.params(nearest)
             lines += (f"    {line}" for line in differences(_plain(recorded), _plain(exchange.params)))
-        if len(lines) > MOST_LINES:
+        if len(lines) > MAX_LINES:
             return [*lines, "  …"]
     return lines
 

@@ -25,7 +25,7 @@ _FIRST = 1 << 40
 """The first number of an answer that is not recorded; recorded messages have lower numbers."""
 _CALL = "tools/call"
 _PROGRESS = "notifications/progress"
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Events that a recording keeps during the load: what the server asks and logs, and lost connections."""
 RECONNECTS = (0.1, 1.0, 3.0)
 """Seconds before each attempt to reconnect; then the connection is given up."""
@@ -146,8 +146,8 @@ class LoadConnection:
     def begin(self) -> None:
         """Record only a limited number of events from now on."""
         self.is_loaded = True
-        most = len(self.journal) + MOST_EVENTS
-        self.journal.bound(None, overflow=Overflow(outlines=0, recent_bytes=1 << 20, most_events=most))
+        largest = len(self.journal) + MAX_EVENTS
+        self.journal.bound(None, overflow=Overflow(outlines=0, recent_bytes=1 << 20, most_events=largest))
 
     def passes(self, raw: bytes, message: Any, channel: str) -> bool:
         """Give a message to the session without recording it, if it is an ordinary part of a call."""

@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 
 from inspector.load.conditions import FailCondition
-from inspector.load.plan import MOST_RATE, LoadPlan
+from inspector.load.plan import MAX_RATE, LoadPlan
 from inspector.load.report import LoadReport, RateStep
 
 STEP_SECONDS = 5.0
 """Length of each step."""
-MOST_STEPS = 20
+MAX_STEPS = 20
 _EXACT = 0.05
 """The distance between the highest rate that holds and the lowest that breaks, at which the search ends."""
 DEFAULT = tuple(map(FailCondition.parse, ("p99>1s", "errors>1%")))
@@ -20,7 +20,7 @@ DEFAULT = tuple(map(FailCondition.parse, ("p99>1s", "errors>1%")))
 def rates(first: float) -> Generator[float, bool, float | None]:
     """Yield the rates to try, and be sent whether each held. Returns the highest that held; None if none did."""
     good, bad, rate = None, None, first
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if (yield rate):
             good = rate
         else:
@@ -30,9 +30,9 @@ def rates(first: float) -> Generator[float, bool, float | None]:
                 break
             rate = (good + bad) / 2
         elif good is not None:
-            if good >= MOST_RATE:
+            if good >= MAX_RATE:
                 break
-            rate = min(good * 2, MOST_RATE)
+            rate = min(good * 2, MAX_RATE)
         elif bad is not None:
             rate = bad / 2
             if rate < 0.5:

@@ -296,8 +296,8 @@ class LoadReport:
         points = [sample for sample in self.series if sample.t <= self.plan.seconds]
         if not points:
             return None
-        most = max(sample.waiting for sample in points)
-        low = max(0.1 * most, 2)
+        largest = max(sample.waiting for sample in points)
+        low = max(0.1 * largest, 2)
         since = None
         for sample in reversed(points):
             if sample.waiting <= low:

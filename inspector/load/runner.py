@@ -37,7 +37,7 @@ FloorMeasurement = Callable[
 ]
 LoadPhase = Literal["connecting", "floor", "running", "draining", "over"]
 _ERROR_TEXT = 200
-_LONGEST_WAIT = 0.25
+_MAX_WAIT = 0.25
 """Seconds after which the run looks around, even if no call is due."""
 
 
@@ -263,7 +263,7 @@ class LoadRun:
                 return
             self._look_around(now)
             due = self.arrivals.next_due()
-            until = min(due if due is not None else now + _LONGEST_WAIT, now + _LONGEST_WAIT, self._next_sample())
+            until = min(due if due is not None else now + _MAX_WAIT, now + _MAX_WAIT, self._next_sample())
             timer = loop.call_at(self._zero + until, self._wake.set)
             await self._wake.wait()
             self._wake.clear()
@@ -283,10 +283,10 @@ class LoadRun:
 
     def _free(self) -> LoadConnection | None:
         """Return the connection with the fewest calls; None if each is full or lost."""
-        most = self.plan.at_once if self.plan.users else self.plan.in_flight
+        largest = self.plan.at_once if self.plan.users else self.plan.in_flight
         best = None
         for connection in self.connections:
-            if connection.is_ready and connection.in_flight < (most if best is None else best.in_flight):
+            if connection.is_ready and connection.in_flight < (largest if best is None else best.in_flight):
                 best = connection
                 if not connection.in_flight:
                     break
@@ -383,7 +383,7 @@ class LoadRun:
         if now >= self._next_sample():
             cpu = self._read_process(now)
             self.measurement.advance(now, self.waiting, cpu, self.process.rss)
-        if now - self._told_at >= _LONGEST_WAIT:
+        if now - self._told_at >= _MAX_WAIT:
             self._told_at = now
             self._told(self)
 

@@ -13,10 +13,10 @@ from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 
-MOST_PARAMETERS = 20
-MOST_CHOICES = 4
+MAX_PARAMETERS = 20
+MAX_CHOICES = 4
 """Values of an enum that are written in full."""
-DEEPEST = 3
+MAX_DEPTH = 3
 NAME, TYPE, DEFAULT = 60, 40, 30
 """Characters of a name, a type and a default."""
 WRAPPED = "x-fastmcp-wrap-result"
@@ -28,9 +28,9 @@ def signature(tool: views.Tool) -> str:
     shaper = FieldReader(tool.input_schema)
     shape = shaper.shape(tool.input_schema)
     named = list(shape.properties.items())
-    parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MOST_PARAMETERS]]
-    if len(named) > MOST_PARAMETERS:
-        parts.append(f"… {len(named) - MOST_PARAMETERS} more")
+    parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MAX_PARAMETERS]]
+    if len(named) > MAX_PARAMETERS:
+        parts.append(f"… {len(named) - MAX_PARAMETERS} more")
     returned = _returned(tool.output_schema)
     return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
 
@@ -48,7 +48,7 @@ def _type(shaper: FieldReader, schema: Any, level: int) -> str:
     shape = shaper.shape(schema)
     if shape.kind == "const":
         text = json_of(shape.schema.get("const"))
-    elif shape.kind == "enum" and len(shape.choices) <= MOST_CHOICES:
+    elif shape.kind == "enum" and len(shape.choices) <= MAX_CHOICES:
         text = " | ".join(json_of(choice.value) for choice in shape.choices)
     elif shape.kind == "enum":
         text = f"one of {len(shape.choices):,}"
@@ -56,7 +56,7 @@ def _type(shaper: FieldReader, schema: Any, level: int) -> str:
         text = " | ".join(dict.fromkeys(shape.variants))
     elif shape.kind in ("array", "multi"):
         items = shape.schema.get("items")
-        inner = _type(shaper, items, level + 1) if isinstance(items, dict) and level < DEEPEST else "any"
+        inner = _type(shaper, items, level + 1) if isinstance(items, dict) and level < MAX_DEPTH else "any"
         text = f"({inner})[]" if " " in inner else f"{inner}[]"
     elif shape.kind == "object" and isinstance(shape.schema.get("title"), str) and level:
         text = shape.schema["title"]
@@ -76,7 +76,7 @@ def _returned(schema: Any) -> str:
     title = shape.schema.get("title")
     if isinstance(title, str) and title:
         return safe(title, NAME)
-    names = ", ".join(list(shape.properties)[:MOST_CHOICES]) + (", …" if len(shape.properties) > MOST_CHOICES else "")
+    names = ", ".join(list(shape.properties)[:MAX_CHOICES]) + (", …" if len(shape.properties) > MAX_CHOICES else "")
     return safe(f"{{{names}}}" if shape.properties else shape.kind, NAME)
 
 

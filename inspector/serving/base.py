@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol
 
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
-LONGEST_MESSAGE = 1 << 28
+MAX_MESSAGE = 1 << 28
 """Bytes above which a message is dropped, unless a limit is set."""
-MOST_UNSENT = 1 << 28
+MAX_UNSENT = 1 << 28
 """Unsent bytes for a slow client above which the connection is closed."""
 
 BodyForm = Literal["json", "sse"]

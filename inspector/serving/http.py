@@ -36,7 +36,7 @@ VERSION = "MCP-Protocol-Version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _ONLY_POST = "POST, OPTIONS"
-MOST_SESSIONS = 200
+MAX_SESSIONS = 200
 """Client sessions at a time, above which the oldest is ended: each may have open files."""
 SAME_PORT_TRIES = 5
 CLOSE_WITHIN = 2.0
@@ -220,7 +220,7 @@ class HttpEnd:
     def _new_session(self, message: dict[str, Any], response: ServedResponse) -> ClientSession:
         session = self._open(secrets.token_hex(16), _revision(message))
         self._sessions[session.session] = session
-        if len(self._sessions) > MOST_SESSIONS:
+        if len(self._sessions) > MAX_SESSIONS:
             self._end_session(self._sessions.pop(next(iter(self._sessions))))
         response.always = (*response.always, (SESSION, session.session))
         return session
@@ -233,7 +233,7 @@ class HttpEnd:
             found = None
         if found is None:
             found = self._shared[query] = self._open("", "")
-            if len(self._shared) > MOST_SESSIONS:
+            if len(self._shared) > MAX_SESSIONS:
                 self._end_session(self._shared.pop(next(iter(self._shared))))
         return found
 

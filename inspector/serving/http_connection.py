@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, RequestHead
+from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, Fields, RequestHead
 from inspector.serving.http_origins import own_address
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ class ConnectionLimits:
 
     head: int = 1 << 16
     """Bytes of a request's head."""
-    body: int = LONGEST_MESSAGE
+    body: int = MAX_MESSAGE
     """Bytes of a request's body."""
-    unsent: int = MOST_UNSENT
+    unsent: int = MAX_UNSENT
     """Unsent bytes for a slow client."""
     connections: int = 256
     patience: float = 30.0

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, BodyForm, ClientMessage, Fields, Handler, Opens
+from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, BodyForm, ClientMessage, Fields, Handler, Opens
 from inspector.serving.line_splitter import LineBuffer
 from inspector.serving.standard_streams import RESUME_BELOW, DescriptorReader, DescriptorWriter, StandardStreams
 
@@ -34,7 +34,7 @@ class StdioEnd:
     channel = channels.STDIO
 
     def __init__(
-        self, opens: Opens, *, limit: int = LONGEST_MESSAGE, unsent: int = MOST_UNSENT, stdin: int = 0, stdout: int = 1
+        self, opens: Opens, *, limit: int = MAX_MESSAGE, unsent: int = MAX_UNSENT, stdin: int = 0, stdout: int = 1
     ) -> None:
         self._limit = limit
         self._loop = asyncio.get_running_loop()

@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from inspector.journal import channels
 from inspector.journal.journal import Journal
-from inspector.serving.base import MOST_UNSENT
+from inspector.serving.base import MAX_UNSENT
 from inspector.serving.standard_streams import DescriptorReader, DescriptorWriter, StandardStreams, can_wait
 from inspector.tap.line_recorder import LineRecorder
 from inspector.transports.child import (
@@ -82,8 +82,8 @@ class StdioTap:
         files = self._files = StandardStreams(0, 1)
         complaints = _OwnStderr()
         self._to_server = InputPipe(self._process.stdin)
-        self._to_client = DescriptorWriter(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
-        self._to_person = DescriptorWriter(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
+        self._to_client = DescriptorWriter(files.stdout, MAX_UNSENT, self._client_deaf, self._client_hears)
+        self._to_person = DescriptorWriter(complaints.fd, MAX_UNSENT, lambda: None, self._person_hears)
         self._from_server = BlockPipe(self._process.stdout, self._said)
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
         self._from_client = DescriptorReader(files.stdin, self._asked)

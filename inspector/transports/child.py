@@ -20,7 +20,7 @@ if sys.platform == "linux":
 
 MARK = "INSPECTOR_CHILD"
 """The environment variable that identifies all processes of a child, in any session."""
-MOST_SWEEPS = 5
+MAX_SWEEPS = 5
 """Most searches for remaining processes: one that is being ended may start more."""
 LOOK_EVERY = 0.2
 """Seconds between two checks of a process, if the system does not report its end."""
@@ -127,7 +127,7 @@ def signal_left(mark: str, number: int) -> None:
     """
     if sys.platform != "linux":
         return
-    for _ in range(MOST_SWEEPS if number == signal.SIGKILL else 1):
+    for _ in range(MAX_SWEEPS if number == signal.SIGKILL else 1):
         found = _marked(mark)
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):

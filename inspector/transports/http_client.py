@@ -43,7 +43,7 @@ UNPACKED_ANYWAY = 8 << 20
 UNPACKED_RATIO = 100
 """Most times its size that a compressed body may decompress to; `UNPACKED_ANYWAY` bytes are always allowed."""
 
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 """Members of one gzip body."""
 
 Connected = Callable[[dict[str, Any]], object]
@@ -190,7 +190,7 @@ class _Inflater:
 
     def _begin_member(self) -> None:
         self._members += 1
-        if self._coding == "deflate" or self._members > MOST_MEMBERS:
+        if self._coding == "deflate" or self._members > MAX_MEMBERS:
             raise HttpError(
                 f"{self._where} sent data behind the end of its {self._coding} response.",
                 hint="Inspector requests no content coding. Check the server's proxy.",

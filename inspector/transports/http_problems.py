@@ -15,7 +15,7 @@ from inspector.text import safe
 from inspector.transports.http_url import Url
 from inspector.transports.network import BadFraming, ConnectionBroken, Disconnected, NotHttp, Unsendable
 
-_DEEPEST = 32
+_MAX_DEPTH = 32
 _DETAIL = 200
 
 _CERTIFICATE = {
@@ -90,7 +90,7 @@ def explain(
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting = [error]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         if not waiting:
             return
         one = waiting.pop(0)

@@ -33,7 +33,7 @@ HEAD_SECONDS = 10.0
 """Seconds for the server to answer the GET, after the timeout of the connection."""
 ENDPOINT_SECONDS = 10.0
 """Seconds for it to name the endpoint then."""
-MOST_ENDPOINTS = 16
+MAX_ENDPOINTS = 16
 """How often a server may name its endpoint: each contains secrets to redact in all that is recorded."""
 CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
@@ -177,9 +177,9 @@ class SseTransport:
     def _use(self, text: str) -> None:
         """Post to this URL from now on. The last one that was named counts."""
         self._endpoints += 1
-        if self._endpoints > MOST_ENDPOINTS:
+        if self._endpoints > MAX_ENDPOINTS:
             raise HttpError(
-                f"{self._began.address} named its endpoint more than {MOST_ENDPOINTS} times.",
+                f"{self._began.address} named its endpoint more than {MAX_ENDPOINTS} times.",
                 hint="A server should name it once, at the start of the stream.",
             )
         self.requester.url = endpoint_url(text, self._began)

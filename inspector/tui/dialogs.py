@@ -26,7 +26,7 @@ from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 _FOLDER = 32
 """Characters of the current folder's path that are shown."""
-_MOST_ROWS = 18
+_MAX_ROWS = 18
 _CSS = """
 {name} {{ align: center middle; }}
 {name} > Pane {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
@@ -149,7 +149,7 @@ class Choose(ModalScreen[str | None]):
         view = VirtualList(TextRows(rows))
         keys = [KeyHint("enter", "choose", "enter"), KeyHint("esc", "cancel", "escape")]
         edge = Pane(view, title=self._title, keys=keys)
-        edge.styles.height = min(len(rows), _MOST_ROWS) + 4
+        edge.styles.height = min(len(rows), _MAX_ROWS) + 4
         yield edge
 
     def on_mount(self) -> None:

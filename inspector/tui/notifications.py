@@ -30,7 +30,7 @@ SHOWN = 5.0
 RING_APART = 1.0
 """The least seconds between two rings."""
 _NAME = 40
-_MOST = 200
+_MAX_COUNT = 200
 """Characters of a desktop notification."""
 
 
@@ -58,7 +58,7 @@ def signal_sequence(signal: Signal, text: str) -> str:
         return ""
     if signal == "bell":
         return "\a"
-    shown = safe(text, _MOST)
+    shown = safe(text, _MAX_COUNT)
     # ST, not BEL, ends the sequence: a terminal that does not know it then stays silent.
     return f"\x1b]9;Inspector: {shown}\x1b\\" if signal == "osc9" else f"\x1b]777;notify;Inspector;{shown}\x1b\\"
 

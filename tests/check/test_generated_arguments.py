@@ -51,7 +51,7 @@ async def test_a_server_in_order_is_not_blamed(case):
 
 
 def test_every_branch_and_bound_has_its_case():
-    found = cases(SCHEMA, most=1000)
+    found = cases(SCHEMA, limit=1000)
     allowed = [case.arguments for case in found if case.kind == "allowed"]
     assert {arguments["size"] for arguments in allowed} == {"s", "m"}
     assert {1, 9} <= {arguments["count"] for arguments in allowed}

@@ -286,7 +286,7 @@ def test_checkpoints_are_few_and_small() -> None:
     for position in range(5000):
         if kept.due(position):
             kept.keep(position, position, 1)
-    assert len(kept._kept) <= Checkpoints.MOST
+    assert len(kept._kept) <= Checkpoints.MAX_COUNT
     at, found = kept.before(3000) or (0, 0)
     assert 3000 - 512 <= at == found <= 3000
     assert kept.before(0) is None

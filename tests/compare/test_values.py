@@ -323,7 +323,7 @@ def test_long_lists_without_anything_in_common_stay_cheap() -> None:
 
 
 def test_there_is_a_bound_on_what_is_reported() -> None:
-    found = compare({str(n): n for n in range(50)}, {}, EXACT, most=10)
+    found = compare({str(n): n for n in range(50)}, {}, EXACT, limit=10)
     assert (len(found.differences), found.truncated) == (10, True)
 
 

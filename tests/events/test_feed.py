@@ -30,7 +30,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of a test's length."""
     monkeypatch.setattr(module, "LOOK_EVERY", 0.002)
     monkeypatch.setattr(module, "FIRST_PAUSE", 0.002)
-    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.004)
+    monkeypatch.setattr(module, "MAX_PAUSE", 0.004)
     monkeypatch.setattr(timing, "FLOOR", 0.002)
 
 
@@ -210,7 +210,7 @@ async def test_attempts_end() -> None:
     async with feed_of(events__stream=streams) as (feed, _):
         followed = feed.follow(Subscription("tide.turned", {}), "push")
         await until(followed.over.is_set)
-        assert len(streams.asked) == module.MOST_FAILURES + 1
+        assert len(streams.asked) == module.MAX_FAILURES + 1
         assert "attempts in a row" in followed.reason
 
 

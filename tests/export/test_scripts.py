@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.export.quoting import DEEPEST, NestedTooDeep, posix_word, python_value
+from inspector.export.quoting import MAX_DEPTH, NestedTooDeep, posix_word, python_value
 from inspector.export.script_steps import answers, steps
 from inspector.export.selection import Selection
 from inspector.journal.format import Dir
@@ -210,7 +210,7 @@ def test_values_are_written_as_python() -> None:
         assert eval(text) == value
     assert eval(python_value(float("inf"))) == float("inf")
     deep: object = 1
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         deep = [deep]
     with pytest.raises(NestedTooDeep):
         python_value(deep)

@@ -157,11 +157,11 @@ def test_a_group_keeps_a_bounded_number_of_results() -> None:
 
     rows = SearchRows()
     rows.clear(SearchTerms("x"))
-    for n in range(sources.MOST + 50):
+    for n in range(sources.MAX_COUNT + 50):
         rows.add(SearchHit("messages", "x", key=n))
     rows.arrange()
-    assert rows.totals["messages"] == sources.MOST + 50
-    assert len(rows.hits["messages"]) == sources.MOST
+    assert rows.totals["messages"] == sources.MAX_COUNT + 50
+    assert len(rows.hits["messages"]) == sources.MAX_COUNT
     rows.only = "messages"
     rows.arrange()
-    assert len(rows) == sources.MOST + 1
+    assert len(rows) == sources.MAX_COUNT + 1

@@ -18,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
 from inspector.tui.navigator import Opening, ScreenNavigator, StartedSession
 from inspector.tui.work.task import TaskPane
-from inspector.tui.work.task_changes import MOST_CHANGES, TaskChanges
+from inspector.tui.work.task_changes import MAX_CHANGES, TaskChanges
 from inspector.tui.work.task_rows import age, look
 from inspector.tui.work.tasks import TasksPane, filter_of
 from tests.client.conftest import Server, make_session
@@ -352,13 +352,13 @@ def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
 
 def test_the_trail_of_a_task_that_changes_for_ever_is_bounded() -> None:
     talk = Talk()
-    for _ in range(MOST_CHANGES):
+    for _ in range(MAX_CHANGES):
         for status in ("working", "input_required"):
             talk.notice("tasks/status", **told(status))
     trails = TaskChanges(talk.journal)
     while trails.advance():
         pass
-    assert len(trails.of("t", 0)) == MOST_CHANGES
+    assert len(trails.of("t", 0)) == MAX_CHANGES
 
 
 def test_the_filter_of_a_task_names_its_call_and_its_id() -> None:

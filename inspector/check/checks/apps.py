@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import excerpt
 
 _PAGE = "extensions/apps"
 _NO_APPS = "no tool has a page"
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 CHECKS = CheckTable("apps", page=_PAGE)
 CHECKS.passive(
@@ -170,7 +170,7 @@ async def for_pages_only(visit: Visit) -> Outcome:
         return good("") if page_uris(visit) else skipped(_NO_APPS)
     parts = [f"Only pages may call {_named(hidden)}."] if hidden else []
     if unused:
-        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MOST_NAMED])
+        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MAX_NAMED])
         parts.append(f"No tool names the page {shown}." if len(unused) == 1 else f"No tool names the pages {shown}.")
     return remark(" ".join(parts), *_listings(visit))
 
@@ -181,8 +181,8 @@ def _means_something(content: Any) -> bool:
 
 
 def _named(tools: list[dict[str, Any]]) -> str:
-    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MOST_NAMED])
-    return f"{shown} and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else shown
+    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MAX_NAMED])
+    return f"{shown} and {len(tools) - _MAX_NAMED} more" if len(tools) > _MAX_NAMED else shown
 
 
 def _listings(visit: Visit) -> list[int]:

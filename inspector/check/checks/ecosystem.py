@@ -313,7 +313,7 @@ async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL, which may open the stream of 2024-11-05."""
     url = RawPost(visit).url
     fields = (("Accept", "text/event-stream"), *await visit.token_fields())
-    answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
+    answer = await visit.web.send("GET", url=url, fields=fields, limit=1, timeout=visit.limits.quiet * 4)
     named = any(event.type == "endpoint" for event in answer.stream)
     if visit.visited.transport == "sse":
         taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")

@@ -45,7 +45,7 @@ _UNKNOWN = "inspector-check-no-such-event"
 _NOT_DECLARED = "the server does not declare events"
 _NO_POLL = "no event type is delivered by poll"
 _NO_PUSH = "no event type is delivered by push"
-_MOST_PAGES = 20
+_MAX_PAGES = 20
 _POLLS = 3
 _NOWHERE = "https://inspector-check.invalid/hook"
 """A callback that no server can reach (RFC 2606)."""
@@ -126,7 +126,7 @@ async def _listed(visit: Visit) -> _List | str:
     found = _List()
     cursor: Any = None
     seen: set[str] = set()
-    for _ in range(_MOST_PAGES):
+    for _ in range(_MAX_PAGES):
         page = await visit.request("events/list", {} if cursor is None else {"cursor": cursor})
         found.pages.append(page)
         entries = page.body.get("events")

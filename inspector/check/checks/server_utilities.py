@@ -27,8 +27,8 @@ _LISTS = {
 }  # fmt: skip
 """By list: the method, the key of its result, and the identifying member."""
 _COMPLETE = "completion/complete"
-_MOST_PAGES = 10
-_MOST_VALUES = 100
+_MAX_PAGES = 10
+_MAX_VALUES = 100
 
 CHECKS = CheckTable("utilities")
 CHECKS.passive(
@@ -53,7 +53,7 @@ async def walked(visit: Visit) -> Outcome:
     for method, key, name in _lists(visit):
         response = await visit.request(method, {})
         entries, cursors = _names(response, key, name), set[str]()
-        while isinstance(response.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
+        while isinstance(response.body.get("nextCursor"), str) and len(cursors) < _MAX_PAGES:
             cursor = response.body["nextCursor"]
             if cursor in cursors:
                 return bad(f"{method}: a cursor leads back to an earlier page.", *response.events)
@@ -326,7 +326,7 @@ def _wrong_completion(completion: Any) -> str:
     if type(completion) is not dict or type(completion.get("values")) is not list:
         return f"completion is {excerpt(completion, 80)}."
     values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
-    if len(values) > _MOST_VALUES:
+    if len(values) > _MAX_VALUES:
         return f"The result has {len(values):,} values; the maximum is 100."
     if not all(isinstance(value, str) for value in values):
         return "Not all of the values are strings."

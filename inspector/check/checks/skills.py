@@ -19,7 +19,7 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 from inspector.skills import uris
-from inspector.skills.entries import MOST_BYTES, Skill
+from inspector.skills.entries import MAX_BYTES, Skill
 from inspector.skills.frontmatter import FrontMatterError, read_front_matter
 from inspector.skills.observed import FOLDER_TYPE
 from inspector.skills.verify import FileCheck, check_result
@@ -175,7 +175,7 @@ async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, F
                 first,
                 *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
             ):
-                if received > MOST_BYTES:
+                if received > MAX_BYTES:
                     return found
                 response = await visit.request("resources/read", {"uri": file.uri})
                 check = check_result(skill, file, response.result, response.response_n)

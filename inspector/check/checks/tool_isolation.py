@@ -16,8 +16,8 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.views import is_read_only
 
-_MOST_TOOLS = 10
-_LARGEST = 100_000
+_MAX_TOOLS = 10
+_MAX_SIZE = 100_000
 _NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
 _PLAIN = ("enum", "const", "format", "pattern", "maxLength")
 """Keywords of a string schema that a marker may violate."""
@@ -46,7 +46,7 @@ async def keeps_nothing(visit: Visit) -> Outcome:
     where the first session ended is a remark, because a tool may be meant to count.
     """
     marker = f"inspector-{secrets.token_hex(8)}"
-    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MOST_TOOLS]
+    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MAX_TOOLS]
     if not tools:
         return skipped("no allowed tool has readOnlyHint")
     first: dict[str, list[_Answer]] = {}
@@ -90,7 +90,7 @@ async def _introduce(connection: RawConnection, name: str) -> None:
 async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
     response = await connection.request("tools/call", {"name": tool.get("name"), "arguments": arguments})
     content = {key: response.body.get(key) for key in ("content", "structuredContent")} if response.ok else {}
-    return _Answer(response, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])
+    return _Answer(response, json.dumps(content, ensure_ascii=False, default=str)[:_MAX_SIZE])
 
 
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:

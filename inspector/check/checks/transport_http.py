@@ -336,7 +336,7 @@ async def keep_alive(visit: Visit) -> Outcome:
         return skipped("the server declares no change notifications")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
     async with raw_post(visit) as post:
-        answer = await post.request("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
+        answer = await post.request("subscriptions/listen", {"notifications": wanted}, timeout=seconds, limit=1 << 20)
     if answer.media_type != "text/event-stream":
         return skipped(f"the response was not a stream, but {answer.shown}")
     if any(event.line is not None and event.line.startswith(b":") for event in answer.stream):

@@ -332,12 +332,12 @@ async def no_version_field(visit: Visit) -> Outcome:
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is closed after its first event and resumed."""
     async with raw_post(visit) as post:
-        async for answer in _calls(visit, post, most=1):
+        async for answer in _calls(visit, post, limit=1):
             # Further events can come with the first in one read: the stream is resumed after the first all the same.
             first = answer.stream[0] if answer.stream else None
             if first is None or answer.whole or not first.id or (first.data and _is_response(answer.messages)):
                 continue
-            again = await post.listen(first.id, timeout=visit.limits.request, most=1)
+            again = await post.listen(first.id, timeout=visit.limits.request, limit=1)
             events = (*answer.events, *again.events)
             if again.messages:
                 return good("", *events)

@@ -33,7 +33,7 @@ _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
 _REFUSE = "Return status 400 with error -32020 (HeaderMismatch)"
-_LARGEST_HEAD = 1 << 16
+_MAX_HEAD = 1 << 16
 
 CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
 CHECKS.passive(
@@ -401,7 +401,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     line = b""
     with suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
         async with asyncio.timeout(visit.limits.request):
-            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_LARGEST_HEAD)
+            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_MAX_HEAD)
             try:
                 writer.write("\r\n".join(lines).encode("latin-1", "replace") + body)
                 line = await reader.readline()

@@ -19,7 +19,7 @@ _PAGE = "basic/transports#http-with-sse"
 _SSE: frozenset[TransportName] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
-_SHORTEST = 16
+_MIN_LENGTH = 16
 """Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
 CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
@@ -88,7 +88,7 @@ async def unknown_address(visit: Visit) -> Outcome:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
-    if len(id) < _SHORTEST:
+    if len(id) < _MIN_LENGTH:
         return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
     return good(answer.shown, *answer.events)
 

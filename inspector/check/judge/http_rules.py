@@ -21,8 +21,8 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"
 LISTEN = "subscriptions/listen"
-MOST_EXCHANGES = 4096
-MOST_IDS = 50_000
+MAX_EXCHANGES = 4096
+MAX_IDS = 50_000
 LATER = 3
 """Responses to other requests after which an unfinished stream counts as left open."""
 _CHANGES = re.compile(r"notifications/(?:(?:tools|resources|prompts)/list_changed|resources/updated)")
@@ -111,7 +111,7 @@ class HttpWatch:
     def _keep(self, channel: str, exchange: ObservedExchange) -> None:
         self._exchanges.pop(channel, None)
         self._exchanges[channel] = exchange
-        if len(self._exchanges) > MOST_EXCHANGES:
+        if len(self._exchanges) > MAX_EXCHANGES:
             del self._exchanges[next(iter(self._exchanges))]
 
     def head(self, event: Event, state: JudgeState) -> Iterator[RuleVerdict]:
@@ -294,7 +294,7 @@ class HttpWatch:
                 yield "HTTP-74", "note", "Events have ids, but this revision has no resumption."
         elif (exchange.session, id) in self._ids and not exchange.resumes:
             yield "HTTP-39", "must", f"The event id {short(id)} is not unique."
-        elif len(self._ids) < MOST_IDS:
+        elif len(self._ids) < MAX_IDS:
             self._ids.add((exchange.session, id))
 
     # Ends

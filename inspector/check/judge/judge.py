@@ -27,7 +27,7 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 
 UNREAD = 32 << 20
 """Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
-LARGEST = 4 << 20
+MAX_SIZE = 4 << 20
 """Bytes of a message above which its text and schema are not checked; a finding says so."""
 _OK = 200
 
@@ -177,9 +177,9 @@ class Judge:
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
-        large = self.journal.index.size(event.n) > LARGEST
+        large = self.journal.index.size(event.n) > MAX_SIZE
         if large:
-            yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB; its schema was not checked."
+            yield "size", "note", f"The message is larger than {MAX_SIZE >> 20} MiB; its schema was not checked."
         elif received:
             yield from rules.json_rules(event)
         if not received:

@@ -11,7 +11,7 @@ from inspector.check.judge.state import JudgeState
 from inspector.errors import UsageError
 from inspector.protocol.uri_templates import Template
 
-MOST = 10_000
+MAX_COUNT = 10_000
 """Values of one entry that are checked."""
 _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|authorization", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
@@ -85,7 +85,7 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
     seen: set[str] = set()
-    for argument in arguments[:MOST] if type(arguments) is list else ():
+    for argument in arguments[:MAX_COUNT] if type(arguments) is list else ():
         key = argument.get("name") if type(argument) is dict else None
         if type(key) is not str:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
@@ -157,7 +157,7 @@ def _unnamed(schema: Any) -> Iterator[str]:
     A schema that combines others (`$ref`, `allOf` …) may define them there, and is skipped.
     """
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()
@@ -186,7 +186,7 @@ def _task_calls(state: JudgeState) -> bool:
 def _secret_headers(schema: Any) -> Iterator[str]:
     """Header parameters (x-mcp-header) whose names look like secrets."""
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()

@@ -17,7 +17,7 @@ from inspector.protocol.jsonrpc import Shape
 
 CALL = "tools/call"
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
-_MOST_STATUSES = 4096
+_MAX_STATUSES = 4096
 _LOOKED_AT = 5_000
 """Events after a request in which responses to other requests are counted."""
 
@@ -47,7 +47,7 @@ class LostRequests:
             self._statuses.pop(event.ch, None)
             if status >= 400:
                 self._statuses[event.ch] = status
-                if len(self._statuses) > _MOST_STATUSES:
+                if len(self._statuses) > _MAX_STATUSES:
                     del self._statuses[next(iter(self._statuses))]
 
     def arrived(self) -> None:

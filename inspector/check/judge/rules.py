@@ -15,7 +15,7 @@ from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.query import Query
-from inspector.protocol.exact_json.depth import DEEPEST
+from inspector.protocol.exact_json.depth import MAX_DEPTH
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
@@ -57,7 +57,7 @@ def json_rules(event: Event) -> Iterator[RuleVerdict]:
     from inspector.protocol.exact_json.depth import depth_of
 
     depth = depth_of(raw)
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         yield (
             "BASE-01",
             "note",

@@ -180,9 +180,9 @@ class ServedSkills:
         """The evidence: requests and answers."""
         return tuple(n for page in self.pages for n in page.events)
 
-    def usable(self, most: int) -> list[Skill]:
+    def usable(self, limit: int) -> list[Skill]:
         """The valid skills with a list of files, as many as a check looks at."""
-        return [skill for skill in self.skills if skill.kind == "static"][:most]
+        return [skill for skill in self.skills if skill.kind == "static"][:limit]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from typing import Any
 from inspector.check.visit.argument_cases import NO_FORMAT, ODD
 from inspector.compare.invisible_characters import hidden_in
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 """Characters of one text that are checked."""
-MOST = 2_000
+MAX_COUNT = 2_000
 """Texts of one value that are checked."""
 
 _FAILURE = re.compile(
@@ -46,12 +46,12 @@ _OWN = re.compile("|".join(re.escape(odd) for odd in (*ODD, NO_FORMAT) if hidden
 
 def secret(text: str) -> str:
     """The kind of secret in a text; empty if none is known."""
-    return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
+    return next((kind for kind, pattern in _SECRETS if pattern.search(text[:MAX_LENGTH])), "")
 
 
 def without_odd_values(text: str) -> str:
     """`text` without the odd values that the checks send: a server may keep them and list them later."""
-    return _OWN.sub("", text[:LONGEST])
+    return _OWN.sub("", text[:MAX_LENGTH])
 
 
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
@@ -65,7 +65,7 @@ def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
 
 def unusual(value: Any) -> frozenset[str]:
     """The unusual characters in a value's texts. A server that returns them does not hide text."""
-    return frozenset(char for _, text in texts(value) for char in text[:LONGEST] if not " " <= char <= "~")
+    return frozenset(char for _, text in texts(value) for char in text[:MAX_LENGTH] if not " " <= char <= "~")
 
 
 def failure(result: dict[str, Any], arguments: Any) -> str:
@@ -78,7 +78,7 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
         return ""
     block = content[0]
     text = block.get("text") if type(block) is dict and block.get("type") == "text" else None
-    found = _FAILURE.match(text[:LONGEST]) if isinstance(text, str) else None
+    found = _FAILURE.match(text[:MAX_LENGTH]) if isinstance(text, str) else None
     if found is None or any(found.group().strip() in given for _, given in texts(arguments)):
         return ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""
@@ -87,7 +87,7 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
 def texts(value: Any) -> Iterator[tuple[str, str]]:
     """The texts of a value with the key of each; keys count as texts too."""
     todo: list[tuple[str, Any]] = [("", value)]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         key, item = todo.pop()

@@ -23,7 +23,7 @@ from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 
 T = TypeVar("T")
-MOST = 10_000
+MAX_COUNT = 10_000
 """Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
@@ -37,9 +37,9 @@ _TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0
 _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
 _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
-MOST_PAGES = 200
+MAX_PAGES = 200
 """Pages of lists whose findings are remembered."""
-_MOST_REMEMBERED = 1000
+_MAX_REMEMBERED = 1000
 """Findings of a remembered page."""
 _judged: dict[bytes, tuple[RuleVerdict, ...]] = {}
 """The findings of pages. A check reads the same lists many times."""
@@ -119,7 +119,7 @@ def _page_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[
     except RecursionError:
         page = ""
     digest = digest_of(page)
-    if len(state.own_names) < poison.MOST_NAMES:
+    if len(state.own_names) < poison.MAX_NAMES:
         names = _names.get(digest) if page else None
         if names is None:
             names = _remember(_names, digest, poison.names_in(entries))
@@ -131,14 +131,14 @@ def _page_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[
     found = _judged.get(key) if page else None
     if found is None:
         found = tuple(_entry_rules(method, entries, state))
-        if len(found) <= _MOST_REMEMBERED:
+        if len(found) <= _MAX_REMEMBERED:
             _remember(_judged, key, found)
     yield from found
 
 
 def _remember(known: dict[bytes, T], key: bytes, value: T) -> T:
     """Keep a value in a bounded table, which is cleared when it is full."""
-    if len(known) >= MOST_PAGES:
+    if len(known) >= MAX_PAGES:
         known.clear()
     known[key] = value
     return value
@@ -220,7 +220,7 @@ def _given(params: dict[str, Any] | None) -> Any:
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
     """The members of every `_meta` in a message."""
     todo = [value]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()
@@ -304,7 +304,7 @@ def _digest_of(schema: dict[str, Any]) -> bytes:
 def _outside(schema: Any) -> Iterator[str]:
     """External references of a schema."""
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()

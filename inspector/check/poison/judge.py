@@ -9,7 +9,7 @@ from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.poison.families import FAMILIES, PoisonLevel
 from inspector.check.poison.hidden_text import hidden_parts
 from inspector.check.poison.phrases import depends_on_names, phrases
-from inspector.check.poison.prepared_text import LONGEST, decoded, same_but_numbers, sentences, visible
+from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, same_but_numbers, sentences, visible
 
 TextPlace = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
@@ -46,7 +46,7 @@ def judge_text(
     parameter. `hidden`: whether invisible characters count; False where a result repeats what it was given.
     """
     data = place != "definition"
-    raw = text[:LONGEST]
+    raw = text[:MAX_LENGTH]
     key = _key(raw, data=data, wanted=wanted, hidden=hidden)
     if key in _innocent:
         return
@@ -74,7 +74,7 @@ def judge_text(
 
 def is_innocent(text: str, *, wanted: bool) -> bool:
     """Whether a text of a definition is known to hold nothing, whatever the names of the server are."""
-    return _key(text[:LONGEST], data=False, wanted=wanted, hidden=True) in _innocent
+    return _key(text[:MAX_LENGTH], data=False, wanted=wanted, hidden=True) in _innocent
 
 
 def _key(raw: str, *, data: bool, wanted: bool, hidden: bool) -> bytes:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 """Characters of one text that are read."""
-_LONGEST_SENTENCE, _OVERLAP = 2_000, 300
+_MAX_SENTENCE, _OVERLAP = 2_000, 300
 """Characters: a longer sentence is read in pieces that overlap, so that no rule reads far."""
-_MOST_DECODED = 40
+_MAX_DECODED = 40
 """Encoded parts of one text that are decoded."""
 
 _PAIRS = (
@@ -90,7 +90,7 @@ def sentences(text: str) -> Iterator[str]:
 
     A sentence that begins with it, this, that or then comes with the one before it.
     """
-    if len(text) <= _LONGEST_SENTENCE and _ONE_SENTENCE.fullmatch(text):
+    if len(text) <= _MAX_SENTENCE and _ONE_SENTENCE.fullmatch(text):
         only = " ".join(text.split())
         if only:
             yield only
@@ -102,10 +102,10 @@ def sentences(text: str) -> Iterator[str]:
         sentence = " ".join(part.split())
         if not sentence:
             continue
-        for start in range(0, len(sentence), _LONGEST_SENTENCE - _OVERLAP):
-            piece = sentence[start : start + _LONGEST_SENTENCE]
+        for start in range(0, len(sentence), _MAX_SENTENCE - _OVERLAP):
+            piece = sentence[start : start + _MAX_SENTENCE]
             yield f"{before} {piece}" if before and not start and _CONTINUES.match(piece) else piece
-            if start + _LONGEST_SENTENCE >= len(sentence):
+            if start + _MAX_SENTENCE >= len(sentence):
                 break
         before = sentence[-_OVERLAP:]
 
@@ -122,7 +122,7 @@ def decoded(text: str) -> Iterator[DecodedText]:
             yield DecodedText("tags", 0, tags)
     if _SOLID.search(text) is None:
         return
-    left = _MOST_DECODED
+    left = _MAX_DECODED
     for kind, pattern in (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT)):
         for found in pattern.finditer(text):
             left -= 1

@@ -38,10 +38,10 @@ AT_LEVEL = {
 """The check of a family where a finding has another level than the family."""
 IN_RESULT, IN_ERROR = "WORD-10", "WORD-11"
 """The checks of milder orders in data, which others may have written."""
-MOST_TEXTS = 2_000
-MOST_FINDINGS = 50
+MAX_TEXTS = 2_000
+MAX_FINDINGS = 50
 """In one message."""
-MOST_NAMES = 20_000
+MAX_NAMES = 20_000
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
@@ -60,7 +60,7 @@ def names_in(entries: list[Any]) -> frozenset[str]:
     """The names of a server in its list: of items, their properties and arguments, and the values of enums."""
     found: set[str] = set()
     todo: list[Any] = list(entries)
-    while todo and len(found) < MOST_NAMES:
+    while todo and len(found) < MAX_NAMES:
         value = todo.pop()
         if type(value) is dict:
             name, enum, properties = value.get("name"), value.get("enum"), value.get("properties")
@@ -99,7 +99,7 @@ def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[Ru
     key = _key_of(definition)
     if key in _innocent:
         return True
-    left = MOST_FINDINGS
+    left = MAX_FINDINGS
     innocent = True
     for path, text, is_parameter in texts_of(definition):
         shown = without_odd_values(text)
@@ -129,7 +129,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
     schema = tool.get("inputSchema")
     about = " ".join(str(tool.get(key) or "") for key in ("title", "description"))
     todo = [schema]
-    left = MOST_TEXTS
+    left = MAX_TEXTS
     while todo and left:
         value = todo.pop()
         left -= 1
@@ -150,7 +150,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
 def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
     """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
     arguments = [text for _, text, _ in texts_of(given)]
-    left = MOST_FINDINGS
+    left = MAX_FINDINGS
     for path, text, _ in texts_of(data):
         for found in judge_text(text, place, own=own, hidden=False):
             if any(found.words in argument or _is_most_of(argument, found.words) for argument in arguments):
@@ -182,7 +182,7 @@ def _sentence(whose: str, path: str, found: PoisonedText) -> str:
 def texts_of(value: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield (path, text, whether it describes a parameter) for the texts of a value; keys of objects are texts too."""
     todo: list[tuple[str, Any, bool]] = [("", value, False)]
-    left = MOST_TEXTS
+    left = MAX_TEXTS
     while todo and left:
         path, item, inside = todo.pop()
         if type(item) is str:

@@ -17,9 +17,9 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Messages of the server in which signs of an SDK are searched."""
-_LARGEST = 100_000
+_MAX_SIZE = 100_000
 _HANDSHAKES = ("initialize", "server/discover")
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
@@ -243,13 +243,13 @@ def recognised(journal: Journal) -> ServerIdentity:
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV:
             continue
         taken += 1
-        if taken > MOST_EVENTS:
+        if taken > MAX_EVENTS:
             break
         event = journal.event(n)
         if not info and index.shape(n) == Shape.RESULT and index.method(n) in _HANDSHAKES:
             info = _info(event.message)
         text = event.text
-        if len(text) <= _LARGEST:
+        if len(text) <= _MAX_SIZE:
             seen |= {sign for sign in wanted.keys() - seen if wanted[sign].search(text)}
     layers = [sdk for sdk in SDKS if any(seen.issuperset(group) for group in sdk.signs)]
     # Two generations of an SDK share some signs; those of the newer one decide.

@@ -26,9 +26,9 @@ from inspector.transports.sse_stream import SseEvent, SseParser
 
 JSON = ("Content-Type", "application/json")
 ACCEPT = ("Accept", "application/json, text/event-stream")
-MOST = 4 << 20
+MAX_COUNT = 4 << 20
 """Bytes of a body that are read."""
-MOST_EVENTS = 10_000
+MAX_EVENTS = 10_000
 """Events of a stream that are read."""
 
 
@@ -128,7 +128,7 @@ class HttpClient:
         host: str | None = None,
         message: Any = None,
         until: int = 1,
-        most: int = MOST_EVENTS,
+        limit: int = MAX_EVENTS,
         timeout: float | None = None,
         own: bool = True,
         secrets: Sequence[str] = (),
@@ -136,7 +136,7 @@ class HttpClient:
         """Send one request; `own`: with the target's own headers if it goes to the target's origin.
 
         `url` overrides the server's URL; `host` replaces the name in the `Host` header; `message` is the parsed body if
-        it is a message. A stream is read until `until` is satisfied or `most` events have come; with 0 only its head.
+        it is a message. A stream is read until `until` is satisfied or `limit` events have come; with 0 only its head.
         Members of the response named in `secrets` are removed from the recording. Never raises because of the server.
         """
         where = self.url if url is None else parse_url(url)
@@ -162,7 +162,7 @@ class HttpClient:
         began = loop.time()
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                await self._exchange(answer, channel, method, where, sent, body, until, most, secrets)
+                await self._exchange(answer, channel, method, where, sent, body, until, limit, secrets)
         except TimeoutError:
             answer.whole = False
             self._overdue[n] = loop.time() - began
@@ -175,7 +175,7 @@ class HttpClient:
 
     async def _exchange(
         self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]],
-        body: bytes, until: int, most: int, secrets: Sequence[str],
+        body: bytes, until: int, limit: int, secrets: Sequence[str],
     ) -> None:  # fmt: skip
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
@@ -188,12 +188,12 @@ class HttpClient:
                 conn=self.conn,
             )  # fmt: skip
             if answer.media_type == "text/event-stream":
-                if until and most:
-                    await self._events(answer, channel, response, until, most)
+                if until and limit:
+                    await self._events(answer, channel, response, until, limit)
                 else:
                     answer.whole = False
             else:
-                answer.body, answer.whole = await response.body(MOST)
+                answer.body, answer.whole = await response.body(MAX_COUNT)
                 if answer.body:
                     self._learn(_parsed(answer.body), secrets)
                     self._take(answer, channel, answer.body)
@@ -220,13 +220,13 @@ class HttpClient:
                 self.journal.redactor.add(secret)
 
     async def _events(
-        self, answer: RecordedResponse, channel: str, response: HttpAnswer, until: int, most: int
+        self, answer: RecordedResponse, channel: str, response: HttpAnswer, until: int, limit: int
     ) -> None:
         """Read a stream up to its responses; it may never end."""
         parser = SseParser()
 
         def deliver(chunk: bytes) -> None:
-            answer.body += chunk[: max(0, MOST - len(answer.body))]
+            answer.body += chunk[: max(0, MAX_COUNT - len(answer.body))]
             for event in parser.feed(chunk):
                 answer.stream.append(event)
                 if event.data:
@@ -234,7 +234,7 @@ class HttpClient:
                 else:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
-            if answers >= until or len(answer.stream) >= most or len(answer.body) >= MOST:
+            if answers >= until or len(answer.stream) >= limit or len(answer.body) >= MAX_COUNT:
                 raise _EnoughRead
 
         with suppress(_EnoughRead):

@@ -26,9 +26,9 @@ from inspector.protocol.sample_values import sample
 PROGRESS = "notifications/progress"
 FEW = 3
 """Tools of one kind that are called a second time."""
-MOST = 100
+MAX_COUNT = 100
 """Tools that are called."""
-MOST_SAID = 5_000
+MAX_SAID = 5_000
 """Events of one call that are read."""
 _SHARE = 2.0
 """The time for the calls, as a multiple of the time of one check.
@@ -114,7 +114,7 @@ async def call_tools(visit: Visit) -> None:
     made: list[ToolCall] = []
     visit.remembered[_REMEMBERED] = made
     until = time.monotonic() + visit.limits.check * _SHARE
-    for tool in sorted(visit.callable(), key=_rank)[:MOST]:
+    for tool in sorted(visit.callable(), key=_rank)[:MAX_COUNT]:
         if time.monotonic() > until or not await _is_alive(visit):
             break
         made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
@@ -205,7 +205,7 @@ def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
 
 def _read(journal: Journal, call: ToolCall, first: int) -> None:
     """Collect the messages of the server since an event."""
-    for event in journal.events(first, min(len(journal), first + MOST_SAID)):
+    for event in journal.events(first, min(len(journal), first + MAX_SAID)):
         if event.kind != Kind.RPC or event.dir != Dir.RECV:
             continue
         for message in event.message if type(event.message) is list else (event.message,):

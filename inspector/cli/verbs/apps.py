@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 NAME = 300
-MOST_LOADED = 50
+MAX_LOADED = 50
 """Loaded URLs that are listed for a person."""
 
 
@@ -163,7 +163,7 @@ def _facts(out: Output, page: AppPage) -> None:
     out.line(f"loads       {quantity(len(found.loaded), 'URL')}, names {found.mentioned:,} more{more}")
     out.table([
         ("  allowed" if url.allowed else "  not allowed", url.directive, out.safe(url.url, NAME))
-        for url in found.loaded[:MOST_LOADED]
+        for url in found.loaded[:MAX_LOADED]
     ])  # fmt: skip
     for warning in page.warnings:
         out.note(f"note: {out.safe(warning, 1000)}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 FORMS = ("text", "structured", "json", "raw")
-MOST_FINDINGS = 5
+MAX_FINDINGS = 5
 FINDING = 300
 """Characters shown of one finding."""
 ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
@@ -203,8 +203,8 @@ def _belongs(index: Any, n: int, call: Call) -> bool:
 
 
 def _tell(out: Output, found: list[Finding]) -> None:
-    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MOST_FINDINGS]]
-    if len(found) > MOST_FINDINGS:
+    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MAX_FINDINGS]]
+    if len(found) > MAX_FINDINGS:
         lines.append("…")
     out.warn(f"note: {len(found)} finding{'s' if len(found) != 1 else ''} ({'; '.join(lines)})")
 

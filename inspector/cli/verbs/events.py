@@ -33,7 +33,7 @@ _NEEDS = {
 }  # fmt: skip
 """By option, the actions that it belongs to."""
 FLUSH_EVERY = 0.05
-_LARGEST_DELIVERY = 64 << 20
+_MAX_DELIVERY = 64 << 20
 """Seconds between two prints while events arrive."""
 
 
@@ -479,7 +479,7 @@ def _verify(invocation: Invocation) -> int:
 
     out = Output.of(invocation)
     file: Path = invocation.option("verify")
-    raw = read_bytes(file, limit=_LARGEST_DELIVERY)
+    raw = read_bytes(file, limit=_MAX_DELIVERY)
     secret_file: Path = invocation.option("secret-file")
     if not secret_file.exists():
         raise UsageError(f"{secret_file} does not exist.", hint="Name the file that --subscribe wrote.")

@@ -74,10 +74,10 @@ def _options(invocation: Invocation) -> MockOptions:
 async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
     from inspector.cli import session_setup
     from inspector.replay.mock.server import Mock
-    from inspector.serving.base import LONGEST_MESSAGE
+    from inspector.serving.base import MAX_MESSAGE
     from inspector.serving.http_connection import ConnectionLimits
 
-    longest = session_setup.settings_of(invocation).max_body_bytes or LONGEST_MESSAGE
+    longest = session_setup.settings_of(invocation).max_body_bytes or MAX_MESSAGE
     with ended_by_signals() as stop:
         mock = Mock(journal, options, new_journal=_recorder(invocation, out), said=_say, upstream=_upstream(invocation))
         await mock.load(

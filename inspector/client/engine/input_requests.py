@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question
+from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
@@ -63,8 +63,8 @@ class InputRequests:
 
     def _problem(self) -> str:
         """Return why this cannot be asked: no requests, an unknown method, an undeclared capability."""
-        if len(self.requests) > MOST_QUESTIONS:
-            return f"it asks {len(self.requests)} questions at once; the limit is {MOST_QUESTIONS}"
+        if len(self.requests) > MAX_QUESTIONS:
+            return f"it asks {len(self.requests)} questions at once; the limit is {MAX_QUESTIONS}"
         for key, request in self.requests.items():
             method = request.get("method") if type(request) is dict else None
             topic = TOPICS.get(method) if isinstance(method, str) else None

@@ -31,12 +31,12 @@ from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """Consecutive input rounds without a person, after which a call fails (C-MRTR-04)."""
-MOST_ROUNDS_BY_HAND = 100
+MAX_ROUNDS_BY_HAND = 100
 FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
-LONGEST_PAUSE = 5.0
+MAX_PAUSE = 5.0
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
@@ -214,10 +214,10 @@ class ModernDriver:
             responses, by_hand = await self._input(call, n, requests)
             rounds += 1
             idle = 0 if by_hand else idle + 1
-            if idle > MOST_ROUNDS:
-                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without a result", n)
+            if idle > MAX_ROUNDS:
+                raise self._no_input(call, f"it did so {MAX_ROUNDS} times in a row without a result", n)
             if not responses and idle >= 2:
-                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), LONGEST_PAUSE))
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE))
             extra = {"inputResponses": responses} if responses else {}
             if "requestState" in result:
                 extra["requestState"] = result["requestState"]
@@ -246,7 +246,7 @@ class ModernDriver:
             raise self._no_input(call, "it has neither inputRequests nor a requestState", n)
         if requests is not None and type(requests) is not dict:
             raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)}, not an object", n)
-        if rounds >= MOST_ROUNDS_BY_HAND:
+        if rounds >= MAX_ROUNDS_BY_HAND:
             raise self._no_input(call, f"it did so {rounds} times, which is the limit", n)
         return requests or {}
 

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from inspector.client.state.cache import CACHEABLE, LONGEST, subject_of
+from inspector.client.state.cache import CACHEABLE, MAX_LENGTH, subject_of
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, excerpt
 
-MOST = 500
+MAX_COUNT = 500
 """New answers that are read at once."""
-MOST_KEPT = 100
+MAX_KEPT = 100
 """Requests whose answers are kept; older ones are dropped."""
 _ANSWERS = Query(method=tuple(sorted(CACHEABLE)), dir=Dir.RECV, shape=Shape.RESULT)
 _EARLY = "C-HINT-03"
@@ -44,7 +44,7 @@ class AnswerFreshness(NamedTuple):
     @property
     def until(self) -> datetime:
         """The end of the time to live. Longer than a day is shown as it is; we use a day."""
-        return self.received + timedelta(seconds=min(self.seconds, 10_000 * LONGEST))
+        return self.received + timedelta(seconds=min(self.seconds, 10_000 * MAX_LENGTH))
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether it is fresh at a moment."""
@@ -57,7 +57,7 @@ class AnswerFreshness(NamedTuple):
         clock = (
             f"{self.until:%H:%M:%S}" if self.until.date() == self.received.date() else f"{self.until:%Y-%m-%d %H:%M}"
         )
-        capped = ", used for a day at most" if self.seconds > LONGEST else ""
+        capped = ", used for a day at most" if self.seconds > MAX_LENGTH else ""
         words = f"fresh until {clock}" if self.is_fresh(now) else f"stale since {clock}"
         return f"{words}{capped}, {self.scope}"
 
@@ -114,12 +114,12 @@ class NewestAnswers:
         if not new and self._findings == self._journal.findings.version:
             return self._answers
         self._findings = self._journal.findings.version
-        for n in new[-MOST:]:
+        for n in new[-MAX_COUNT:]:
             answer = freshness(self._journal, n)
             if answer is not None:
                 self._found.pop((answer.method, answer.subject), None)
                 self._found[answer.method, answer.subject] = n
-        while len(self._found) > MOST_KEPT:
+        while len(self._found) > MAX_KEPT:
             del self._found[next(iter(self._found))]
         answers = [answer for n in self._found.values() if (answer := freshness(self._journal, n)) is not None]
         scopes: dict[str, set[str]] = {}

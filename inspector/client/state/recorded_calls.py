@@ -16,7 +16,7 @@ BLOCK = 4096
 """Events between two snapshots of the calls in flight."""
 KEPT = 200
 """Maximum calls in a snapshot: the latest."""
-MOST_OPEN = 10_000
+MAX_OPEN = 10_000
 """Maximum open requests that are tracked; a hostile recording may contain only such."""
 
 
@@ -99,7 +99,7 @@ class RequestsInFlight:
 
     def _walk(self, found: dict[int, None], first: int, last: int) -> int:
         """Process the events after `first` up to `last`; return `last`."""
-        walk_open(self.journal.index, found, first, last, MOST_OPEN)
+        walk_open(self.journal.index, found, first, last, MAX_OPEN)
         return last
 
     def settled_at(self, request: int) -> int:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.demo.auth.http_values import Request, RequestParameters
 
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-LONGEST_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
+MAX_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
 SKEW = 60.0  # allowed clock difference in seconds
 
 
@@ -75,8 +75,8 @@ class ClientAuthentication:
             raise ValueError(f"aud must be {self._audiences[0]}")
         if not isinstance(until, int | float) or not until > now - SKEW:  # NaN is not a time either
             raise ValueError("exp is in the past")
-        if until > now + LONGEST_ASSERTION + SKEW:
-            raise ValueError(f"exp is more than {LONGEST_ASSERTION:.0f} seconds away")
+        if until > now + MAX_ASSERTION + SKEW:
+            raise ValueError(f"exp is more than {MAX_ASSERTION:.0f} seconds away")
         if not isinstance(jti, str) or jti in self._seen:
             raise ValueError("jti is missing, or was used before")
         self._seen[jti] = True

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     Clock = Callable[[], float]
 
-MOST = 10_000  # of each kind; the oldest are dropped
+MAX_COUNT = 10_000  # of each kind; the oldest are dropped
 CODE_LIFETIME = 60.0  # seconds
 
 
 class BoundedDict(dict[str, "Any"]):
     """A dictionary that drops its oldest entry when it is full."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, limit: int = MAX_COUNT) -> None:
         super().__init__()
-        self._most = most
+        self._most = limit
 
     def __setitem__(self, key: str, value: Any) -> None:
         if key not in self and len(self) >= self._most:

@@ -9,7 +9,7 @@ from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import LOOPBACK
-from inspector.demo.auth.http_values import LARGEST_FORM, HttpReply, Request
+from inspector.demo.auth.http_values import MAX_FORM, HttpReply, Request
 from inspector.demo.auth.token_check import TokenCheck
 from inspector.demo.event_stream import is_gone
 
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _read_body(self) -> bytes | None:
         """Returns the body; None if it was refused."""
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
-        if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= LARGEST_FORM:
+        if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= MAX_FORM:
             return self.rfile.read(int(length))
         status = 413 if length.isascii() and length.isdigit() else 411
         send(

@@ -32,16 +32,16 @@ from inspector.journal.filters.conditions import (
     MatchesQuery,
     Not,
 )
-from inspector.journal.filters.text import LONGEST
+from inspector.journal.filters.text import MAX_LENGTH
 from inspector.journal.filters.values import BadValue, NamePattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-LONGEST_FILTER = 2000
-MOST_TERMS = 100
-DEEPEST = 20
+MAX_FILTER = 2000
+MAX_TERMS = 100
+MAX_DEPTH = 20
 
 
 class FilterError(UsageError):
@@ -71,10 +71,10 @@ class FilterToken(NamedTuple):
 
 def compiled(source: str) -> tuple[Condition, list[Condition]]:
     """Return the condition of a filter, and all its terms. Raises `FilterError`."""
-    if len(source) > LONGEST_FILTER:
+    if len(source) > MAX_FILTER:
         raise FilterError(
-            f"The filter has {len(source):,} characters; at most {LONGEST_FILTER:,} are allowed.",
-            position=LONGEST_FILTER + 1, word="",
+            f"The filter has {len(source):,} characters; at most {MAX_FILTER:,} are allowed.",
+            position=MAX_FILTER + 1, word="",
         )  # fmt: skip
     parser = _Parser(list(tokens(source)), len(source))
     return parser.whole(), parser.terms
@@ -200,11 +200,11 @@ class _Parser:
         token = self._tokens[self._at]
         self._at += 1
         if token.kind == "-":
-            if depth >= DEEPEST:
+            if depth >= MAX_DEPTH:
                 raise _too_deep(token)
             return Not(self._one(depth + 1))
         if token.kind == "(":
-            if depth >= DEEPEST:
+            if depth >= MAX_DEPTH:
                 raise _too_deep(token)
             inner = self._alternatives(depth + 1)
             if self._peek() is None:
@@ -214,8 +214,8 @@ class _Parser:
                 )  # fmt: skip
             self._at += 1
             return inner
-        if len(self.terms) >= MOST_TERMS:
-            raise FilterError(f"The filter has more than {MOST_TERMS} terms.", position=token.position, word=token.word)
+        if len(self.terms) >= MAX_TERMS:
+            raise FilterError(f"The filter has more than {MAX_TERMS} terms.", position=token.position, word=token.word)
         condition = _condition(token)
         self.terms.append(condition)
         return condition
@@ -223,7 +223,7 @@ class _Parser:
 
 def _too_deep(token: FilterToken) -> FilterError:
     return FilterError(
-        f"The filter is nested more than {DEEPEST} levels deep at character {token.position}.",
+        f"The filter is nested more than {MAX_DEPTH} levels deep at character {token.position}.",
         position=token.position, word=token.word,
     )  # fmt: skip
 
@@ -245,8 +245,8 @@ def _condition(token: FilterToken) -> Condition:
     try:
         if not token.value:
             raise BadValue(f"it needs a value, such as {_EXAMPLES.get(token.key, 'text')}")
-        if len(token.value) > LONGEST:
-            raise BadValue(f"it is longer than {LONGEST} characters")
+        if len(token.value) > MAX_LENGTH:
+            raise BadValue(f"it is longer than {MAX_LENGTH} characters")
         return make(token.value)
     except BadValue as problem:
         raise FilterError(

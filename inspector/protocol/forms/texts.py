@@ -71,20 +71,20 @@ def _counted(length: str, noun: str) -> str:
 
 
 def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
-    least, most = (
+    minimum, maximum = (
         value if isinstance(value := schema.get(key), (int, float)) and not isinstance(value, bool) else None
         for key in (low, high)
     )
-    if least is None and most is None:
+    if minimum is None and maximum is None:
         return ""
-    if most is None:
-        return f"from {_number(least)}" if least else ""
-    if least is None:
-        return f"up to {_number(most)}"
-    if least == most:
-        return _number(least)
-    words = low.endswith("Items") or least < 0 or isinstance(least, float) or isinstance(most, float)
-    return f"{_number(least)} to {_number(most)}" if words else f"{_number(least)}-{_number(most)}"
+    if maximum is None:
+        return f"from {_number(minimum)}" if minimum else ""
+    if minimum is None:
+        return f"up to {_number(maximum)}"
+    if minimum == maximum:
+        return _number(minimum)
+    words = low.endswith("Items") or minimum < 0 or isinstance(minimum, float) or isinstance(maximum, float)
+    return f"{_number(minimum)} to {_number(maximum)}" if words else f"{_number(minimum)}-{_number(maximum)}"
 
 
 def _number(value: float) -> str:

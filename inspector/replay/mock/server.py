@@ -43,7 +43,7 @@ from inspector.transports.recorded_exchange import (
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, RecordedRequests, UsedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
-MOST_RECORDED = 100
+MAX_RECORDED = 100
 """Maximum clients of one run whose recordings are kept."""
 TYPES: dict[BodyForm, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
@@ -122,7 +122,7 @@ class Mock:
 
     def new_journal(self, number: int) -> Journal:
         """Return the recording of a client."""
-        if self._new_journal is None or number > MOST_RECORDED:
+        if self._new_journal is None or number > MAX_RECORDED:
             return Journal.unnamed({})
         made = self._new_journal(number)
         if made.path is not None:

@@ -10,7 +10,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import excerpt
 from inspector.transports.request_matching import HANDSHAKE
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Maximum misses that are stored; further ones are only counted."""
 EXCERPT = 200
 
@@ -44,7 +44,7 @@ class MockStatistics:
     def miss(self, missed: UnrecordedRequest) -> None:
         """Store a request that was not in the recording."""
         self.counts["missed"] += 1
-        if len(self.missed) < MOST_KEPT:
+        if len(self.missed) < MAX_KEPT:
             self.missed.append(missed)
 
 
@@ -59,7 +59,7 @@ class MockReport:
     counts: dict[str, int]
     missed: list[UnrecordedRequest]
     never_asked: list[tuple[int, str, str]]
-    """Event number, method and parameters of unused recorded requests, up to `MOST_KEPT`."""
+    """Event number, method and parameters of unused recorded requests, up to `MAX_KEPT`."""
     never_asked_count: int
     recordings: list[str]
     """The recordings of the clients."""
@@ -95,7 +95,7 @@ def report(
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)
     numbers = sorted(n for found in asked for n in found if n not in tally.used)
     never = [
-        (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MOST_KEPT]
+        (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]
     ]  # fmt: skip
     return MockReport(
         str(journal.path or ""), seed, tally.clients, tally.requests, dict(tally.counts), tally.missed, never,

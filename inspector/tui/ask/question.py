@@ -84,7 +84,7 @@ class QuestionPane(CompactPane):
         self.session = session
         self.question: Question | None = None
         self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
-        self._said = Paragraphs(most=MESSAGE_LINES, after=1, id="said")
+        self._said = Paragraphs(max_lines=MESSAGE_LINES, after=1, id="said")
         self._answer = JsonView(id="answer")
         self._foot = Paragraphs(after=1, id="foot")
         self._state = ""

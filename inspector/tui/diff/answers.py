@@ -24,7 +24,7 @@ from inspector.protocol.exact_json.text import Tree, tree
 from inspector.protocol.jsonrpc import NotJson, Shape
 from inspector.protocol.result_shape import repeats_content
 from inspector.text import count, duration, quantity
-from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
+from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
@@ -48,7 +48,7 @@ from inspector.tui.work.answer_changes import difference_text
 SIDES_FROM = 100
 """Columns from which both answers stand beside each other; below, only their differences are shown."""
 
-MOST_ALIGNED = 2000
+MAX_ALIGNED = 2000
 """Lines of a result above which both are shown as JSON only."""
 
 _ROLES = {"added": ("+", "received"), "removed": ("-", "error"), "moved": ("~", "muted")}
@@ -115,7 +115,7 @@ def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> N
     if one is None or other is None:
         return
     texts = [[line for block in side for line in _lines(block)] for side in (one, other)]
-    if max(map(len, texts)) > MOST_ALIGNED:
+    if max(map(len, texts)) > MAX_ALIGNED:
         return
     pairs = align(*texts)
     same = [frozenset(pair[at] for pair in pairs) for at in (0, 1)]
@@ -129,7 +129,7 @@ def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> N
 
 def _readable(side: AnswerSide) -> list[list[Section]] | None:
     """Return the sections of each content block of a result; None if its content is not what a person reads."""
-    if len(side.text) > LONGEST:
+    if len(side.text) > MAX_LENGTH:
         return None
     answer = read(side.text)
     result = answer.get("result") if isinstance(answer, dict) else None
@@ -161,7 +161,7 @@ def _sections(side: AnswerSide) -> tuple[list[Section], Tree | None]:
     """Return the sections of an answer, and its laid-out text if it is short enough."""
     if side.missing or not side.text:
         return [RowSection(paragraph(side.missing or "no answer yet", "muted"))], None
-    if len(side.text) > LONGEST:
+    if len(side.text) > MAX_LENGTH:
         told = f"{count(len(side.text))} characters: too long to show here."
         return [RowSection(paragraph(told, "finding"))], None
     laid_out = tree(side.text, inline=INLINE)

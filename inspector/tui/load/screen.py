@@ -22,7 +22,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import OpenArrivals
 from inspector.load.floor import measure_floor
-from inspector.load.plan import MOST_RATE, LoadPlan
+from inspector.load.plan import MAX_RATE, LoadPlan
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.protocol.views import is_read_only
@@ -293,7 +293,7 @@ class LoadScreen(Screen[None]):
         self._step(0.8)
 
     def _step(self, factor: float) -> None:
-        self._planned_rate = float(f"{min(max(self._planned_rate * factor, 0.1), MOST_RATE):.3g}")
+        self._planned_rate = float(f"{min(max(self._planned_rate * factor, 0.1), MAX_RATE):.3g}")
         if not self._is_paused:
             self._change_rate(self._planned_rate)
 

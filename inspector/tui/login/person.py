@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.tui.sessions import OpenSession
 
 NAME = 200
-LONGEST_URL = 8000
+MAX_URL = 8000
 
 
 class DialogPerson:
@@ -41,7 +41,7 @@ class DialogPerson:
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
-        text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, LONGEST_URL)}"
+        text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, MAX_URL)}"
         dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
         answer = await dialog.answers.get()
         if answer is None:
@@ -50,7 +50,7 @@ class DialogPerson:
 
     async def show(self, invitation: LoginPage) -> None:
         """Show what the login waits for."""
-        host, url = safe(invitation.host, NAME), safe(invitation.url, LONGEST_URL)
+        host, url = safe(invitation.host, NAME), safe(invitation.url, MAX_URL)
         text = f"The browser is open at {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
         if invitation.code:
             text += f"\n\nEnter this code there:  {safe(invitation.code, NAME)}"

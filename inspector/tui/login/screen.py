@@ -31,7 +31,7 @@ from inspector.tui.window import window_of
 LOOK_AGAIN = 0.2
 """Seconds between two reads of the journal."""
 NARROW = 100
-_MOST_OF_LOGIN = 20
+_MAX_OF_LOGIN = 20
 """Lines of the pane about the token."""
 
 NextAction = int | str | None
@@ -168,7 +168,7 @@ class AuthorizationScreen(Screen[NextAction]):
         rows = logged_in_rows(found, self.session.journal)
         if self._token:
             rows = [*fact("token", self._token, "ask"), *rows]
-        edge.styles.height = min(len(rows) + 3, _MOST_OF_LOGIN)
+        edge.styles.height = min(len(rows) + 3, _MAX_OF_LOGIN)
         self.query_one("#auth-login-rows", FactsView).show(RowSection(rows))
 
     def on_login_steps_view_moved(self) -> None:

@@ -24,7 +24,7 @@ TITLES = {
 }  # fmt: skip
 """The titles of the steps on the screen."""
 _TITLE, _TIME, _RULE = 21, 8, 9
-_LEAST_FOR_RULE = 80
+_MIN_FOR_RULE = 80
 """Cells of a row from which it shows the rule; an unfolded step shows it always."""
 INDENT = 5
 """Indentation of a step's text, in cells."""
@@ -200,7 +200,7 @@ def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
 def _end(step: AuthStep, width: int) -> list[Segment]:
     """The duration of its requests, and its rule if it fits."""
     took = duration(round(step.ms * 1000)) if step.ms else ""
-    if width < _LEAST_FOR_RULE:
+    if width < _MIN_FOR_RULE:
         return paint.cell([(took, "muted")], _TIME, right=True) if took else []
     rule = paint.cell([(step.rule.partition(" section")[0], "faint")], _RULE)
     return [*paint.cell([(took, "muted")], _TIME, right=True), *paint.segments("  "), *rule]

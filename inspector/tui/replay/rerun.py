@@ -27,7 +27,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.text_view import TextView
 
-_MOST = 1 << 20
+_MAX_COUNT = 1 << 20
 """Bytes of the report that are shown."""
 _VERDICTS = {0: ("same answers as recorded", "received"), 5: ("different answers", "finding")}
 
@@ -118,7 +118,7 @@ class RerunScreen(ModalScreen[None]):
         assert process.stdout is not None
         told = bytearray()
         while block := await process.stdout.read(1 << 16):
-            told += block[: max(_MOST - len(told), 0)]
+            told += block[: max(_MAX_COUNT - len(told), 0)]
         code = await process.wait()
         if process is self._process and self.is_attached:
             self._say(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))

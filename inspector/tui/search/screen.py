@@ -21,7 +21,7 @@ from inspector.tui.keymap import KeyHint
 from inspector.tui.log.labels import id_text, sign_of
 from inspector.tui.log.summaries import summary
 from inspector.tui.search import sources
-from inspector.tui.search.sources import MOST, MOST_COUNTED, TITLES, GroupId, SearchHit, SearchTerms
+from inspector.tui.search.sources import MAX_COUNT, MAX_COUNTED, TITLES, GroupId, SearchHit, SearchTerms
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
@@ -63,7 +63,7 @@ class SearchRows:
     def add(self, hit: SearchHit) -> None:
         """Add a result; beyond a number it is only counted."""
         self.totals[hit.group] += 1
-        if len(self.hits[hit.group]) < MOST:
+        if len(self.hits[hit.group]) < MAX_COUNT:
             self.hits[hit.group].append(hit)
 
     def arrange(self) -> None:
@@ -123,7 +123,7 @@ class SearchRows:
             return []
         if isinstance(row, str):
             shown, total = len(self.hits[row]) if self.only else min(len(self.hits[row]), SHOWN), self.totals[row]
-            more = "+" if total >= MOST_COUNTED else ""
+            more = "+" if total >= MAX_COUNTED else ""
             amount = count(total) if shown == total else f"{count(shown)} of {count(total)}{more}"
             room = width - len(amount)
             return [*paint.cell([(TITLES[row], "bright bold")], room), *paint.segments([(amount, "muted")])]
@@ -263,9 +263,9 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         if session is not None:
             for numbers in sources.messages(words, session.journal, session.upto or len(session.journal), wanted):
                 for n in numbers:
-                    yield self._message(n) if given < MOST else SearchHit("messages", "", key=n)
+                    yield self._message(n) if given < MAX_COUNT else SearchHit("messages", "", key=n)
                     given += 1
-                if given >= MOST_COUNTED:
+                if given >= MAX_COUNTED:
                     break
         mine = session.journal.path if session is not None else None
         yield from sources.recordings(words, mine, wanted)

@@ -37,22 +37,22 @@ TITLES: dict[GroupId, str] = {
 }
 """The groups in the order of the screen."""
 
-MOST = 200
+MAX_COUNT = 200
 """Results of a group that are kept; further ones are counted."""
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 """Matching messages of the session up to which they are counted."""
-MOST_IN_FILE = 500
+MAX_IN_FILE = 500
 """Matching messages of a recording up to which they are counted: the next file is more interesting."""
-LONGEST = 100
+MAX_LENGTH = 100
 """Characters of a text that is searched for."""
 _TEXT = 2000
 """Characters of a description that are searched."""
 _DEPTH = 8
-_MOST_ARGUMENTS = 500
+_MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
 """Events that are searched between two looks at whether the search is still wanted."""
 _BLOCK = 1 << 18
-_LONGEST_LINE = 1 << 26
+_MAX_LINE = 1 << 26
 """Bytes of a line beyond which it is searched in parts."""
 _LINE = 1 << 16
 """Bytes of a line that are read for its number."""
@@ -77,7 +77,7 @@ class SearchTerms:
     """The typed text: words that must all occur, in any case."""
 
     def __init__(self, text: str) -> None:
-        self.all = text[:LONGEST].split()
+        self.all = text[:MAX_LENGTH].split()
         self._folded = [word.casefold() for word in self.all]
 
     def __bool__(self) -> bool:
@@ -118,7 +118,7 @@ def arguments(words: SearchTerms, catalog: Any) -> Iterator[SearchHit]:
             continue
         for path, schema in _properties(item.get("inputSchema")):
             choices = schema.get("enum")
-            listed = " ".join(str(choice)[:LONGEST] for choice in choices[:50]) if type(choices) is list else ""
+            listed = " ".join(str(choice)[:MAX_LENGTH] for choice in choices[:50]) if type(choices) is list else ""
             described = schema.get("description") or schema.get("title")
             if words.fit(path, described, listed):
                 kind = schema.get("type")
@@ -134,8 +134,8 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if type(outer) is not dict or depth > _DEPTH:
             continue
         properties = outer.get("properties")
-        for name, inner in list(properties.items())[:_MOST_ARGUMENTS] if type(properties) is dict else ():
-            if type(inner) is not dict or given >= _MOST_ARGUMENTS:
+        for name, inner in list(properties.items())[:_MAX_ARGUMENTS] if type(properties) is dict else ():
+            if type(inner) is not dict or given >= _MAX_ARGUMENTS:
                 continue
             given += 1
             yield f"{path}{name}", inner
@@ -180,7 +180,7 @@ def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> It
         first, amount = _matches(path, words, wanted)
         # Only found recordings are described: describing a hundred takes longer than searching the first.
         if first and not (info := read_info(path, octets)).problem:
-            more = "+" if amount >= MOST_IN_FILE else ""
+            more = "+" if amount >= MAX_IN_FILE else ""
             found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
             yield SearchHit("recordings", info.label or info.path.name, day(info.started), found, (info.path, first))
 
@@ -203,8 +203,8 @@ def _matches(path: Path, words: SearchTerms, wanted: StillWanted) -> tuple[int, 
                 if all(any(low.find(form, start, stop) >= 0 for form in forms) for forms in others):
                     first = first or _number(data[start:stop])
                     amount += 1
-            rest = data[end:] if len(data) - end < _LONGEST_LINE else b""
-            if not block or amount >= MOST_IN_FILE:
+            rest = data[end:] if len(data) - end < _MAX_LINE else b""
+            if not block or amount >= MAX_IN_FILE:
                 break
     return (first or 1 if amount else 0), amount
 

@@ -34,7 +34,7 @@ from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.fact_rows import LONGEST, Row, RowSection, fact, heading
+from inspector.tui.widgets.fact_rows import MAX_LENGTH, Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
@@ -296,7 +296,7 @@ class ServerPane(Container):
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")
-        return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+        return [RowSection(rows), MarkdownSection(beginning(server.instructions, MAX_LENGTH))]
 
     def _extensions(self) -> list[Row]:
         """The extensions that either side has: our settings, the server's, and whether they are in effect."""

@@ -134,7 +134,7 @@ class PairScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
         with Pane(id="pair-form"), Vertical():
-            yield Paragraphs(id="pair-notes", most=4, after=1)
+            yield Paragraphs(id="pair-notes", max_lines=4, after=1)
             yield FormView(id="pair-arguments")
         empty = "One key calls the tool in both sessions. Their answers are compared here."
         yield AnswersView(empty, id="pair-answers")

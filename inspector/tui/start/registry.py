@@ -29,7 +29,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
 
-MOST = 200
+MAX_COUNT = 200
 """Servers of a search that are listed."""
 _LINE = 800
 
@@ -39,7 +39,7 @@ def found_in(listing: RegistryListing, words: str, source: str) -> list[Registry
     fitting = [server for server in listing.matching(words) if server.is_latest is not False]
     return [
         RegistryRow(server, choice, source)
-        for server in fitting[:MOST]
+        for server in fitting[:MAX_COUNT]
         for choice in server.choices
         if choice.definition is not None
     ]

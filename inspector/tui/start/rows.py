@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
-_MOST_NAME = 24
+_MAX_NAME = 24
 KEPT = "*"
 """The sign of a recording that is never deleted unasked."""
 
@@ -132,7 +132,7 @@ class StartRows:
                 self.total += len(group.things)
             for thing in found:
                 self._rows.append(_Row(self._drawing(thing), thing, (group.name, _identity(thing))))
-                self._name = max(self._name, min(cell_len(_name_of(thing)), _MOST_NAME))
+                self._name = max(self._name, min(cell_len(_name_of(thing)), _MAX_NAME))
         self._at = {row.key: at for at, row in enumerate(self._rows) if row.thing is not None}
 
     def _head(self, group: Group, found: int, *, narrowed: bool) -> None:

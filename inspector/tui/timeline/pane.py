@@ -48,9 +48,9 @@ WHILE_READING = 0.25
 """Seconds between two drawings meanwhile."""
 PATIENCE = 0.2
 """Seconds without a key before the figures are measured."""
-LONGEST = 1.0
+MAX_LENGTH = 1.0
 """Seconds for which they are put off at most."""
-MOST_MEASURED = 30_000
+MAX_MEASURED = 30_000
 """Messages of a window whose figures are measured."""
 _FILTER_SHOWN = 40
 """Characters of the filter that are shown."""
@@ -233,7 +233,7 @@ class TimelinePane(Vertical):
         now = monotonic()
         if self._delay is None:
             self._put_off_since = now
-        elif now - self._put_off_since < LONGEST:
+        elif now - self._put_off_since < MAX_LENGTH:
             self._delay.stop()
         else:
             return
@@ -250,7 +250,7 @@ class TimelinePane(Vertical):
         last = last if upto is None else min(last, upto)
         wanted = (first, last)
         if wanted != self._measured:
-            if last - first >= MOST_MEASURED:
+            if last - first >= MAX_MEASURED:
                 self._stats = None
             else:
                 self._stats = await asyncio.to_thread(measure, journal, first, last, by_name=False)
@@ -263,7 +263,7 @@ class TimelinePane(Vertical):
         edge = self.query_one("#timeline-methods", Pane)
         edge.facts = [of]
         if stats is None:
-            words = f"Zoom in for the figures: at most {count(MOST_MEASURED)} messages are measured."
+            words = f"Zoom in for the figures: at most {count(MAX_MEASURED)} messages are measured."
             self._methods.show([paint.segments([(words, "muted")])])
             return
         height = self._methods.size.height

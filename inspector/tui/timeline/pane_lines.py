@@ -38,7 +38,7 @@ SORTS = ("max", "count", "errors", "method")
 _COLUMNS = (("count", 8), ("errors", 9), ("p50", 9), ("p95", 9), ("max", 9), ("person", 9), ("bytes", 9))
 _DROPPED = ("p95", "bytes", "person", "p50")
 """Columns that a narrow table drops, the first first."""
-_LEAST_METHOD = 18
+_MIN_METHOD = 18
 
 
 class DrawnLines(Widget):
@@ -273,7 +273,7 @@ def method_lines(stats: SessionStats, sort: str, cells: int, height: int) -> lis
     """Return a table of the methods of a period: its head, as many rows as fit, and the total."""
     columns = list(_COLUMNS)
     for name in _DROPPED:
-        if cells - sum(width for _, width in columns) >= _LEAST_METHOD:
+        if cells - sum(width for _, width in columns) >= _MIN_METHOD:
             break
         columns = [column for column in columns if column[0] != name]
     if not stats.person:

@@ -17,7 +17,7 @@ from inspector.tui.themes import palette
 from inspector.tui.widgets.content_blocks import DrawOptions, PictureSection, ShownBlock, bytes_of, shown_blocks, weight
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.json_view import AT_ONCE
-from inspector.tui.widgets.media import MOST_COLUMNS, can_draw, decode_png
+from inspector.tui.widgets.media import MAX_COLUMNS, can_draw, decode_png
 from inspector.tui.widgets.sections import JsonSection, Section
 
 
@@ -91,7 +91,7 @@ class ContentView(FoldView):
         if self._waiting:
             # The size, and the abilities of the terminal, are not known yet.
             return
-        columns = min(MOST_COLUMNS, self._width()) if self._can_paint() else 0
+        columns = min(MAX_COLUMNS, self._width()) if self._can_paint() else 0
         look = DrawOptions(columns, self._plain, self._whole, self._blocks)
         blocks = self.blocks
         letters = weight(blocks)

@@ -19,10 +19,10 @@ from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.search import SearchLine, SearchRequested
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
-LEAST_TITLE = 16
+MIN_TITLE = 16
 """Cells that the title keeps while facts are still dropped."""
 
-LEAST_FACT = 8
+MIN_FACT = 8
 """Cells below which a fact is dropped instead of cut."""
 
 _ROUND = "╭─╮│╰╯"
@@ -217,7 +217,7 @@ class Pane(Container):
 
     def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
-        left = room - (title if self.keeps_title else min(title, LEAST_TITLE)) - 3
+        left = room - (title if self.keeps_title else min(title, MIN_TITLE)) - 3
         parts: list[Segment] = []
         for fact in self.facts:
             gap = [Segment("  ", look.style("muted"))] if parts else []
@@ -225,6 +225,6 @@ class Pane(Container):
             if paint.width(more) > left:
                 break
             parts = more
-        if not parts and self.facts and left >= LEAST_FACT:
+        if not parts and self.facts and left >= MIN_FACT:
             parts = paint.cut(paint.segments(self.facts[0], "muted", room=room, look=look), left)
         return parts

@@ -17,7 +17,7 @@ from inspector.text import quantity, size
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact, heading
 
-MOST_TEXT = 1_000_000
+MAX_TEXT = 1_000_000
 """Characters of the text of a page that are shown."""
 _SHOWN_URLS = 100
 _SHOWN_PROBLEMS = 50
@@ -45,7 +45,7 @@ def page_in(session: SessionState, request: int, result: Any) -> PageInResult | 
     if not uri.startswith(SCHEME):
         return None
     page = read_page(uri, result, session.catalog["resources"].get(uri))
-    return PageInResult(_rows(page, _compared(journal, request, page)), page.text[:MOST_TEXT])
+    return PageInResult(_rows(page, _compared(journal, request, page)), page.text[:MAX_TEXT])
 
 
 def _uri(journal: Journal, request: int) -> str:

@@ -44,9 +44,9 @@ from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.work_items import EarlierRun
 
-MOST = 200
+MAX_COUNT = 200
 """Calls that are listed."""
-LARGEST = 64 << 20
+MAX_SIZE = 64 << 20
 """Bytes of a recording above which it is not searched; `inspector recordings --calls` does."""
 _CACHED = 500
 """Recordings whose calls of a tool stay in memory."""
@@ -81,7 +81,7 @@ class _Cache:
             if key in self._calls:
                 self._calls.move_to_end(key)
                 return self._calls[key]
-        found = tuple(islice(recorded_calls([info], tool), MOST))
+        found = tuple(islice(recorded_calls([info], tool), MAX_COUNT))
         with self._lock:
             self._calls[key] = found
             while len(self._calls) > _CACHED:
@@ -107,7 +107,7 @@ def of_other_sessions(
         is_same = any(info.label == target.label or info.target == target.describe() for target in targets)
         if not is_same or info.problem or info.path.name in own:
             continue
-        if info.size > LARGEST:
+        if info.size > MAX_SIZE:
             left_out()
             continue
         yield _CACHE.calls(info, tool)
@@ -189,7 +189,9 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self._rows.calls = [
                 self._row(call)
                 for each in self._sessions
-                for call in islice(calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MOST)
+                for call in islice(
+                    calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MAX_COUNT
+                )
             ]
         self._add([])
 
@@ -203,7 +205,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             for past in self._past
             if isinstance(past.arguments, dict)
         ]
-        self._rows.calls = [*known[:MOST], *(call for call in remembered if call.arguments not in there)]
+        self._rows.calls = [*known[:MAX_COUNT], *(call for call in remembered if call.arguments not in there)]
         self._list.source_changed()
 
     def _row(self, call: PastCall) -> EarlierCall:

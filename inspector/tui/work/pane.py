@@ -532,12 +532,12 @@ class WorkPane(Container):
         if not brief and (self.work is None or self.work.call is not None or self._lower is self.asking):
             share = 0.6
         least = (3 if brief else 9) if compact else 9
-        most = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
+        limit = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
-            most = max(self.size.height - EMPTY_RESULT, least)
-        if (most, brief) != (self.request.most_lines, self.request.is_brief):
-            self.request.most_lines, self.request.is_brief = most, brief
-            self.request.styles.max_height = most
+            limit = max(self.size.height - EMPTY_RESULT, least)
+        if (limit, brief) != (self.request.most_lines, self.request.is_brief):
+            self.request.most_lines, self.request.is_brief = limit, brief
+            self.request.styles.max_height = limit
             self.request.fit()
 
     def on_resize(self) -> None:

@@ -93,7 +93,7 @@ class RequestPane(CompactPane):
         """Lines that the pane may have; 0 for as many as it needs."""
         self.is_brief = False
         """The other part needs the room: show one line of the description."""
-        self._about = Paragraphs(most=ABOUT_LINES, after=1)
+        self._about = Paragraphs(max_lines=ABOUT_LINES, after=1)
         self._form = FormView()
         self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
         self._key: tuple[str, str] | None = None

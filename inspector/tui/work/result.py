@@ -101,7 +101,7 @@ class ResultPane(CompactPane):
         self._table = TableView()
         self._happened = VirtualList()
         self._happened.muted = True
-        self._differences = Paragraphs(most=DIFFERENCES, after=1)
+        self._differences = Paragraphs(max_lines=DIFFERENCES, after=1)
         self._page = FactsView(what="the facts of the page")
 
     def compose(self) -> ComposeResult:

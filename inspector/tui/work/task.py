@@ -28,7 +28,7 @@ from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26
 """Lines below which the panes hide their keys, which the footer also shows."""
-LEAST_FACTS = 5
+MIN_FACTS = 5
 CATCH_UP = 0.02
 """Seconds between two slices when a long recording is searched for tasks."""
 _FRAME = 4
@@ -212,7 +212,7 @@ class TaskPane(Container, TaskActions):
         for pane in (self._about, self._result):
             pane.set_compact(compact)
         wanted = self._lines + (_FRAME if not compact else _FRAME - 2)
-        self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
+        self._about.styles.height = max(min(wanted, height // 2), MIN_FACTS)
 
     def hints(self) -> list[KeyHint]:
         """The keys at the focus."""
