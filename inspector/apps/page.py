@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector.apps.definitions import OLD_MIME_TYPE, SCHEME, AppProblem, is_app_type, ui_of
 from inspector.apps.policy import PagePolicy, page_policy, page_problems, permissions_of
-from inspector.apps.scan import PageUrls, is_html_document, scan, title_of, visible_text
+from inspector.apps.scan import PageText, PageUrls, is_html_document, scan, title_of, visible_text
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.views import decode_base64
 
@@ -51,7 +51,7 @@ class AppPage:
         return scan(self.source, self.policy)
 
     @cached_property
-    def text(self) -> str:
+    def text(self) -> PageText:
         """The visible text. Up to a second for 20 MB: call it in a thread."""
         return visible_text(self.source)
 
@@ -112,7 +112,9 @@ class AppPage:
             "loaded": [url._asdict() for url in self.scan.loaded], "mentioned": self.scan.mentioned,
             "scannedWhole": self.scan.is_whole,
             "problems": [problem._asdict() for problem in self.all_problems],
-        } | ({"text": self.text, "source": self.source} if source else {})  # fmt: skip
+        } | (
+            {"text": self.text.text, "textWhole": self.text.is_whole, "source": self.source} if source else {}
+        )  # fmt: skip
 
 
 def read_page(uri: str, result: Any, listed: Any = None) -> AppPage:

@@ -68,7 +68,7 @@ class PageUrls(NamedTuple):
     mentioned: int
     """Absolute URLs that are only named: links, text, namespaces; and those whose host a script puts together."""
     is_whole: bool
-    """Whether the whole page was examined."""
+    """Whether the whole page was examined, and every loaded URL is here."""
 
     @property
     def forbidden(self) -> tuple[LoadedUrl, ...]:
@@ -80,6 +80,7 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
     """Return the URLs that a page loads, each with its directive and whether the policy allows it."""
     counts: dict[tuple[str, str], int] = {}
     mentioned = examined = 0
+    dropped = False
     for match in _URL.finditer(source):
         examined += 1
         if examined > MAX_URLS:
@@ -92,9 +93,11 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
         key = (f"https:{url}" if url.startswith("//") else url, directive)
         if key in counts or len(counts) < MAX_FOUND:
             counts[key] = counts.get(key, 0) + 1
+        else:
+            dropped = True
     loaded = [LoadedUrl(url, name, policy.allows(name, url), times) for (url, name), times in counts.items()]
     loaded.sort(key=lambda each: each.allowed)
-    return PageUrls(tuple(loaded), mentioned, examined <= MAX_URLS)
+    return PageUrls(tuple(loaded), mentioned, examined <= MAX_URLS and not dropped)
 
 
 def _directive(before: str) -> str:
@@ -126,8 +129,16 @@ def is_html_document(source: str) -> bool:
     return begins is not None and re.search(r"<[A-Za-z]", start[1:]) is not None
 
 
-def visible_text(source: str) -> str:
-    """Return the text of a page as a person would read it, without scripts and styles. Still text of the server."""
+class PageText(NamedTuple):
+    """The text of a page. Still text of the server."""
+
+    text: str
+    is_whole: bool
+    """Whether no tag was left unread."""
+
+
+def visible_text(source: str) -> PageText:
+    """Return the text of a page as a person would read it, without scripts and styles."""
     out: list[str] = []
     at = tags = 0
     while tags < MAX_TAGS:
@@ -157,7 +168,7 @@ def visible_text(source: str) -> str:
             at = len(source) if closing is None else closing.end()
     text = html.unescape("".join(out))
     lines = (" ".join(line.split()) for line in text.split("\n"))
-    return "\n".join(line for line in lines if line)
+    return PageText("\n".join(line for line in lines if line), tags < MAX_TAGS)
 
 
 def title_of(source: str) -> str:

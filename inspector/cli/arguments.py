@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
+    from inspector.client.state.catalog import ListName
 
 
 async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
@@ -50,3 +51,30 @@ def text_arguments(invocation: Invocation) -> dict[str, str]:
         else:
             given[key] = text
     return {name: value if isinstance(value, str) else jsonrpc.encode(value).decode() for name, value in given.items()}
+
+
+_THINGS: dict[ListName, tuple[str, str]] = {
+    "tools": ("a tool", "name"),
+    "prompts": ("a prompt", "name"),
+    "resources": ("a resource", "uri"),
+    "templates": ("a resource template", "uriTemplate"),
+}
+
+
+async def unlisted(session: Session, list_name: ListName, name: str) -> str:
+    """A hint with the nearest name if the server does not list this item.
+
+    It is empty if the server lists the item, or nothing at all. It requests the list if that has not been read.
+    """
+    from inspector.config.foreign_files import nearest
+
+    listed = session.catalog[list_name]
+    thing, key = _THINGS[list_name]
+    if not listed.pages:
+        await session.load(list_name)
+    names = [item[key] for item in listed.items if type(item.get(key)) is str]
+    if name in names or not names:
+        return ""
+    near = nearest(name, names)
+    text = f"The server does not list {thing} “{name[:80]}”."
+    return f"{text} Did you mean “{near[:80]}”?" if near else text

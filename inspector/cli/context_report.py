@@ -94,7 +94,8 @@ def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
     rows = [("tool", "name", "description", "schema", "characters", "tokens", "share")]
     rows += [
         (
-            out.safe(tool.name, NAME), count(len(tool.name)), count(len(tool.description)), count(len(tool.schema)),
+            out.safe(tool.name, NAME) or "(unnamed)", count(len(tool.name)), count(len(tool.description)),
+            count(len(tool.schema)),
             count(tool.characters), f"{about}{count(tool.tokens)}", f"{cost.share(tool):.1%}",
         )
         for tool in cost.sorted(sort)
@@ -135,7 +136,8 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
     if report.savings:
         total = sum(saving.characters for saving in report.savings)
         yield ""
-        yield f"$defs would save {quantity(total, 'character')}:"
+        least = "at least " if any(saving.is_least for saving in report.savings) else ""
+        yield f"$defs would save {least}{quantity(total, 'character')}:"
         for saving in report.savings[:MAX_COUNT]:
             yield (
                 f"  {out.safe(saving.tool, NAME)}  {count(saving.characters)}: {out.safe(saving.largest, 120)} "

@@ -198,7 +198,7 @@ def _refuse_other_words(word: str, path: Path) -> None:
     if "/" in word and os.path.isdir(path):
         raise TargetError(f"{one_line(word)} is a folder", hint="Give a command, a URL, @NAME or a recording.")
     if word.endswith(".jsonl"):
-        raise TargetError(f"No recording at {one_line(word)}")
+        raise TargetError(f"No recording at {one_line(word)}", hint="`inspector recordings` lists the existing ones.")
     if _HOST_AND_PORT.fullmatch(word) and not _is_file(path):
         raise TargetError(f"{word} is not a command", hint=f"For the server there, write http://{word}")
     if word.endswith(".json") and _is_file(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,9 +13,12 @@ from inspector.protocol.subschemas import subschemas
 
 MINIMUM = 80
 """Characters from which a repeated part is worth sharing."""
-MAX_WORK = 500_000
+LEAST_DESCRIPTION = 20
+"""Characters from which a description that several tools have is worth a line."""
+MAX_WORK = 2_000_000
 """Characters of parts that are compared in one tool, and in all tools together."""
 MAX_GROUPS = 20
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 _PART = "part of the input schema"
 _SHARED_KEYS = frozenset(("type", "properties", "enum", "anyOf", "items"))
 _REFERENCE = len('{"$ref":"#/$defs/N"}')
@@ -34,6 +38,8 @@ class DefsSaving(NamedTuple):
     """The pointer of the part that saves most."""
     times: int
     """How often that part occurs."""
+    is_least: bool = False
+    """Whether the schema was too large to compare all of it, so that `$defs` would save more."""
 
 
 class RepeatedText(NamedTuple):
@@ -59,11 +65,13 @@ def _saving(tool: ToolCost) -> DefsSaving | None:
         return None
     places: dict[str, list[str]] = {}
     work = 0
+    is_least = False
     for part in subschemas(tool.definition.get("inputSchema")):
         if part.pointer and not _SHARED_KEYS.isdisjoint(part.schema) and "$ref" not in part.schema:
-            text = compact_json(_sorted(part.schema))
+            text = _with_sorted_keys(part.schema)
             work += len(text)
             if work > MAX_WORK:
+                is_least = True
                 break
             if len(text) >= MINIMUM:
                 places.setdefault(text, []).append(part.pointer)
@@ -78,31 +86,33 @@ def _saving(tool: ToolCost) -> DefsSaving | None:
             taken += free
             best = max(best, (gain, free[0], len(free)))
         if len(taken) > 1_000:
+            is_least = True
             break
     schema = tool.definition.get("inputSchema")
     if not (type(schema) is dict and schema.get("$defs")):
         saved -= _KEYWORD
-    return DefsSaving(tool.name, saved, parts, best[1], best[2]) if saved > 0 else None
+    return DefsSaving(tool.name, saved, parts, best[1], best[2], is_least) if saved > 0 else None
 
 
-def _sorted(value: Any) -> Any:
-    """Return a schema with its keys sorted on every level, so that equal schemas have equal texts."""
-    if type(value) is dict:
-        return {key: _sorted(value[key]) for key in sorted(value, key=str)}
-    return [_sorted(item) for item in value] if type(value) is list else value
+def _with_sorted_keys(schema: Any) -> str:
+    """Return a schema as JSON with its keys sorted on every level, so that equal schemas have equal texts."""
+    try:
+        return _ENCODER.encode(schema)
+    except RecursionError:
+        return ""  # Nested too deeply to be compared.
 
 
 def repeated(cost: ServerCost) -> list[RepeatedText]:
-    """Return the texts of at least `MINIMUM` characters that stand in several tools, the costliest first."""
+    """Return the long texts that stand in several tools, the costliest first."""
     found: list[RepeatedText] = []
-    for what, texts in (
-        ("description", [(tool.description, tool.name) for tool in cost.tools]),
-        ("input schema", [(tool.schema, tool.name) for tool in cost.tools]),
-        (_PART, _parts(cost.tools)),
+    for what, least, texts in (
+        ("description", LEAST_DESCRIPTION, [(tool.description, tool.name) for tool in cost.tools]),
+        ("input schema", MINIMUM, [(tool.schema, tool.name) for tool in cost.tools]),
+        (_PART, MINIMUM, _parts(cost.tools)),
     ):
         groups: dict[str, dict[str, None]] = {}
         for text, name in texts:
-            if len(text) >= MINIMUM:
+            if len(text) >= least:
                 groups.setdefault(text, {})[name] = None
         found += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
     found.sort(key=lambda each: -each.characters * len(each.tools))

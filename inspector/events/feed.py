@@ -314,6 +314,11 @@ class Feed:
             self._tell()
         return last < len(journal)
 
+    def take_all(self) -> None:
+        """Read all notifications that have arrived."""
+        while self.take():
+            pass
+
     def _notification(self, n: int) -> None:
         journal = self.session.journal
         message = journal.event(n).message

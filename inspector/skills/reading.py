@@ -117,9 +117,8 @@ class SkillReader:
     def _check_usable(self, skill: Skill) -> None:
         reason = skill.why_invalid if skill.kind == "invalid" else skill.over_limit
         if reason:
-            raise SkillRefused(
-                f"The skill {skill.name[:80]} is not read: {reason}.", hint="Correct its entry in skills/list."
-            )
+            which = f"The skill {skill.name[:80]}" if skill.name else "An entry of skills/list"
+            raise SkillRefused(f"{which} is not read: {reason}.", hint="Correct its entry in skills/list.")
 
     async def verify(
         self, skill: Skill, told: Callable[[FileCheck], None] | None = None

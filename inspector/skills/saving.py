@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +50,7 @@ def save_skill(
     """
     target = folder_of(skill, label, folder)
     written: list[Path] = []
+    folders = {target}
     left_out: list[tuple[str, str]] = []
     for check in checks:
         names = [uris.folder_name(part) for part in check.file.path.split("/")] if check.file.path else []
@@ -61,10 +62,24 @@ def save_skill(
             left_out.append((check.file.path, "its name is too long for a file"))
         else:
             path = target.joinpath(*names)
+            why = _why_not_beside(path, written, folders)
+            if why:
+                left_out.append((check.file.path, why))
+                continue
             _make_folders(folder, path.parent)
             output_files.write_file(path, check.data, force=force)
             written.append(path)
+            folders.update(path.parents)
     return SavedSkill(target, written, left_out)
+
+
+def _why_not_beside(path: Path, written: Sequence[Path], folders: Set[Path]) -> str:
+    """Why a file cannot be written beside those of its skill that are; empty if it can."""
+    if path in folders:
+        return "it is also a directory of the skill"
+    if any(parent in written for parent in path.parents):
+        return "its directory is also a file of the skill"
+    return ""
 
 
 def is_read_by_agents(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult
@@ -32,7 +33,7 @@ from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.memory import forget_removed_widgets
+from inspector.tui.memory import collect_young_objects, forget_removed_widgets
 from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.notifications import SessionNotifier
 from inspector.tui.palette import PALETTE_CSS, ItemProvider, OwnCommands, Themes, VerbPalette, Verbs
@@ -56,6 +57,8 @@ PROBLEM_SECONDS = 60
 """Seconds for which an internal error is shown."""
 _FORGET_EVERY = 60
 """Seconds after which the memory of removed widgets is freed."""
+_REST = 0.3
+"""Seconds without a key after which garbage is collected."""
 
 
 class InspectorApp(KeysInOrder, App[int]):
@@ -144,6 +147,7 @@ class InspectorApp(KeysInOrder, App[int]):
         if not self.is_headless:
             self._leave_on_signals()
         self.set_interval(_FORGET_EVERY, forget_removed_widgets)
+        self.set_interval(_REST, self._collect_at_rest)
         self.set_keymap(self.verb_keys.overrides)
         for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):
             self._show_problem(problem)
@@ -159,6 +163,10 @@ class InspectorApp(KeysInOrder, App[int]):
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
+    def _collect_at_rest(self) -> None:
+        if monotonic() - self.key_came > _REST:
+            collect_young_objects()
+
     def compose(self) -> ComposeResult:
         """The first frame: what is being opened, until its screen is loaded."""
         if self.target is not None:
@@ -171,6 +179,7 @@ class InspectorApp(KeysInOrder, App[int]):
             self.navigator.open_target(other)
         if self.others:
             self.navigator.show_session(self.sessions.opened[0])
+            self.sessions.before = None
 
     def _leave_on_signals(self) -> None:
         """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""

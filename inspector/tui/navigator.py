@@ -222,7 +222,7 @@ class ScreenNavigator:
     def show_session(self, opened: OpenSession) -> None:
         """Go back to an open session."""
         if opened in self._sessions.opened:
-            self._sessions.front = opened
+            self._sessions.bring(opened)
             self._show(opened.screen)
             self._app.call_later(self._show_dialogs, opened)
 

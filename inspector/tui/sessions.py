@@ -108,6 +108,8 @@ class Sessions:
         self.opened: list[OpenSession] = []
         self.front: OpenSession | None = None
         """The session in front, or the last one that was there."""
+        self.before: OpenSession | None = None
+        """The session that was in front before it."""
         self.losses: list[str] = []
         """Sentences about spans that a collector did not get, to be told after the interface has ended."""
         self.on_call_ended: Callable[[OpenSession, Call], None] | None = None
@@ -117,10 +119,24 @@ class Sessions:
         """Add a session and put it in front."""
         opened = OpenSession(session, screen)
         self.opened.append(opened)
-        self.front = opened
+        self.bring(opened)
         if session.commands is not None:
             session.commands.listen_to_ends(lambda call: self._call_ended(opened, call))
         return opened
+
+    def bring(self, opened: OpenSession) -> None:
+        """Put an open session in front."""
+        if opened is not self.front:
+            self.front, self.before = opened, self.front
+
+    @property
+    def other(self) -> OpenSession | None:
+        """The session to switch to: the one that was in front before, else the next in order."""
+        if self.before in self.opened and self.before is not self.front:
+            return self.before
+        if self.front not in self.opened:
+            return None
+        return self.opened[(self.opened.index(self.front) + 1) % len(self.opened)]
 
     def _call_ended(self, opened: OpenSession, call: Call) -> None:
         if self.on_call_ended is not None:

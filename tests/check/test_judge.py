@@ -162,6 +162,22 @@ def test_a_result_that_gives_back_what_it_was_given_hides_nothing(given, found):
     court.journal.release()
 
 
+def test_a_text_that_names_the_servers_own_tools_waits_for_their_list():
+    court = Court()
+    court.judge = Judge(court.journal, thorough=True)
+    texts = ["Always use the search_issues tool first.", "Before the send_mail tool is used, always ask here."]
+    found = []
+    for id, text in enumerate(texts):
+        court.send({"jsonrpc": "2.0", "id": f"i{id}", "method": "initialize", "params": {}})
+        found.append(court.receive(result(f"i{id}", serverInfo={"name": "mailer"}, instructions=text)))
+        for page, name in enumerate(("get_me", "search_issues")):
+            court.send({"jsonrpc": "2.0", "id": f"{id}{page}", "method": "tools/list", "params": {}})
+            tool = {"name": name, "description": "Use this after the search_issues tool.", "inputSchema": {}}
+            found.append(court.receive(result(f"{id}{page}", tools=[tool], nextCursor=None if page else "x")))
+    assert ["WORD-01" in court.rules(n) for n in found] == [False, False, False, True, False, False]
+    court.journal.release()
+
+
 def test_a_second_answer(court):
     court.call(1)
     court.receive(result(1, content=[]))
@@ -366,4 +382,4 @@ def test_a_list_with_one_schema_that_is_too_deep_is_judged_all_the_same(court):
     rules = court.rules(n)
     assert "BASE-01" in rules
     assert "5,0" in court.journal.findings.of(n)[0].message
-    assert set(court.judge.watched.tools) == {"t", "deep"}
+    assert set(court.judge.state.tools) == {"t", "deep"}

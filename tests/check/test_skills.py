@@ -132,6 +132,11 @@ def answers(name, uri_ends):
     return Answers(name, change)
 
 
+def lists(uri, **members):
+    """The list of resources has one more."""
+    return Item("resources/list", "resources", {"uri": uri, "name": "x", **members}, new=True)
+
+
 def mime(result):
     for child in result["resources"]:
         if child.get("mimeType") == "inode/directory":
@@ -161,12 +166,17 @@ CASES = [
     Case("SKILL-16", R5, file(size="12")),
     Case("SKILL-17", R5, first_page(many)),
     Case("SKILL-18", R5, drops("/total.py")),
+    Case("SKILL-18", R5, lists(f"{FOLDER}/_manifest"), right=lists(f"{FOLDER}/references/STATUS.md")),
     Case("SKILL-19", R5, content("SKILL.md", "x"), right=Fault(), allowed=READS),
     Case("SKILL-20", R5, content("references/STATUS.md", "x"), right=Fault(), allowed=READS),
     Case("SKILL-21", R5, content("SKILL.md", "# No front matter"), right=Fault(), allowed=READS),
     Case("SKILL-22", R5, front(license="MIT"), right=Fault(), allowed=READS),
     Case("SKILL-23", R5, folder(lambda result: result["resources"][0].update(mimeType="text/plain"))),
     Case("SKILL-24", R5, folder(lambda result: result["resources"][0].update(_meta={"owner": "x"}))),
+    Case(
+        "SKILL-24", R5, lists(f"{FOLDER}/SKILL.md", _meta={"owner": "x"}),
+        right=lists(f"{FOLDER}/SKILL.md", _meta={"io.modelcontextprotocol.skills/owner": "x"}),
+    ),
     Case("SKILL-25", R5, Answers("skills/get", in_result(skill={"uri": "skill://x/y/SKILL.md"}))),
     Case("SKILL-26", R5, Answers("skills/get", in_result(nextCursor="x"))),
     Case("SKILL-27", R5, answers("skills/get", "no-such-skill/SKILL.md")),

@@ -63,7 +63,7 @@ def test_the_list(run: Run, server: list[str]) -> None:
     ran = run("events", *server)
     assert ran.code == 0, ran.err
     assert "tide.turned  poll, push\n    High or low water\n    arguments: pier?\n    data: pier\n" in ran.out
-    assert "order.placed  webhook  (Inspector cannot follow it)" in ran.out
+    assert "order.placed  webhook  (with --subscribe only)" in ran.out
     found = run("events", "--json", *server).json
     assert (found["dialect"], [each["name"] for each in found["events"]]) == (
         "extension",
@@ -112,7 +112,7 @@ def test_a_stream_of_the_demo(run: Run) -> None:
         (("--poll", "tide.turned", "pier=x"), "pier"),
         (("--poll", "tide.turned", "pier:=true"), "arguments/pier"),
         (("--poll", "tied.turned"), "Did you mean “tide.turned”?"),
-        (("--follow", "order.placed"), "is not delivered by poll or push"),
+        (("--follow", "order.placed"), "is not delivered by poll or push.\nhint: Use --subscribe and --url"),
         (("--follow", "tide.turned", "--poll", "x"), "cannot be used with"),
         (("--max", "5"), "--max works only with --poll"),
         (("pier=3",), "Arguments need an event type"),

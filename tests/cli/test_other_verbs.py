@@ -130,6 +130,31 @@ def test_complete_asks_with_what_was_chosen_and_prints_values(
     assert run("complete", kind, "x:y", "lang", "", "--json", *server).json == answer
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("prompt", "revieew"), "does not list a prompt “revieew”. Did you mean “review”?"),
+        (("read", "demo://lgo"), "does not list a resource “demo://lgo”. Did you mean “demo://logo”?"),
+        (("complete", "prompt", "revieew", "lang", "p"), "a prompt “revieew”. Did you mean “review”?"),
+        (("complete", "prompt", "review", "lnag", "p"), "no argument “lnag”. Did you mean “lang”?"),
+    ],
+)
+def test_what_is_not_listed_is_reported_with_the_nearest(
+    run: Run, script: Script, words: tuple[str, ...], hint: str
+) -> None:
+    unknown = {"error": {"code": -32602, "message": "unknown"}}
+    server = script(
+        prompts__get=unknown,
+        resources__read=unknown,
+        completion__complete={"result": {"completion": {"values": []}}},
+        prompts__list={"result": {"prompts": [{"name": "review", "arguments": [{"name": "lang"}]}]}},
+        resources__list={"result": {"resources": [{"name": "logo", "uri": "demo://logo"}]}},
+    )
+    ran = run(*words, *server)
+    assert hint in ran.err
+    assert "Did you mean" not in run("read", "far://away", *server).err, "a resource need not be listed"
+
+
 def test_request_sends_exactly_what_was_given(run: Run, script: Script, tmp_path: Path) -> None:
     log = tmp_path / "log"
     server = script(x__y={"raw": '{"jsonrpc":"2.0","id":$ID,"result":{"a":1.50,"b":[],"c":"\u202e"}}'}, log=str(log))

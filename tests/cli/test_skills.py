@@ -59,6 +59,7 @@ def test_a_file_that_differs_is_exit_code_5_and_is_not_saved(run: Run, script: S
         in run("skills", "--era", "legacy", "--verify", *server(script, rules=b"x" * 35)).out
     )
     assert "Not saved: references/RULES.md: digest differs." in ran.err
+    assert "  failed       references/RULES.md" in ran.out
     assert [path.name for path in out.rglob("*") if path.is_file()] == ["SKILL.md"]
 
 
@@ -81,13 +82,18 @@ def test_escapes_of_a_server_are_not_printed(run: Run, script: Script) -> None:
 
 
 @pytest.mark.parametrize(
-    "entries", [[entry(resources=None)], [None], [entry(listed("SKILL.md", SKILL_MD, size=1 << 30))]]
+    ("entries", "what"),
+    [
+        ([entry(resources=None)], "The skill tide-table"),
+        ([None], "An entry of skills/list"),
+        ([entry(listed("SKILL.md", SKILL_MD, size=1 << 30))], "The skill tide-table"),
+    ],
 )
-def test_entries_that_are_not_read(run: Run, script: Script, entries: list[Any], tmp_path: Path) -> None:
+def test_entries_that_are_not_read(run: Run, script: Script, entries: list[Any], what: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     ran = run("skills", "--era", "legacy", "-o", str(out), *server(script, *entries))
     assert ran.code in (0, 5)
-    assert "is not read" in ran.err
+    assert f"{what} is not read" in ran.err
     assert not out.exists()
 
 

@@ -12,7 +12,7 @@ from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import HandshakeError, HttpError, ServerError, ServerExited
+from inspector.errors import HandshakeError, HttpError, RequestTimeout, ServerError, ServerExited
 from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server
@@ -120,6 +120,32 @@ async def test_silence_leads_to_the_handshake_on_a_fresh_start(begin, hasty, noi
     session, starts = await begin(lambda: legacy(lambda message, reply: [reply(item) for item in noise]))
     assert starts.asked == [["server/discover"], ["initialize"]]
     assert session.server.era == "legacy"
+
+
+@pytest.mark.parametrize("reads_at_last", [True, False])
+async def test_a_probe_that_the_process_has_not_read_is_waited_for(begin, hasty, monkeypatch, reads_at_last):
+    """A first `npx` downloads for longer than any server thinks; a restart would only interrupt it."""
+    unread = 100
+
+    def discover(message, reply):
+        async def later():
+            nonlocal unread
+            await asyncio.sleep(0.2)
+            unread = 0
+            reply({"jsonrpc": "2.0", "id": message["id"], "result": DISCOVERED})
+
+        return later() if reads_at_last else None
+
+    monkeypatch.setattr(MemoryTransport, "unread", lambda self: unread)
+    made = []
+    if reads_at_last:
+        session, starts = await begin(lambda: Server(server__discover=discover))
+        assert starts.asked == [["server/discover"]]
+        assert session.server.era == "modern"
+    else:
+        with pytest.raises(RequestTimeout, match="No response to server/discover"):
+            await begin(lambda: made.append(Server(server__discover=discover)) or made[-1], timeout=0.2)
+        assert len(made) == 1, "not started a second time"
 
 
 async def test_an_exit_leads_to_the_handshake_on_a_fresh_start(begin):

@@ -182,7 +182,7 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
     [
         (b'{"id":1,"res', "cannot be read"),
         (b'{"id":"1","result":{}}', 'unknown id: "1".'),
-        (b"Hello", "cannot be read"),
+        (b"Hello\x1b", "The server printed “Hello␛” to stdout, which must contain only messages. Print it to stderr."),
     ],
 )
 async def test_a_timeout_names_what_may_have_been_meant_as_the_answer(connect, sent, words):

@@ -93,6 +93,17 @@ def test_defs_save_what_occurs_twice_in_one_tool() -> None:
     assert savings(cost_of([other])) == []
 
 
+def test_schemas_that_are_deep_or_large_are_compared_as_far_as_possible() -> None:
+    deep: dict[str, Any] = {"type": "object"}
+    for _ in range(400):
+        deep = {"type": "object", "properties": {"a": deep}}
+    assert savings(cost_of([{"name": "t", "inputSchema": deep}])) == []
+    wide = {"properties": {f"p{n}": {"type": "string", "description": "d" * 1000} for n in range(2_500)}}
+    (saving,) = savings(cost_of([{"name": "t", "inputSchema": wide}]))
+    assert saving.is_least
+    assert saving.characters < 2_500 * 1_000
+
+
 def test_text_in_several_tools_is_named_once() -> None:
     tools = [
         {"name": name, "description": "d" * MINIMUM, "inputSchema": {"properties": {"a": ADDRESS}}} for name in "xy"

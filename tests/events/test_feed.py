@@ -283,6 +283,10 @@ async def test_a_flood_is_read_in_turns_and_nothing_is_lost() -> None:
         assert turns >= (amount - began) // module.AT_ONCE
         assert followed.subscription.counts.repeats == amount // 2
         assert followed.subscription.cursor == f"c{amount - 1}"
+        for at in range(3 * module.AT_ONCE):
+            streams.say("event", **happened(f"late{at}"))
         feed.close()
+        feed.take_all()
+        assert followed.subscription.counts.events == amount // 2 + 3 * module.AT_ONCE
         await until(lambda: server.asked("notifications/cancelled"))
         assert [each.state for each in feed.following] == ["ended"]

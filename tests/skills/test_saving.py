@@ -45,6 +45,16 @@ def test_only_files_that_match_are_written(tmp_path: Path) -> None:
     assert saved.left_out == [("references/RULES.md", "size differs")]
 
 
+def test_a_file_in_place_of_a_directory_is_left_out(tmp_path: Path) -> None:
+    files = [FileCheck(SkillFile(URI, path, "", 1), "matches", data=b"x") for path in ("a", "a/b", "c/d/e", "c/d", "f")]
+    saved = save_skill(read_entry(entry()), "s", files, tmp_path)
+    assert [str(path.relative_to(saved.folder)) for path in saved.written] == ["a", "c/d/e", "f"]
+    assert saved.left_out == [
+        ("a/b", "its directory is also a file of the skill"),
+        ("c/d", "it is also a directory of the skill"),
+    ]
+
+
 @pytest.mark.parametrize(
     "path", ["../../x", "/etc/passwd", "a/../../../x", "..\\x", "C:\\x", "con", "\x00", "~/.ssh/x", "."]
 )

@@ -146,3 +146,18 @@ async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: P
         assert "asks you" not in screen_text(app)
         await pilot.press("ctrl+r")
         await shows(app, pilot, "said")
+
+
+async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from_the_list(home: Path) -> None:
+    async with running(asker(home, "pinged"), until="echo") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await pilot.press("down", "f3")
+        await shows(app, pilot, "Open now")
+        await session.request("ping")
+        await shows(app, pilot, "1 question")
+        await pilot.press("enter")
+        await shows(app, pilot, "asks you")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")

@@ -26,7 +26,8 @@ USES = {
     "palette": {"_gather_commands", "_list_visible", "_select_or_command", "_start_no_matches_countdown"},
     "available_verbs": {"_bindings"},
     "themes": {"_context"},
-    "unexpected": {"_app", "_remove_worker"},
+    "unexpected_errors": {"_app", "_remove_worker"},
+    "widgets.virtual_list": {"_scroll_update"},
 }  # fmt: skip
 """Private names of Textual by the module of `inspector.tui` that uses them. Another module asks one of these."""
 PRIVATE = re.compile(r"(?<!\w)_[a-z]\w*")

@@ -188,5 +188,9 @@ async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> N
         assert second.session.target == other
         await pilot.press("b")
         await shows(app, pilot, "Open now")
-        await pilot.press("down", "enter")
-        await becomes(app, pilot, lambda: app.screen is second.screen, "the second")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.screen is second.screen, "the second, which is marked")
+        await pilot.press("b")
+        await shows(app, pilot, "Open now")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.screen is first.screen, "back, because it was in front before")

@@ -3,6 +3,7 @@ from textual.events import MouseScrollDown
 from textual.geometry import Size
 
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.note import Note
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
 
@@ -260,11 +261,42 @@ async def test_appended_rows_out_of_sight_draw_nothing():
     async with stage(view).run_test(size=(40, 10)) as pilot:
         await pilot.pause()
         source.drawn.clear()
+        layouts = count_layouts(pilot.app)
         source.count = 100_000
         view.source_changed(100)
         await pilot.pause()
         assert source.drawn == []
         assert view.virtual_size == Size(0, 100_000)
+        assert view.vertical_scrollbar.window_virtual_size == 100_000
+        assert not layouts, "the screen is not laid out again for a row"
+        source.count = 5
+        view.source_changed(5)
+        await pilot.pause()
+        assert not view.show_vertical_scrollbar
+
+
+def count_layouts(app: Stage) -> list[object]:
+    """A list that gets an entry for each layout of the screen from now on."""
+    layouts: list[object] = []
+    app.screen.screen_layout_refresh_signal.subscribe(app.screen, layouts.append)
+    return layouts
+
+
+async def test_a_widget_that_comes_is_laid_out_once_and_draws_no_scroll_bar_again():
+    view = VirtualList(Numbers(100))
+    app = stage(view)
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        layouts, drawn = count_layouts(app), []
+        bar = view.vertical_scrollbar
+        bar.refresh = lambda *regions, **more: drawn.append(regions) or bar  # type: ignore[method-assign]
+        await app.mount(Note(("new", "error")))
+        await pilot.pause()
+        assert len(layouts) == 1
+        drawn.clear()
+        app.query_one(Note).refresh(layout=True)
+        await pilot.pause()
+        assert not drawn, "the list has the size it had"
 
 
 async def test_a_changed_row_alone_is_drawn_again():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from typing import Any
 
 from inspector.check.check_table import CheckTable
 from inspector.check.judge.rules import short
@@ -11,6 +12,7 @@ from inspector.check.judge.skill_rules import (
     ReadDirectory,
     ServedSkills,
     declares_directories,
+    odd_key,
     served_skills,
     walked,
 )
@@ -148,17 +150,38 @@ for _head, _says, _fix in (
     says="The entry of a skill lists every file in its directory.",
     fix="List each file of the directory with uri, digest and size, also those of nested skills.",
 )
-@_needs_folders
-async def complete(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
-    """The files of the directories against those of the entry."""
+@_needs_skills
+async def complete(visit: Visit, served: ServedSkills) -> Outcome:
+    """The files of the directories, and the resources in them, against those of the entry.
+
+    A resource in the directory may be another thing than a file of the skill.
+    """
+    listed = visit.items("resources")
+    seen: list[int] = []
+    for skill in served.usable(visit.limits.items):
+        for folder in await walked(visit, skill, served) if declares_directories(visit) else ():
+            path = _not_in_entry(skill, folder.children)
+            if path:
+                return bad(f"{short(path)} of {short(skill.name)} is in the directory, but not listed.", *folder.events)
+            seen += folder.events
+        path = _not_in_entry(skill, listed)
+        if path:
+            whose = f"the directory of {short(skill.name)}"
+            text = f"The resource {short(path)} is in {whose}, but its entry does not list it."
+            return doubtful(text, *served.events, visit.newest("resources/list"))
+        seen += served.events if listed else ()
+    return good("", *seen) if seen else skipped("neither directories nor resources are listed")
+
+
+def _not_in_entry(skill: Skill, resources: Iterable[dict[str, Any]]) -> str:
+    """The path of a resource in the skill's directory that is not in its entry; empty if there is none."""
     known = {file.path for file in skill.files}
     root = uris.parse(skill.uri)
-    for folder in folders:
-        for child in folder.children:
-            path = uris.path_in(root, child.get("uri")) if isinstance(root, uris.SkillUri) else None
-            if path and child.get("mimeType") != FOLDER_TYPE and path not in known:
-                return bad(f"{short(path)} of {short(skill.name)} is in the directory, but not listed.", *folder.events)
-    return None
+    for each in resources:
+        path = uris.path_in(root, each.get("uri")) if isinstance(root, uris.SkillUri) else None
+        if path and each.get("mimeType") != FOLDER_TYPE and path not in known:
+            return path
+    return ""
 
 
 async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, FileCheck, RequestOutcome]]:
@@ -260,10 +283,26 @@ async def described(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *seen) if seen else skipped("no SKILL.md is in a list of resources")
 
 
-_passive(
-    "SKILL-24 should r5", "Keys in _meta of a file of a skill have a prefix; that of skills is reserved.",
-    "Use a prefix of your own domain.", "result:resources/directory/read",
-)  # fmt: skip
+@CHECKS.active(
+    "SKILL-24 should r5",
+    judged=True,
+    says="Keys in _meta of a file of a skill have a prefix; that of skills is reserved.",
+    fix="Use a prefix of your own domain.",
+)
+@_needs_skills
+async def prefixed(visit: Visit, served: ServedSkills) -> Outcome:
+    """The resources of listed files. The judge has the directories."""
+    seen: tuple[int, ...] = ()
+    known = {item.get("uri"): item for item in visit.items("resources")}
+    for skill in served.usable(visit.limits.items):
+        for item in (known[file.uri] for file in skill.files if file.uri in known):
+            seen = (visit.newest("resources/list"),)
+            key = odd_key(item.get("_meta"))
+            if key:
+                return bad(f"The resource {short(item.get('uri'))} has the _meta key {short(key)}.", *seen)
+        if declares_directories(visit):
+            seen = tuple(n for folder in await walked(visit, skill, served) for n in folder.events) or seen
+    return good("", *seen) if seen else skipped("no file of a skill is in a list of resources")
 
 
 @CHECKS.active(

@@ -17,7 +17,8 @@ from inspector.check.judge.modern_rules import AnsweredRequest
 from inspector.check.judge.notification_rules import Notice
 from inspector.check.judge.probes import Probes
 from inspector.check.judge.rules import RuleVerdict
-from inspector.check.judge.state import JudgeState
+from inspector.check.judge.state import JudgeState, WaitingDefinition
+from inspector.check.poison.rules import last_rules
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir, Event, Kind
@@ -41,6 +42,8 @@ class _Connection:
         self.tool_names: set[str] = set()
         self.next_page: Any = None
         """The cursor in the newest page of tools."""
+        self.waiting: list[tuple[int, WaitingDefinition]] = []
+        """By event, definitions that are judged when all tools are listed."""
         self.held: Event | None = None
         """A response to `server/discover` that does not show the era of the server. Later messages decide it."""
         self.begin_again()
@@ -123,6 +126,15 @@ class Judge:
         for connection in self._connections.values():
             self._now = connection
             self._end(connection)
+            self._judge_waiting()
+
+    def _judge_waiting(self) -> None:
+        """Judge what depends on the names of the server, which are known now."""
+        waiting, self._now.waiting = self._now.waiting, []
+        if waiting:  # A connection that lists no tools is one to the same server.
+            names = frozenset[str]().union(*(each.state.own_names for each in self._connections.values()))
+            for n, waited in waiting:
+                self._add(n, last_rules(waited, names))
 
     def _end(self, connection: _Connection) -> None:
         for n, verdict in connection.http.end():
@@ -305,6 +317,10 @@ class Judge:
         if self.thorough and not large:
             params = self._request(request)[1] if method in thorough_rules.DATA else None
             yield from thorough_rules.result_rules(method, body, self.state, params)
+            self._now.waiting += ((event.n, waited) for waited in self.state.waiting)
+            self.state.waiting.clear()
+            if method != "tools/list" and self.state.tools and self._now.next_page is None:
+                self._judge_waiting()
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":
@@ -325,6 +341,8 @@ class Judge:
                 yield from rules.tool_rules(tool, self._now.tool_names, self.state)
                 for rule in over_http:
                     yield from rule(tool, self.state)
+        if self._now.next_page is None:
+            self._judge_waiting()
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
         """Method and params of request `n`; empty if it has none."""

@@ -151,11 +151,18 @@ def _security_rules(whose: str, skill: Skill) -> Iterator[RuleVerdict]:
 
 def _metadata_rules(resources: Any) -> Iterator[RuleVerdict]:
     for each in resources if type(resources) is list else ():
-        meta = each.get("_meta") if type(each) is dict else None
-        for key in meta if type(meta) is dict else ():
-            prefix = key.partition("/")[0] + "/"
-            if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):
-                yield "SKILL-24", "should", f"A file of a skill has the _meta key {short(key)}."
+        key = odd_key(each.get("_meta")) if type(each) is dict else ""
+        if key:
+            yield "SKILL-24", "should", f"A file of a skill has the _meta key {short(key)}."
+
+
+def odd_key(meta: Any) -> str:
+    """The first key with no prefix, or with a reserved one of others; empty if there is none."""
+    for key in meta if type(meta) is dict else ():
+        prefix = key.partition("/")[0] + "/"
+        if "/" not in key or (prefix.startswith("io.modelcontextprotocol") and prefix != _SKILL_KEYS):
+            return str(key)
+    return ""
 
 
 def _old_forms(result: dict[str, Any]) -> Iterator[RuleVerdict]:

@@ -34,6 +34,13 @@ class CachedAnswer(NamedTuple):
     digest: bytes
 
 
+class WaitingDefinition(NamedTuple):
+    """A definition whose verdict depends on the names of the server."""
+
+    whose: str
+    definition: Any
+
+
 class JudgeState:
     """Revision, capabilities of both sides, tools seen so far, ids and progress. Bounded in size."""
 
@@ -72,6 +79,8 @@ class JudgeState:
         """By task, the input requests by key."""
         self.own_names: frozenset[str] = frozenset()
         """Names of this server's tools, parameters and values, as `poison.phrases.own_names` writes them."""
+        self.waiting: list[WaitingDefinition] = []
+        """Definitions that are judged when the names of the server are known."""
         self.skills: dict[str, str] = {}
         """The names of listed skills, by URI."""
         self.nameless = False

@@ -106,8 +106,11 @@ def result_rules(
     yield from skill_rules.result_rules(method, result, state, params or {})
     if method in ("initialize", "server/discover"):
         yield from skill_rules.opening_rules(result, state)
-        yield from poison.definition_rules("the server", {"instructions": result.get("instructions")}, state.own_names)
-        yield from poison.server_name_rules(_server_name(result))
+        info = _server_info(result)
+        state.own_names |= poison.words_of_server(info)
+        instructions = {"instructions": result.get("instructions")}
+        yield from poison.first_rules("the server", instructions, state.own_names, state.waiting)
+        yield from poison.server_name_rules(info.get("name"))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), state, "LIFE-11")
 
@@ -125,7 +128,9 @@ def _page_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[
             names = _remember(_names, digest, poison.names_in(entries))
         if not names <= state.own_names:
             state.own_names |= names
-    yield from poison.page_rules(method.partition("/")[0], entries, digest if page else b"", state.own_names)
+    yield from poison.page_rules(
+        method.partition("/")[0], entries, digest if page else b"", state.own_names, state.waiting
+    )
     # The other rules depend on nothing else than this.
     key = digest_of(repr((method, state.revision, state.offered, state.server)) + page)
     found = _judged.get(key) if page else None
@@ -165,10 +170,10 @@ def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator
         yield from definition_rules(entries)
 
 
-def _server_name(result: dict[str, Any]) -> Any:
+def _server_info(result: dict[str, Any]) -> dict[str, Any]:
     meta = result.get("_meta")
     info = result.get("serverInfo") or (meta.get(SERVER_INFO) if type(meta) is dict else None)
-    return info.get("name") if type(info) is dict else None
+    return info if type(info) is dict else {}
 
 
 def _media_rules(tool: Any, content: Any) -> Iterator[RuleVerdict]:

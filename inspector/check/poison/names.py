@@ -10,18 +10,17 @@ from inspector.check.poison.phrases import WELL_KNOWN
 from inspector.check.poison.prepared_text import fold
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_TALK = {"conversation", "chat", "dialogue", "dialog", "message", "messages", "prompt", "prompts"}
-_PAST = {"history", "log", "logs", "transcript", "far", "full", "all", "previous", "original", "dump", "prior", "past"}
-_PAIRS: tuple[tuple[set[str], set[str]], ...] = (
-    (_TALK, _PAST),
-    ({"system"}, {"prompt", "prompts", "message", "instructions"}),
-    ({"reasoning"}, {"trace", "steps", "log"}),
-    ({"inner", "internal"}, {"monologue", "thoughts", "reasoning"}),
-    ({"tool", "tools"}, {"list", "available", "definitions", "results", "outputs"}),
-    ({"hidden", "secret", "internal", "side"}, {"note", "notes", "reasoning", "instruction", "instructions"}),
-    ({"user"}, {"prompt"}),
-    ({"full", "entire", "whole"}, {"context"}),
+_TALK = r"(?:conversations?|chats?|dialog(?:ue)?s?|messages?|prompts?)"
+_PAIRS = re.compile(
+    rf"(?:{_TALK} (?:history|transcript|so far|dump)|(?:conversation|chat|dialog|dialogue|prompt) logs?"
+    rf"|(?:full|all|previous|original|prior|past|entire|whole) {_TALK}"
+    r"|system (?:prompts?|message|instructions)|reasoning (?:trace|steps|log)"
+    r"|(?:inner|internal) (?:monologue|thoughts|reasoning)|(?:all|other|your) tools"
+    r"|tools? (?:list|definitions|results|outputs)"
+    r"|available tools?|(?:hidden|secret|internal|side) (?:notes?|reasoning|instructions?)|user prompt"
+    r"|(?:full|entire|whole) context)(?: (?:text|json|string|str|raw|full|data|value|content|dump))?\Z"
 )
+"""What ends a name, in words."""
 _ALONE = ("chain of thought", "scratchpad", "sidenote", "inner monologue", "chatlog", "chathistory")
 _ABOUT = re.compile(
     r"\b(?:assistants?|agents?|chat(?:s|bot|bots)?|completions?|llms?|models?|thinking|thoughts?"
@@ -34,10 +33,11 @@ def wants_context(name: str, tool: str, about: str) -> bool:
     """Whether a parameter of a tool that is about something else asks for what the model knows from elsewhere."""
     words = [word.lower() for word in re.split(r"[^A-Za-z0-9]+|" + _CAMEL.pattern, name) if word]
     joined = " ".join(words)
-    pair = any(one & set(words) and other & (set(words) - (one & set(words))) for one, other in _PAIRS)
-    if not pair and not any(alone in joined for alone in _ALONE):
+    if _PAIRS.search(joined) is None and not any(alone in joined for alone in _ALONE):
         return False
     subject = " ".join(re.split(r"[^A-Za-z0-9]+|" + _CAMEL.pattern, tool))
+    if "tool" in joined and "tool" in subject.lower():
+        return False
     return _ABOUT.search(subject) is None and _ABOUT.search(about) is None
 
 

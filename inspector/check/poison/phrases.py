@@ -43,11 +43,12 @@ USER = (
     r"(?:the |this |your |any )?(?:end[ -]?)?(?:user|users|human|person|people|customer|operator"
     r"|anyone|anybody|them)(?:['’]s)?"
 )
+_THE_USER = r"(?:the |this |your )?(?:user|users|human|person|people|customer|operator|anyone|anybody|somebody)"
 _NO = _re(NO)
 _NO_BEFORE = _re(rf"(?:{NO}|\bno need to|\bwithout)(?: \w+){{0,2}}\s*$")
 _MAY_BEFORE = _re(r"\b(?:can|may|could|might|optionally)(?: \w+)?\s*$")
 URL = r"https?://[^\s<>\"'`)]{1,300}+"
-IDENTIFIER = r"(?:[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)"
+IDENTIFIER = r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)"
 QUOTE = r"[`'\"“”‘’]?"
 OBLIGED = r"(?:must|has to|have to|needs? to|is to|are to|should|shall|ought to|had to)"
 WELL_KNOWN = (
@@ -152,7 +153,8 @@ _PRIVATE_PATH = _any(
 )
 _PRIVATE_THING = _any(
     r"private (?:ssh |pgp |gpg |signing )?keys?",
-    r"ssh keys?",
+    r"(?:the user['’]s|your|their|all|any|every|each|the) ssh keys?(?! (?:by|with|ids?|fingerprints?|names?)\b)",
+    r"(?:all (?:of )?)?(?:your|the user['’]s|their) environment variables",
     r"(?:seed|recovery|mnemonic) phrases?",
     r"password managers?",
     r"(?:saved|stored|browser(?:['’]s)?) (?:passwords|credentials|cookies)",
@@ -203,6 +205,8 @@ _BRING = _any(
     "type",
     "exfiltrate",
     "embed",
+    "quote",
+    "look (?:in|into|at|up)",
 )
 _BROUGHT = _any(
     "read",
@@ -230,9 +234,10 @@ _BROUGHT = _any(
     "retrieved",
 )
 _ORDER_TO_BRING = _re(
-    rf"(?:(?:^|[.,:;>—-]\s*|\b(?:and|then|first|please|also|now|to|or|that|{OBLIGED})\s+(?:also\s+"
+    rf"(?:(?:^|[.,:;>—-]\s*|\b(?:and|then|first|please|also|now|to|or|that|always|by|{OBLIGED})\s+(?:also\s+"
     rf"|first\s+|then\s+|always\s+)?)"
-    rf"\b{_BRING}\b)|\b(?:be|been|and|or|,)\s+(?:also\s+|first\s+|then\s+)?{_BROUGHT}\b"
+    rf"\b{_BRING}\b)|\b(?:belongs?|goes|go) (?:in|into|to)\b|\b(?:be|been|and|or|,)\s+(?:also\s+"
+    rf"|first\s+|then\s+)?{_BROUGHT}\b"
     rf"|\b{_BROUGHT} (?:from|out of|here|over|along)\b"
 )
 _PRIVATE = _re(rf"{_PRIVATE_PATH}|{_PRIVATE_THING}")
@@ -241,6 +246,11 @@ _ABOUT_ONLY = _re(
     r"(?:\bpath|\bpaths|\bname|\bnames|\blocation|\bfingerprints?|\bid|\bnumber)s? (?:and \w+ )?(?:of|to|for)"
     r"(?: (?:a|an|the|your|this))?(?: [\w.-]+){0,2} ?$"
 )
+_ABOUT_AFTER = _re(r"\s*(?:ids?|identifiers?|names?|fingerprints?|numbers?|paths?|types?)\b")
+_CONTENT_OF = _re(
+    rf"^(?:the )?(?:\w+ )?(?:contents?|text|output|copy|dump) of (?:the |your )?(?:user['’]s )?{_PRIVATE_PATH}"
+)
+_OWN_VARIABLES = _re(r"^(?:all |any )?(?:of )?(?:your|the user['’]s) environment variables")
 _DENIED_BEFORE = _re(
     r"\b(?:not|never|no|none|nothing|without|cannot|such as|leaked|don['’]t|doesn['’]t|isn['’]t"
     r"|aren['’]t|won['’]t|ask the user)\b"
@@ -255,12 +265,16 @@ _DENIED_AFTER = _re(
 _ENVIRONMENT = _re(r"\b(?:environment|env|shell|value of)\b")
 
 
-def _secretfile(sentence: str) -> Iterator[Phrase]:
+def _secretfile(sentence: str, wanted: bool) -> Iterator[Phrase]:
+    whole = (_CONTENT_OF.search(sentence) or _OWN_VARIABLES.search(sentence)) if wanted else None
+    if whole is not None and not _NO.search(sentence):
+        yield Phrase("secretfile", _cut(sentence, whole.start(), whole.end()))
+        return
     for thing in _PRIVATE.finditer(sentence):
         is_variable = "_" in thing[0] and thing[0].isidentifier() and not thing[0].lower().startswith("id_")
         if is_variable and not (_PRIVATE_CASED.match(thing[0]) and _ENVIRONMENT.search(sentence)):
             continue
-        if _ABOUT_ONLY.search(sentence[: thing.start()]):
+        if _ABOUT_ONLY.search(sentence[: thing.start()]) or _ABOUT_AFTER.match(sentence, thing.end()):
             continue
         before, after = sentence[max(0, thing.start() - 160) : thing.start()], sentence[thing.end() :][:120]
         if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
@@ -301,16 +315,31 @@ _WHOSE = (
     r"(?:all|any|the|your|its|every|each|previous|prior|earlier|above|other|former|existing|current"
     r"|initial|original|user['’]s|developer['’]s|system['’]?s?|safety|preceding|of|these|those|and)"
 )
+_SPEAKERS = (
+    r"(?:the |your |this |our |any )?(?:user|developer|system|operator|model|assistant|host|client"
+    r"|llm|conversation|chat"
+    r"|session|context|prompt|you)"
+)
+"""Whose rules they are; those of a file or a project are data."""
 _SET_ASIDE = _re(
     rf"\b(?:ignore|disregard|forget|override|bypass|overrule|discard|abandon|set aside|stop "
-    rf"(?:following|obeying|using)|disable|switch off|turn off|drop|circumvent|deactivate)\b"
+    rf"(?:following|obeying|using)|pay no attention to|take no notice of|disable|switch off|turn off"
+    rf"|drop|circumvent|deactivate)\b"
     rf"\s+(?:(?:\w+\s+)?(?:{_WHOSE}\s+)+{GAP}{{0,25}}?{_RULES}|(?:everything|anything|all|what) "
     rf"(?:that )?you (?:were|have been|['’]ve been) (?:told|taught|instructed|given))"
+    rf"\b(?! (?:of|in|from|for) (?!{_SPEAKERS}))"
+)
+_SET_USER_ASIDE = _re(
+    r"\b(?:ignore|disregard|forget|override|overrule)\b what(?:ever)? (?:the )?(?:user|they|he|she) "
+    r"(?:has |have |had )?(?:asks?|asked|says?|said|wants?|wanted|wrote|written|requests?|requested)\b"
+    r"|\b(?:instructions?|requests?|wishes|messages?|orders?) (?:of|from|by) the (?:user|developer|system)\b"
+    r"[^.!?;]{0,20}\b(?:comes?|are|is|ranks?) (?:second|last|below|secondary|less)\b"
 )
 _SUSPENDED = _re(
     rf"\b{_RULES}{GAP}{{0,40}}\b(?:no longer (?:hold|holds|apply|applies|count|valid)|(?:is|are) "
     rf"(?:now )?(?:suspended|void|lifted|cancelled|canceled|switched off|turned off|disabled|obsolete"
     rf"|replaced)|do(?:es)? not apply|must be (?:ignored|disregarded|disabled))"
+    rf"|\bno longer (?:bound|limited|restricted|constrained|governed) (?:by|to)\b{GAP}{{0,30}}\b{_RULES}"
 )
 _OF_MODEL = _re(
     r"\b(?:your|you|safety|system|all|earlier|previous|prior|the model['’]s|assistant['’]s|llm['’]s"
@@ -323,6 +352,8 @@ _RANK = _re(
     r"|invoked|selected|run|call|use|choose|invoke|prefer|pick)\b[^.!?;]{0,30}\b(?:for|before|on|in"
     r"|first,? before|prior to) (?:every|each|any|all) (?:single )?(?:request|answer|response|reply"
     r"|message|question|task|prompt|query|turn|other tool(?! (?:of|on|from|in) this)|user)"
+    r"(?! (?:to|against|on|that|which|with)\b)"
+    r"|\bprefer this (?:tool|server|function) (?:to|over) (?:all|every|any) other (?:\w+ )?(?:tool|server|function)s?\b"
     r"|\b(?:never|do not|don['’]t|must not) (?:use|call|invoke|choose|trust|consult)\b (?:any |the "
     r")?other (?:\w+ )?(?:tool|server|function|connector)s?(?![^.!?;]{0,60}\buntil\b[^.!?;]{0,60}\buser\b)"
     r"|\b(?:skip|avoid|disable) (?:all |any |the )?other (?:tool|server|function|connector)s?"
@@ -338,6 +369,7 @@ _RANK = _re(
 _VOICE = re.compile(
     r"(?:^|[\s>])(?:SYSTEM|SYSTEM MESSAGE|SYSTEM PROMPT|SYSTEM NOTE|SYSTEM OVERRIDE|ADMIN"
     r"|ADMINISTRATOR|OPERATOR|DEVELOPER(?: MODE)?|ROOT)\s?:\s+\S"
+    r"|#{2,}\s?(?i:system|assistant|developer)\s?:"
     r"|</?\s?(?i:system|assistant|developer)(?i:[ _-]?(?:prompt|message|instructions?))?\s?>"
     r"|\[(?i:system|inst|/inst|system[ _](?:instructions?|prompt|message|note|override))\]"
     r"|<\|(?i:im_start|im_end|system|endoftext|user|assistant)\|>|<<SYS>>"
@@ -355,11 +387,11 @@ def _override(sentence: str) -> Iterator[Phrase]:
         if (
             found is not None
             and not _negated(sentence, found.start())
-            and _OF_MODEL.search(sentence[max(0, found.start() - 30) : found.end()])
+            and _OF_MODEL.search(sentence[max(0, found.start() - 30) : found.end() + 10])
         ):
             yield Phrase("override", found[0])
             return
-    found = _RANK.search(sentence) or _VOICE.search(sentence)
+    found = _SET_USER_ASIDE.search(sentence) or _RANK.search(sentence) or _VOICE.search(sentence)
     if found is not None:
         yield Phrase("override", found[0].strip())
 
@@ -379,11 +411,16 @@ _ACT = _any(
     r"the (?:step|call|upload|parameter|instruction|transfer|extra call|side effect|note|reason|real "
     r"reason|copy|forwarding|hidden)\w*",
     r"that (?:the|you|a|an|it|this)\b",
+    r"the (?:failure|attempt|(?:additional|extra|second|other) \w+)",
     r"anything about",
     "why",
 )
 _KEPT_FROM = _re(
     rf"{NO} (?:ever |even |also )?{_TELL}\b{GAP}{{0,50}}?{_ACT}"
+    rf"|\b(?:avoid|refrain from) (?:telling|informing|mentioning|showing|revealing|disclosing|reporting|notifying"
+    rf"|bringing up)\b{GAP}{{0,50}}?(?:{_ACT}|\b{_THE_USER})"
+    rf"|\bno need (?:for {_THE_USER} to (?:know|see|hear|learn)|to (?:tell|inform|notify|bother) {_THE_USER})\b"
+    rf"|\bbehind {_THE_USER}(?:['’]s)? back\b|\bour (?:little )?secret\b"
     rf"|{NO} (?:ever |even )?(?:tell|inform|notify|alert|let) {USER}\b(?! (?:to|how|which|where)\b)"
     rf"|\b{USER} (?:must|may|should|shall|need|is|are|need) ?not (?:to )?(?:be )?(?:told|informed"
     rf"|notified|made aware|asked|know|see|learn|find out|notice)"
@@ -394,8 +431,8 @@ _KEPT_FROM = _re(
     rf"|that)\b"
     rf"|\bwithout (?:the |any )?(?:user|human|person)(?:['’]s)? (?:knowledge|consent|knowing|noticing"
     rf"|seeing|approval|permission|being (?:told|asked|informed))"
-    rf"|\bkeep (?:this|that|it|these)\b{GAP}{{0,30}}\b(?:between|secret|confidential|hidden|from "
-    rf"(?:the )?(?:user|human|person)|to yourself|private from|quiet)"
+    rf"|\bkeep (?:this|that|it|these)\b{GAP}{{0,30}}\b(?:between|from (?:the )?(?:user|human|person)|to yourself"
+    rf"|private from|(?:secret|confidential|hidden|quiet)(?=\s*(?:[.,:;!)—-]|$|from\b|and\b)))"
     rf"|\b(?:nothing|none) (?:of|about) (?:it|this|that){GAP}{{0,20}}\b(?:may|must|should|can) "
     rf"(?:appear|be (?:shown|mentioned|visible|said)|show up)"
     rf"|\b(?:leave|keep|omit|exclude|drop|remove) (?:this|that|it|the)(?: \w+){{0,3}} (?:out of|from) "
@@ -408,9 +445,9 @@ _COVERT = _re(
     rf"{GAP}{{0,60}}\b(?:sends?|reads?|include|appends?|forwards?|uploads?|cop(?:y|ies)|pass"
     rf"|transmits?|calls?|bcc|syncs?|posts?|deletes?|stores?|collects?|executes?|attach(?:es)?|the "
     rf"user must)\b"
-    rf"|\b(?:sends?|reads?|include|appends?|forwards?|uploads?|upload|cop(?:y|ies)|pass|transmits?"
-    rf"|adds?|transfer|syncs?|posts?|deletes?|stores?|collects?|executes?|happens?){GAP}{{0,40}}"
-    rf"\b(?:silently|secretly|covertly|stealthily|unnoticed|unseen)\b"
+    rf"|\b(?:sends?|sent|reads?|includes?|appends?|forwards?|uploads?|cop(?:y|ies)|pass|transmits?"
+    rf"|adds?|transfers?|syncs?|posts?|deletes?|stores?|collects?|executes?|happens?)\b{GAP}{{0,40}}"
+    rf"\b(?:silently|secretly|covertly|stealthily|unnoticed|unseen)\b(?! (?!and|to|in|with|before|after|while)\w)"
     rf"|\b(?:hide|hiding|conceal|disguise|mask|obscure)\b{GAP}{{0,40}}\bfrom (?:what )?(?:the "
     rf")?(?:user|human|person|people|anyone|view of the user)"
     rf"|\b(?:pretend|act as if|act as though|behave as if|claim|say|state) (?:that |as if )?(?:to "
@@ -422,7 +459,7 @@ _COVERT = _re(
 )
 _HARMLESS_SILENCE = _re(
     r"\bsilent(?:ly)? (?:succeed|wait|fail|skip|ignor)|\b(?:succeeds?|waits?|fails?|skips?"
-    r"|ignored?)\b[^.]{0,20}\bsilently"
+    r"|ignored?)\b[^.]{0,20}\bsilently|\bnotifications?\b|\bsounds?\b|\bvibrat"
 )
 
 
@@ -447,7 +484,7 @@ def _secrecy(sentence: str) -> Iterator[Phrase]:
 
 _INSIDE = _any(
     "conversations?",
-    "chats?",
+    r"chats?(?! (?:message|room|id|completion|model|channel|client|window)\b)",
     "dialog(?:ue)?s?",
     r"(?:chat|message|conversation|session|prompt) (?:history|log|transcript)s?",
     "transcript",
@@ -462,7 +499,11 @@ _WHOLE = (
     r"word|verbatim|in full|previous|last|past)"
 )
 _OWN_INSIDE = _any(
-    r"(?:your|the) (?:initial |hidden |full |own )?system (?:prompt|message|instructions?)",
+    r"(?:your|the) (?:initial |hidden |full |own )?(?:system|developer) (?:prompt|message|instructions?)",
+    r"everything (?:that (?:was|has been) )?(?:said|written|discussed|typed|shared) (?:in|during) (?:this|the|our) "
+    r"(?:chat|conversation|dialogue|session)",
+    r"(?:names?|schemas?|definitions?|list|descriptions?)(?: and \w+)? of (?:all|every|each)(?: of)?(?: the)? tools? "
+    r"(?:available to you|(?:that )?you (?:have|can))",
     r"(?:instructions?|rules|prompts?) (?:that )?you (?:were|have been|are) given",
     r"your (?:full |complete |initial |hidden |own |original )?(?:prompt|instructions|memory|context"
     r"|reasoning|chain of thought|conversation|chat history)",
@@ -558,12 +599,19 @@ _GIVING = _re(
     rf"(?:^|[.,:;>—]\s*|\b(?:and|then|first|please|also|now|always|or|to|{OBLIGED})\s+(?:also\s+"
     rf"|first\s+|then\s+|always\s+)?)\b{_GIVE}\b"
     rf"|\b(?:must|has to|have to|needs to|need to|should|shall|is to|are to) be {_GIVEN}\b"
+    rf"|[`'\"‘“]\w+[`'\"’”] (?:takes|holds|contains|expects|gets|receives|wants|needs)\b"
+    rf"|^(?:list|name|enumerate)\b"
 )
 _WHOLE_INSIDE = _re(
     rf"\b{_WHOLE}\b[^.!?;]{{0,25}}\b{_INSIDE}\b|\b{_INSIDE}\b[^.!?;]{{0,40}}\b(?:in full|so far|word "
     rf"for word|verbatim|as a whole|from the beginning|up to now|until now)\b"
 )
 _OWN = _re(_OWN_INSIDE)
+_RECORD_OF = _re(
+    rf"\b(?:summary|copy|transcript|log|record) of (?:the|this|our|your|every|all)(?: \w+)? "
+    rf"(?:conversation|chat|dialogue|session)s?\b(?=.{{0,60}}{URL})"
+)
+"""Less than the whole conversation, but for an address."""
 _OF_ANOTHER = _re(r"\b(?:of|in|from) an? \w+$")
 _BY_ID = _re(
     r"\b(?:by|with|of|for) (?:its |the |a |an |this )?(?:\w+ )?ids?\b|\bof a (?:channel|room|thread"
@@ -577,7 +625,7 @@ _FOR_EACH = _re(r"^for (?:every|each|all|any)\b[^,]*$")
 
 
 def _exfil(sentence: str, wanted: bool) -> Iterator[Phrase]:
-    inside = _OWN.search(sentence) or _WHOLE_INSIDE.search(sentence)
+    inside = _OWN.search(sentence) or _WHOLE_INSIDE.search(sentence) or _RECORD_OF.search(sentence)
     if inside is None or _BY_ID.search(inside[0]):
         return
     giving = _GIVING.search(sentence)
@@ -602,9 +650,9 @@ _PLACE = _any(
     r"\b(?:our|the|this|their) (?:web)?sites?\b",
     r"\bwebsites?\b",
     r"\bremote (?:file|prompt|script)\b",
-    r"\b(?:newest|latest|current|remote) (?:prompt|instructions|rules|policy)\b",
+    r"\b(?:newest|latest|current|remote) (?:prompt|instructions|directives|rules|policy)\b",
 )
-_GO = r"\b(?:fetch|load|read|download|retrieve|open|visit|check|get|pull|consult|request|browse to|go to)\b"
+_GO = r"\b(?:fetch|grab|obtain|load|read|download|retrieve|open|visit|check|get|pull|consult|request|browse to|go to)\b"
 _FOLLOW = _any(
     r"(?:follow|obey|apply|adopt|comply with|carry out|execute|act on|act upon|act according to"
     r"|perform|heed|honou?r|implement|respect)"
@@ -634,6 +682,7 @@ _PIPED = _re(
     r"\b(?:curl|wget|iwr|irm|invoke-webrequest)\b[^\n]{1,200}?\|\s*(?:sudo\s+)?(?:ba|z|da|k|fi)?sh\b|\|\s*iex\b"
     r"|\b(?:ba)?sh\s+(?:-c\s+[\"']?)?<?\(?\$?\(\s*curl\b"
     r"|\bcurl\b[^\n]{1,160}\|\s*(?:python3?|node|perl|ruby|powershell|pwsh)\b"
+    r"|\b(?:python3?|node|perl|ruby|eval)\b[^\n]{0,20}\$\(\s*(?:curl|wget)\b"
 )
 _INSTALL = _re(
     rf"\b(?:install|download|npx|pip install|npm install)\b{GAP}{{0,80}}\b(?:and|then) (?:run|execute"
@@ -663,7 +712,8 @@ _KNOWN = (
     r"the user|session|above|credential|reply)"
 )
 _BRACED = _re(
-    rf"[?#/&=][^\n]{{0,120}}?(?:\{{[^{{}}\n]{{0,60}}?{_KNOWN}[^{{}}\n]{{0,60}}\}}|<[^<>\n]{{0,60}}"
+    rf"[?#/&=][^\n]{{0,120}}?(?:\{{(?![^{{}}\n]{{0,60}}[_-]?(?:ids?|uuid|number|slug|index|hash|count)\}})"
+    rf"[^{{}}\n]{{0,60}}?{_KNOWN}[^{{}}\n]{{0,60}}\}}|<[^<>\n]{{0,60}}"
     rf"?{_KNOWN}[^<>\n]{{0,60}}>"
     rf"|\[[^\[\]\n]{{0,60}}?{_KNOWN}[^\[\]\n]{{0,60}}\])"
 )
@@ -702,6 +752,8 @@ def _image(sentence: str) -> Iterator[Phrase]:
 _CALL = r"(?:call|run|use|invoke|trigger|execute|proceed to|follow up with|continue with|launch|fire)"
 _CALLED = r"(?:called|run|used|invoked|triggered|executed)"
 _EACH_TIME = _any(
+    r"(?:begin|start|open|end|finish|close) (?:every|each|all|any|the)(?: \w+)? (?:answer|response|reply|message|turn"
+    r"|conversation|session|task|chat)s?",
     r"at the (?:end|start|beginning) of (?:every|each|all|any)(?: \w+)? (?:answer|response|reply"
     r"|message|turn|conversation|session|task|chat)s?",
     r"(?:after|before|with|on|in) (?:every|each)(?: \w+)? (?:answer|response|reply|message|turn"
@@ -735,7 +787,9 @@ _ALSO = (
 
 _CALL_OF = re.compile(
     rf"(?P<this>(?i:\b(?:{_CALL}|calling|invoking|running|using) (?:this|the) (?:tool|function)\b)(?! {IDENTIFIER}))"
-    rf"|\b(?i:{_CALL})\b(?i: the)?(?i: (?:tool|function))? {QUOTE}(?P<name>[A-Za-z][\w.-]*\w)"
+    rf"|\b(?i:{_CALL}|calling|invoking)\b(?i: the)?(?i: (?:tool|function))? {QUOTE}(?P<name>[A-Za-z][\w.-]*\w)"
+    rf"(?!{QUOTE} (?i:(?:query |url |path )?(?:parameter|argument|field|option|header|flag|property"
+    rf"|attribute|value)s?\b))"
     rf"|{QUOTE}(?P<passive>\b[A-Za-z][\w.-]*\w){QUOTE} (?i:{OBLIGED}(?: \w+)? be (?:\w+ )?{_CALLED})"
 )
 _EACH = _re(_EACH_TIME)
@@ -773,8 +827,12 @@ def _is_tool(name: str, own: Set[str]) -> bool:
 
 # shadow
 
+_PRODUCT = rf"(?:the |your |any )?(?:{'|'.join(WELL_KNOWN)})(?:['’]s)? (?:mcp server|mcp|server|connector)"
 _FOREIGN_SERVER = _any(
-    rf"\b(?:the |of |a |any |your )?(?:{'|'.join(WELL_KNOWN)})(?:['’]s)? (?:mcp(?: server)?|server|connector)\b",
+    rf"\b(?:tools?|functions?|calls?) (?:of|from|on|in|to) {_PRODUCT}\b",
+    rf"\b(?:rules?|notes?|instructions?|policy) for {_PRODUCT}\b",
+    rf"\b{_PRODUCT}['’]s\b",
+    rf"\b(?:instead of|in place of|rather than|do not use|don['’]t use|never use|stop using|replaces) {_PRODUCT}\b",
     r"\b(?:tools?|functions?|connectors?) (?:of|from|on|in) (?:all |any |every |the )?(?:other"
     r"|another|different) (?:mcp )?(?:servers?|connectors?)\b",
     r"\b(?:all |any |every )?(?:other|another) (?:mcp )?(?:servers?|connectors?)(?:['’]s)?\b",
@@ -794,6 +852,8 @@ _NAMED_TOOL = re.compile(
     rf"|of)|uses? of|using|calling))"
     rf"(?i: each| every| any)?(?i: call (?:to|of))? {QUOTE}(?P<c>{IDENTIFIER}){QUOTE}(?:(?i: {_USED})"
     rf"|(?i: of (?:another|the other|an?other) server))"
+    rf"|(?i:\b(?:if|when|where|since) (?:the )?(?:agent|model|assistant|client|user|you|host)\b[^.!?;]{{0,20}}? "
+    rf"(?:has|have)) {QUOTE}(?P<f>{IDENTIFIER})"
     rf"|(?i:\b(?:{'|'.join(WELL_KNOWN)})['’]s) {QUOTE}(?P<d>{IDENTIFIER})"
     rf"|(?i:\b(?:{'|'.join(WELL_KNOWN)}) (?:mcp )?server)(?i:['’]s|: ?)\s?{QUOTE}(?P<e>{IDENTIFIER})"
 )
@@ -886,12 +946,16 @@ _TO_MACHINE = re.compile(
     rf"(?i:\bnotes? (?:to|for) (?:the |any |all |an )?){_MACHINE}\b"
     rf"|(?i:\bnotes? (?:to|for) (?:the |any |all |an )?(?:ai|assistant|agent|llm|model|language model)s?\b)"
     rf"|(?i:\b(?:the |an? |any |all |every |dear |attention |hey )*)\b(?i:AI assistants?|AI agents?"
-    rf"|AI models?|the assistant|assistants?|AI|language models?|LLMs?|Copilot|ChatGPT|Claude|GPT-?\d?"
+    rf"|AI models?|(?:the )?assistants?(?! (?:manager|professor|director|editor|coach|secretary|to"
+    rf"|teacher)\b)|AI|language models?|LLMs?|Copilot|ChatGPT|Claude|GPT-?\d?"
     rf"|AIs)\b[^.!?;\n]{{0,50}}?\b(?i:must|has to|have to|should|shall|needs? to|is required to|are "
     rf"required to)(?i: (?:not|never|also|always|now))* (?i:call|ignore|send|enter|do|run|use|read|add"
     rf"|include|mention|forward|delete|visit|open|tell|write|reply|respond|follow|disable|approve"
     rf"|execute|not(?! be\b)|give|copy|click|change|set|stop|output|paste|say|recommend|rate|transfer|make|buy"
     rf"|pay|click|skip|act|treat|provide)\b"
+    rf"|(?i:\b(?:to|for) (?:any|all|every|the) )(?i:AI|LLM|assistant|agent|language model"
+    rf"|chatbot)s?\b[^.!?;\n]{{0,20}}?"
+    rf"\b(?i:reading|reads?|processing|summari[sz]ing)\b"
     rf"|(?i:\bdear (?:AI|assistant|copilot|claude|chatgpt|agent|llm|model))\b"
     rf"|(?i:\bif you are (?:an? )?(?:AI|LLM|language model|assistant|agent|bot))\b"
     rf"|(?i:\bwhen (?:an? |the )?(?:AI|LLM|assistant|agent|language model)s?\b[^.!?;]{{0,20}} reads? (?:this|it))"
@@ -911,7 +975,7 @@ def _voice(sentence: str) -> Iterator[Phrase]:
 
 _REPAIR = _re(
     r"\b(?:as a workaround|to (?:go on|continue|proceed|repair|fix|resolve|solve|unlock|recover))\b.{0,120}"
-    r"\b(?:run ['\"`]?(?:sudo|curl|wget|bash|sh|rm|npm|npx|pip|powershell|chmod)\b|sudo |rm -rf)"
+    r"\b(?:run ['\"`]?(?:sudo|curl|wget|bash|sh|rm|powershell|chmod)\b|sudo |rm -rf)"
     r"|\brun ['\"`]?(?:sudo|curl|wget|rm -rf|bash -c|powershell)\b.{0,120}\bto (?:go on|continue"
     r"|repair|fix|resolve|recover)"
 )
@@ -931,7 +995,7 @@ def phrases(
     `own`: the names of this server's tools, parameters and values, as `_same` writes them. `data`: the sentence stands
     in a result or an error. `wanted`: it describes a parameter, or is its default.
     """
-    yield from _secretfile(sentence)
+    yield from _secretfile(sentence, wanted)
     yield from _override(sentence)
     yield from _secrecy(sentence)
     yield from _exfil(sentence, wanted)

@@ -32,6 +32,8 @@ _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,2000}")
 _END = re.compile(r"(?<=[.!?;])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[A-Z<\[]))|\r")
 _BLANKS = re.compile(r"\s{2,}")
 _CONTINUES = re.compile(r"\s*(?:it|this|that|then|its|them)\b", re.IGNORECASE)
+_SPELLED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]([ .*_-])[A-Za-z](?:\1[A-Za-z](?![A-Za-z0-9])){3,}")
+"""A word of five letters or more, with the same separator between all of them."""
 _CODE = re.compile(r"`[^`\n]{1,300}`")
 _PLAIN = re.compile(r"[ -~\n\t]*")
 """What is visible as it is. Most texts are, and need no look at each character."""
@@ -66,13 +68,18 @@ def same_but_numbers(text: str) -> str:
 def visible(text: str) -> str:
     """`text` without invisible and control characters, each mixed word in Latin letters; of another length."""
     if is_plain(text):
-        return text
+        return _joined(text)
     kept = "".join(
         char
         for char in text
         if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn")
     )
-    return _WORD.sub(lambda found: fold(found[0]) if is_mixed(found[0]) else found[0], kept)
+    return _joined(_WORD.sub(lambda found: fold(found[0]) if is_mixed(found[0]) else found[0], kept))
+
+
+def _joined(text: str) -> str:
+    """`text` with words that are spelled out in single letters written as words: `i g n o r e`."""
+    return _SPELLED.sub(lambda found: re.sub(r"[ .*_-]", "", found[0]), text)
 
 
 def is_mixed(word: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterator, Set
 from typing import Any
 
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.rules import RuleVerdict, short
+from inspector.check.judge.state import WaitingDefinition
 from inspector.check.judge.text_rules import without_odd_values
 from inspector.check.poison.families import FAMILIES
 from inspector.check.poison.judge import PoisonedText, TextPlace, is_innocent, judge_text
@@ -42,6 +44,10 @@ MAX_TEXTS = 2_000
 MAX_FINDINGS = 50
 """In one message."""
 MAX_NAMES = 20_000
+BY_NAMES = frozenset((IDS["shadow"], IDS["chain"]))
+"""The checks that depend on the names of the server: they wait until its tools are listed."""
+MAX_WAITING = 2_000
+"""Definitions of one connection that wait for the names; further ones are judged at once."""
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
@@ -79,16 +85,54 @@ def server_name_rules(name: Any) -> Iterator[RuleVerdict]:
         yield IDS["typosquat"], "should", f"The server's name {short(name)} looks like {known}, and is another."
 
 
-def page_rules(kind: str, entries: list[Any], digest: bytes, own: Set[str]) -> Iterator[RuleVerdict]:
-    """Of the entries of a list, each a `kind`. `digest` is that of the page; empty if it has none."""
+def words_of_server(info: Any) -> frozenset[str]:
+    """The words of a server's own name and title, in the form of `own_names`."""
+    names = [info.get(key) for key in ("name", "title")] if type(info) is dict else []
+    words = (word for name in names if type(name) is str for word in re.split(r"[^\w]+|_", name[:200]))
+    return own_names({word for word in words if len(word) > 2} - {"mcp", "server"})
+
+
+def page_rules(
+    kind: str, entries: list[Any], digest: bytes, own: Set[str], waiting: list[WaitingDefinition]
+) -> Iterator[RuleVerdict]:
+    """Of the entries of a list, each a `kind`. `digest` is that of the page; empty if it has none.
+
+    What depends on the names of the server goes to `waiting`.
+    """
     if digest in _innocent:
         return
     innocent = bool(digest)
     for entry in entries:
         if type(entry) is dict:
-            innocent = (yield from definition_rules(f"{kind} {short(entry.get('name'))}", entry, own)) and innocent
+            whose = f"{kind} {short(entry.get('name'))}"
+            innocent = (yield from first_rules(whose, entry, own, waiting)) and innocent
     if innocent:
         _innocent.add(digest)
+
+
+def first_rules(
+    whose: str, definition: Any, own: Set[str], waiting: list[WaitingDefinition]
+) -> Generator[RuleVerdict, None, bool]:
+    """Of a definition before all names of the server are known. Returns whether it is innocent, whatever they are."""
+    found: list[RuleVerdict] = []
+    verdicts = definition_rules(whose, definition, own)
+    while True:
+        try:
+            found.append(next(verdicts))
+        except StopIteration as end:
+            if end.value:
+                return True
+            break
+    if len(waiting) < MAX_WAITING:
+        waiting.append(WaitingDefinition(whose, definition))
+        found = [verdict for verdict in found if verdict[0] not in BY_NAMES]
+    yield from found
+    return False
+
+
+def last_rules(waited: WaitingDefinition, own: Set[str]) -> Iterator[RuleVerdict]:
+    """Of a waiting definition, when the names of the server are known."""
+    return (verdict for verdict in definition_rules(*waited, own) if verdict[0] in BY_NAMES)
 
 
 def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[RuleVerdict, None, bool]:

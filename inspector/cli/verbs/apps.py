@@ -126,7 +126,9 @@ def _show(out: Output, session: SessionState, uri: str, result: Any, form: str) 
     if out.json:
         out.document(page.as_json(source=form != "facts"))
     elif form == "text":
-        out.lines(out.safe(line) for line in page.text.split("\n"))
+        out.lines(out.safe(line) for line in page.text.text.split("\n"))
+        if not page.text.is_whole:
+            out.note("note: The page has more text than is printed; --source prints all of it.")
     elif form == "source":
         out.lines(out.safe(line) for line in page.source.split("\n"))
     else:
@@ -159,12 +161,15 @@ def _facts(out: Output, page: AppPage) -> None:
             name = " " * len(name)
     found = page.scan
     out.line("")
-    more = "" if found.is_whole else "; the page has more than were examined"
-    out.line(f"loads       {quantity(len(found.loaded), 'URL')}, names {found.mentioned:,} more{more}")
+    named = f"; {found.mentioned:,} more are only named" if found.mentioned else ""
+    more = "" if found.is_whole else "; the page has more, which were not examined"
+    out.line(f"loads       {quantity(len(found.loaded), 'URL')}{named}{more}")
     out.table([
         ("  allowed" if url.allowed else "  not allowed", url.directive, out.safe(url.url, NAME))
         for url in found.loaded[:MAX_LOADED]
     ])  # fmt: skip
+    if len(found.loaded) > MAX_LOADED:
+        out.line(f"  … {len(found.loaded) - MAX_LOADED:,} more; --json prints them")
     for warning in page.warnings:
         out.note(f"note: {out.safe(warning, 1000)}")
     for problem in page.all_problems:

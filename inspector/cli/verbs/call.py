@@ -119,22 +119,13 @@ def _other_revision(session: Session, error: ServerError | None, body: Any) -> s
 
 
 async def _unlisted(session: Session, name: str) -> str:
-    """A hint if the server does not list this tool; empty if it does."""
-    listed = session.catalog.tools
-    if not listed.pages:
-        await session.load("tools")
-    names = [item["name"] for item in listed.items if type(item.get("name")) is str]
-    if name in names or not names:
-        return ""
-    from inspector.config.foreign_files import nearest
+    """A hint if the server does not list this tool; empty if it does. It may list it only to some clients."""
+    from inspector.cli.arguments import unlisted
 
-    near = nearest(name, names)
-    text = f"The server does not list a tool “{name[:80]}”."
-    if near:
-        return f"{text} Did you mean “{near[:80]}”?"
+    text = await unlisted(session, "tools", name)
     standing = session.inbox.standing
     options = [option for topic, option in ANSWERS.items() if getattr(standing, topic) is None]
-    if not options:
+    if not text or text.endswith("?") or not options:
         return text
     return f"{text} Some servers list a tool only if the client declares a capability: try {' or '.join(options)}."
 

@@ -10,6 +10,8 @@ from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
+    from inspector.client.session import Session
+    from inspector.client.state.catalog import ListName
 
 
 def run(invocation: Invocation) -> int:
@@ -36,9 +38,31 @@ def run(invocation: Invocation) -> int:
             out.document_text(result_text(session.journal, n, {"completion": {"values": values}}))
         else:
             out.lines(out.safe(value, PIPED) for value in values)
+            if not values:
+                await _say_why(session, invocation, out)
         return 0
 
     return headless.run(invocation, work)
+
+
+async def _say_why(session: Session, invocation: Invocation, out: Output) -> None:
+    """Say that there are no values, and what is misspelt if the server lists something similar."""
+    from inspector.cli.arguments import unlisted
+    from inspector.config.foreign_files import nearest
+
+    out.note("note: The server has no values for this argument.")
+    named, argument = invocation.arguments["name"], invocation.arguments["argument"]
+    is_prompt = invocation.arguments["kind"] == "prompt"
+    list_name: ListName = "prompts" if is_prompt else "templates"
+    hint = await unlisted(session, list_name, named)
+    item = session.catalog[list_name].get(named)
+    if is_prompt and isinstance(item, dict) and isinstance(item.get("arguments"), list):
+        names = [str(each.get("name")) for each in item["arguments"] if isinstance(each, dict)]
+        near = nearest(argument, names)
+        if argument not in names and near:
+            hint = f"The prompt has no argument “{argument[:80]}”. Did you mean “{near[:80]}”?"
+    if hint:
+        out.note(f"hint: {out.safe(hint, 300)}")
 
 
 VERBS = {

@@ -168,8 +168,11 @@ def _print_types(out: Output, types: list[EventType], feed: Feed) -> int:
         out.note("The server lists no event types.")
     for event in types:
         usable = "" if event.follows_by else "  (Inspector cannot follow it)"
+        if "webhook" in event.delivery and usable:
+            usable = "  (with --subscribe only)"
         out.line(f"{out.safe(event.name, NAME)}  {', '.join(event.delivery) or 'no delivery mode'}{usable}")
-        out.lines(line.rstrip() for line in out.wrapped(event.description, "    "))
+        if event.description.strip():
+            out.lines(line.rstrip() for line in out.wrapped(event.description, "    "))
         for label, schema in (("arguments", event.input_schema), ("data", event.payload_schema)):
             members = _members(out, schema)
             if members:
@@ -251,9 +254,14 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
     assert event is not None
     mode = invocation.option("by") or event.follows_by
     if mode is None or mode not in event.delivery:
+        by = " and ".join(event.delivery)
         raise NotOffered(
             f"“{event.name[:80]}” is not delivered by {mode or 'poll or push'}.",
-            hint="It is delivered by: " + (", ".join(event.delivery) or "nothing that Inspector knows") + ".",
+            hint="Use --subscribe and --url: it is delivered by webhook."
+            if event.delivery == ("webhook",)
+            else f"It is delivered by {by}."
+            if by
+            else "The server lists no delivery mode for it.",
         )
     rows = _Rows(out, session, subscription)
     followed = feed.follow(subscription, mode, max_age_ms=_milliseconds(invocation.option("max-age")))
@@ -263,6 +271,8 @@ async def _follow(invocation: Invocation, session: Session, out: Output, feed: F
             await asyncio.wait_for(_print_until_over(out, rows, followed), invocation.option("for"))
     finally:
         feed.stop(followed)
+        if not out.unread:
+            feed.take_all()
         rows.flush()
         out.note(_summary(subscription) + (f"; {feed.stray_count:,} stray notifications" if feed.stray_count else ""))
     if feed.must_list_again and session.phase == "ready":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ARGS, ASK, SAVE
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
+from inspector.errors import ServerError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -15,13 +16,17 @@ if TYPE_CHECKING:
 def run(invocation: Invocation) -> int:
     """Get the prompt and print its messages."""
     from inspector.cli import headless
-    from inspector.cli.arguments import text_arguments
+    from inspector.cli.arguments import text_arguments, unlisted
 
     arguments = text_arguments(invocation)
 
     async def work(session: Any, out: Output) -> int:
         call = session.get_prompt(invocation.arguments["name"], arguments)
-        result = await call.result()
+        try:
+            result = await call.result()
+        except ServerError as error:
+            error.hint = error.hint or await unlisted(session, "prompts", invocation.arguments["name"])
+            raise
         messages = result.get("messages") if type(result) is dict else None
         if out.json:
             from inspector.cli.exact_results import result_text

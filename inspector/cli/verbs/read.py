@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ASK, SAVE
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
+from inspector.errors import ServerError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
+    from inspector.client.session import Session
 
 
 def run(invocation: Invocation) -> int:
@@ -21,7 +23,11 @@ def run(invocation: Invocation) -> int:
 
     async def work(session: Any, out: Output) -> int:
         call = session.read_resource(invocation.arguments["uri"])
-        result = await call.result()
+        try:
+            result = await call.result()
+        except ServerError as error:
+            error.hint = error.hint or await _near(session, invocation.arguments["uri"])
+            raise
         contents = result.get("contents") if type(result) is dict else None
         if out.json:
             from inspector.cli.exact_results import result_text
@@ -36,6 +42,14 @@ def run(invocation: Invocation) -> int:
         return 0
 
     return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
+
+
+async def _near(session: Session, uri: str) -> str:
+    """A hint with the nearest listed URI; empty without one, because a resource need not be listed."""
+    from inspector.cli.arguments import unlisted
+
+    hint = await unlisted(session, "resources", uri)
+    return hint if hint.endswith("?") else ""
 
 
 def _print(out: Output, result: Any, contents: Any) -> None:

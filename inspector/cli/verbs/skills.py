@@ -120,8 +120,10 @@ async def _read(reader: SkillReader, skill: Skill, out: Output, *, everything: b
         elif not reader.session.catalog.resources.pages and reader.session.server.can("resources"):
             # Files that are not listed may stand in the list of resources.
             await reader.session.load("resources")
-    except (SkillRefused, NotOffered, ServerError) as problem:
+    except SkillRefused as problem:
         reader.notes.append(problem.message)
+    except (NotOffered, ServerError) as problem:
+        reader.notes.append(f"{skill.name[:80]}: {problem.message}")
 
 
 def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionState, *, detailed: bool) -> int:
@@ -135,7 +137,7 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
         return DIFFERENT if failed else 0
     if not skills:
         out.note("The server lists no skills; it may still serve some that are opened by their URI.")
-    elif detailed:
+    elif detailed or failed:
         for at, skill in enumerate(skills):
             out.lines([*([""] if at else []), *_detail(out, log, skill, resources)])
     else:
@@ -154,7 +156,9 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
 
 
 def _row(out: Output, log: SkillLog, skill: Skill) -> tuple[str, ...]:
-    files = {"static": f"{skill.count} files", "dynamic": "dynamic", "invalid": "invalid"}[skill.kind]
+    from inspector.text import quantity
+
+    files = quantity(skill.count, "file") if skill.kind == "static" else skill.kind
     size = _size(skill.size) if skill.kind == "static" else ""
     return (
         out.safe(skill.name, NAME) or "(unnamed)", out.safe(skill.version, 40), files, size,
@@ -173,11 +177,11 @@ def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> I
         facts.append(("same name", ", ".join(safe(other.uri, NAME) for other in same[:5])))
     if log.entry_before(skill) is not None:
         facts.append(("changed", "its entry is another one than before; an approval would be revoked"))
-    width = max(len(label) for label, _ in facts[:60]) + 2
-    yield from (f"{label[:40]:<{min(width, 42)}}{text}" for label, text in facts)
+    width = min(max(len("problem"), *(len(label) for label, _ in facts[:60])) + 2, 42)
+    yield from (f"{label[:40]:<{width}}{text}" for label, text in facts)
     for problem in skill.problems[:50]:
         word = "problem" if problem.level == "must" else "note"
-        yield f"{word:<{min(width, 42)}}{problem.check} {safe(problem.text, TEXT)}"
+        yield f"{word:<{width}}{problem.check} {safe(problem.text, TEXT)}"
     for check in log.checks(skill) if skill.kind != "invalid" else ():
         yield from _check_lines(out, check)
     gone = {file.uri for file in log.missing(skill)}

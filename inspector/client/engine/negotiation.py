@@ -47,8 +47,6 @@ from inspector.protocol.revisions import LEGACY, MODERN, NEWEST_MODERN
 
 SILENT_AFTER = 1.0
 """Seconds after the process has read the probe; every server that responds at all has responded by then."""
-UNREAD_LIMIT = 10.0
-"""Seconds for the process to read the probe: some start slowly."""
 BLIND_LIMIT = 5.0
 """Seconds to wait for a response if it is unknown whether the probe was read."""
 _LOOK_EVERY = 0.01
@@ -147,7 +145,7 @@ class Negotiation:
         self.options = engine.options
         self._began = time.perf_counter()
         self._unheard = False
-        """The process exited before it read the probe, so the probe was not the cause."""
+        """The process exited, or the timeout expired, before it read the probe: the probe was not the cause."""
 
     async def open(self) -> Server:
         """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
@@ -250,7 +248,7 @@ class Negotiation:
 
     def _read_error(self, error: InspectorError) -> Conclusion:
         """Return what an error says about the server's era. Raises it if it says nothing, or is final."""
-        if isinstance(error, RequestTimeout):
+        if isinstance(error, RequestTimeout) and not self._unheard:
             return _SILENT
         if isinstance(error, ServerExited) and not self._unheard:
             return _EXITED
@@ -294,7 +292,7 @@ class Negotiation:
                         read_at = now
                     # A process that started slowly, on a loaded machine for example, may respond as slowly.
                     silent = read_at is not None and now - read_at > max(SILENT_AFTER, read_at - began)
-                    silent = silent or now - began > min(UNREAD_LIMIT, self.options.timeout)
+                # A probe that was not read says nothing: a first `npx` downloads for a minute. The timeout ends it.
                 if silent:
                     break
         except InspectorError as error:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from inspector.client.engine.pending_requests import Call
+from inspector.journal.channels import is_stdio
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
+from inspector.text import safe
 
 LOOKED_AT = 2000
 """Maximum events after a request that are searched for the reason of a timeout."""
 ID_SHOWN = 60
 """Maximum characters of an id in a sentence."""
+TEXT_SHOWN = 80
+"""Maximum characters of a printed line in a sentence."""
 
 
 def explain_timeout(journal: Journal, call: Call) -> str:
@@ -21,7 +25,12 @@ def explain_timeout(journal: Journal, call: Call) -> str:
         if index.dir(n) != Dir.RECV:
             continue
         if index.state(n) is State.INVALID and index.size(n):
-            reason = journal.event(n).fields.get("why", "not a JSON-RPC message")
+            event = journal.event(n)
+            if is_stdio(index.channel(n)) and event.text.strip()[:1] not in ("{", "["):
+                # Text and no broken message: most often a program that logs to stdout.
+                shown = safe(event.text.strip(), TEXT_SHOWN)
+                return f"The server printed “{shown}” to stdout, which must contain only messages. Print it to stderr."
+            reason = event.fields.get("why", "not a JSON-RPC message")
             return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:
             message = journal.event(n).message

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.check.outcome import Outcome, Skip
 from inspector.check.reports.summary import CheckSummary, Report
@@ -19,6 +18,7 @@ from inspector.tui.themes import palette, signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import Row
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.paint import Piece
 
 ROLES: dict[Verdict, str] = {
@@ -216,7 +216,7 @@ def _reasons(found: list[CheckSummary], keymap: Keymap | None) -> list[str]:
     return [f"{number} {reason}" if reason else str(number) for reason, number in reasons.most_common()]
 
 
-class CheckHead(Widget):
+class CheckHead(LineWidget):
     """Score, counts and a bar above the list; while checks run, the progress and the current check."""
 
     DEFAULT_CSS = "CheckHead { height: 3; }"

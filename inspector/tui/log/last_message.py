@@ -5,7 +5,6 @@ from __future__ import annotations
 from rich.segment import Segment
 from textual import events
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
 from inspector.journal.durations import took
@@ -16,12 +15,13 @@ from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 LOOKED_BACK = 200
 """Events that are searched for a message to show."""
 
 
-class LastMessageLine(Widget):
+class LastMessageLine(LineWidget):
     """`← 8 echo 9 ms   m messages`: the newest message; a click opens the log."""
 
     ALLOW_SELECT = False

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from rich.segment import Segment
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.journal.durations import CallTimes, asks_people, questions
 from inspector.journal.format import Dir, Kind
@@ -18,6 +17,7 @@ from inspector.tui.log.labels import id_text, sign_of, standing
 from inspector.tui.log.rows import MessageRows, fitted
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.paint import Piece
 
 _FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
@@ -222,7 +222,7 @@ class WaterfallRows(MessageRows):
         return list(questions(index, n, last, self._end(n)))
 
 
-class WaterfallHead(Widget):
+class WaterfallHead(LineWidget):
     """The heads of the columns, with the scale of the bars."""
 
     ALLOW_SELECT = False

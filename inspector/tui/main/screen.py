@@ -159,6 +159,8 @@ class MainScreen(Screen[None]):
         self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
+        self._uncovered_at = 0.0
+        """When this session came to the front again."""
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._news = (0, 0)
@@ -322,6 +324,8 @@ class MainScreen(Screen[None]):
         if self._is_new:
             # The widgets were styled a moment ago, when they were mounted.
             self._is_new = event.refresh_styles = False
+        if self._covered:
+            self._uncovered_at = monotonic()
         self._covered = False
         self.wake()
 
@@ -438,7 +442,8 @@ class MainScreen(Screen[None]):
         self._questions_shown.update(fresh)
         stray = next((question for question in fresh if not question.parent), None)
         if stray is not None:
-            untouched = window_of(self).key_came < self.connection.began and self.pane_layout.place in KINDS
+            untouched = window_of(self).key_came < max(self.connection.began, self._uncovered_at)
+            untouched = untouched and self.pane_layout.place in KINDS
             self.panes.work.show_stray(stray, alone=untouched)
 
     def _has_lists(self) -> bool:

@@ -108,14 +108,17 @@ def _faults(faults: list[HostNote]) -> list[Row]:
 
 def _sources(notes: Sequence[HostNote]) -> list[Row]:
     labels = host_facts().labels
-    facts = list({note.fact.id: note.fact for note in notes}.values())
-    if not facts:
-        return []
     today = datetime.date.today()
+    found = dict.fromkeys((labels[note.fact.host], note.fact.source[0], _dated(note.fact, today)) for note in notes)
+    if not found:
+        return []
     rows = [Row([("Sources", "bright bold")])]
-    for fact in facts[:20]:
-        dated = ", ".join(filter(None, (fact.date, fact.age(today), _DOUBT.get(fact.confidence, ""))))
-        rows.append(Row([(f"{labels[fact.host]}  ", "normal"), (fact.source[0], "muted"), (f"  {dated}", "muted")], 2))
-    if len(facts) > 20:
-        rows.append(Row([(f"and {count(len(facts) - 20)} more", "muted")]))
+    for host, source, dated in list(found)[:20]:
+        rows.append(Row([(f"{host}  ", "normal"), (source, "muted"), (f"  {dated}", "muted")], 2))
+    if len(found) > 20:
+        rows.append(Row([(f"and {count(len(found) - 20)} more", "muted")]))
     return rows
+
+
+def _dated(fact: Fact, today: datetime.date) -> str:
+    return ", ".join(filter(None, (fact.date, fact.age(today), _DOUBT.get(fact.confidence, ""))))

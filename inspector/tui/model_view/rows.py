@@ -85,7 +85,7 @@ class ToolCostRows:
         share = f"{self.cost.share(tool):.1%}"
         cells = _BAR if width >= _WIDE else _SHORT_BAR
         bar = cells + 1 if width >= _MIN_FOR_BAR else 0
-        line = paint.cell([(tool.name, "bright")], max(width - bar - _TOKENS - _SHARE - 1, 8))
+        line = paint.cell([(tool.name or "(unnamed)", "bright")], max(width - bar - _TOKENS - _SHARE - 1, 8))
         line.append(Segment(" "))
         if bar:
             line += paint.cell([(_bar(tool.characters / self._most, cells), "accent")], bar)

@@ -9,15 +9,15 @@ from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.themes import Palette, ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 _MARK, _MARK_ASCII = "▼", "v"
 
 
-class ScrubLine(Widget):
+class ScrubLine(LineWidget):
     """Draws a time line; with `slim`, only its middle line and `words`.
 
     `columns` are events and errors in equal parts of the length, `mark` is the part at the position; `begin` and `end`

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from inspector.client.engine.negotiation import BLIND_LIMIT, UNREAD_LIMIT
+from inspector.client.engine.negotiation import BLIND_LIMIT
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
@@ -36,12 +36,12 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
     """Return a step; a pending one has its waiting time and its timeout."""
     if step.outcome != "waiting" or call is None:
         return step
-    allowed = call.timeout
-    if call.method == "server/discover":
-        unread = session.transport.unread()
-        allowed = min(allowed, BLIND_LIMIT if unread is None else UNREAD_LIMIT)
+    unread, allowed = session.transport.unread(), call.timeout
+    if call.method == "server/discover" and unread is None:
+        allowed = min(allowed, BLIND_LIMIT)
     paused = ", paused while you log in" if call.paused else ""
-    told = f"{call.method} sent; no answer yet: {int(call.elapsed)} s of {allowed:g} s{paused}"
+    what = "the server has not read it yet" if unread else "no answer yet"
+    told = f"{call.method} sent; {what}: {int(call.elapsed)} s of {allowed:g} s{paused}"
     return replace(step, detail=told)
 
 

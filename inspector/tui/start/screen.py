@@ -281,8 +281,9 @@ class StartScreen(Screen[None]):
         self._show_footer()
 
     def _best(self, rows: StartRows, text: str) -> int:
-        """The row for Enter: the session or entry with this name, else the first."""
-        found = rows.find(lambda thing: _is_named(thing, text))
+        """The row for Enter: what has this name, without a text the session to switch to, else the first."""
+        other = self.sessions.other
+        found = rows.find(lambda thing: _is_named(thing, text) if text else thing is other)
         first = rows.find(lambda thing: True)
         return found if found is not None else first if first is not None else 0
 
@@ -301,9 +302,10 @@ class StartScreen(Screen[None]):
     def hints(self) -> list[KeyHint]:
         """Return the keys that work now. While the field has the focus, letters are text."""
         thing = self._list.thing
-        enter = {OpenSession: "return", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
-        shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         front = self.sessions.front
+        enter = {OpenSession: "switch", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
+        enter = "return" if thing is not None and thing is front else enter
+        shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.segment import Segment
 from textual.cache import LRUCache
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.client.session_state import SessionState
 from inspector.journal.durations import PERSON_METHODS, divided
@@ -31,6 +30,7 @@ from inspector.tui.timeline.drawing import (
 )
 from inspector.tui.timeline.view import TimelineView
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 _KEPT = 4000
 SORTS = ("max", "count", "errors", "method")
@@ -41,7 +41,7 @@ _DROPPED = ("p95", "bytes", "person", "p50")
 _MIN_METHOD = 18
 
 
-class DrawnLines(Widget):
+class DrawnLines(LineWidget):
     """Shows lines that its owner has drawn, cut to its width."""
 
     ALLOW_SELECT = False

@@ -18,11 +18,11 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.edit_buffer import EditBuffer
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.visible_characters import runs, shown
 
 MAX_ROWS = 8
@@ -35,7 +35,7 @@ Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
 """Returns (start, end, role) of the parts of one line that are not `bright`."""
 
 
-class Editor(Widget, can_focus=True):
+class Editor(LineWidget, can_focus=True):
     """Edits `value`.
 
     `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is the role of
@@ -348,8 +348,11 @@ class Editor(Widget, can_focus=True):
         return self.rows_shown
 
     def on_resize(self) -> None:
+        # Textual draws a widget of another size; here only the part of the text that is shown may differ.
+        before = (self._left, self._top)
         self._keep_in_view()
-        self.refresh()
+        if (self._left, self._top) != before:
+            self.refresh()
 
     def _lead_width(self) -> int:
         return paint.width(self.lead_segments(0, palette()))

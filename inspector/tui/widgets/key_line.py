@@ -9,16 +9,16 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 GAP = 3
 
 
-class KeyLine(Widget):
+class KeyLine(LineWidget):
     """Hints (`^r call   ^e json`) at the left, a note at the right. The last hints are dropped if they do not fit.
 
     `ground` is the role of its background, `title_role` that of the labels. With `note_last`, hints are dropped to make

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.text import lines
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 TEXT_LIMIT = 2_000
 
 
-class Note(Widget):
+class Note(LineWidget):
     """A text in one role, wrapped."""
 
     ALLOW_SELECT = False

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from rich.segment import Segment
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.text import lines
 from inspector.tui.themes import Palette, ascii_only, palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.wrapping import wrap
 
 Paragraph = tuple[str, str] | list[paint.Piece]
@@ -21,7 +21,7 @@ TEXT = 20_000
 """Characters of one paragraph that are shown."""
 
 
-class Paragraphs(Widget):
+class Paragraphs(LineWidget):
     """Paragraphs below one another, as high as their text, but at most `max_lines` lines if set.
 
     `after` lines below stay empty. `whole` shows all lines all the same; `is_cut` tells whether some are hidden now.

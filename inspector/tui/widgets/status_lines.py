@@ -10,13 +10,13 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.text import count
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import Palette, palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
+from inspector.tui.widgets.line_widget import LineWidget
 
 
 class LinePart(NamedTuple):
@@ -31,7 +31,7 @@ class LinePart(NamedTuple):
     gap: int = 3
 
 
-class HeaderLine(Widget):
+class HeaderLine(LineWidget):
     """The first line: `parts` at the left and right, shortened in the order of their ranks. See `session_parts`."""
 
     ALLOW_SELECT = False
@@ -136,7 +136,7 @@ class MainTab(NamedTuple):
     tone: str = ""
 
 
-class TabLine(Widget):
+class TabLine(LineWidget):
     """The second line: `1 Tools 17  2 Resources 7 …` at the left, a note and hints at the right.
 
     A click on a tab posts `Chosen`, one on a hint presses its key. On a narrow screen the note and the hints are

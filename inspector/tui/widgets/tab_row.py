@@ -10,10 +10,10 @@ from textual import events
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 
 class Tab(NamedTuple):
@@ -24,7 +24,7 @@ class Tab(NamedTuple):
     number: str = ""
 
 
-class TabRow(Widget):
+class TabRow(LineWidget):
     """Tabs at the left and a note at the right, with an empty line below.
 
     The active tab has the accent colour.

@@ -15,7 +15,6 @@ from textual.containers import Container
 from textual.events import Click
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from inspector.protocol.tables import MISSING, Table, WrittenNumber, cell_text, filter_patterns
@@ -26,6 +25,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.virtual_list import VirtualList
 
 AT_ONCE = 2_000
@@ -606,7 +606,7 @@ class _TableRows:
         return owner.view.draw_row(owner.rows[index], width, selected, focused)
 
 
-class TableHead(Widget):
+class TableHead(LineWidget):
     """The names of the columns. A click sorts by one."""
 
     ALLOW_SELECT = False
@@ -657,7 +657,7 @@ class TableHead(Widget):
                 return
 
 
-class _Line(Widget):
+class _Line(LineWidget):
     """One line of pieces, hidden without any."""
 
     ALLOW_SELECT = False

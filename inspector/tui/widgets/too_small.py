@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.text import lines
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 NEEDED = Size(50, 12)
 """Columns and rows below which the interface cannot be used."""
 
 
-class TooSmall(Widget):
+class TooSmall(LineWidget):
     """Covers its screen while that is smaller than `NEEDED`; the screen calls `fit` when its size changes."""
 
     ALLOW_SELECT = False

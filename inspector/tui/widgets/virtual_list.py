@@ -56,6 +56,8 @@ class VirtualList(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(-1, repaint=False, init=False)
     follow: reactive[bool] = reactive(False, repaint=False, init=False)
+    virtual_size: reactive[Size] = reactive(Size(0, 0), repaint=False, init=False)
+    """The size of all rows. Without this line Textual would lay out the whole screen for each new row; see `_fit`."""
 
     class Highlighted(Message):
         """The cursor is on another row; `index` is -1 if the list is now empty."""
@@ -114,6 +116,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._cache_for: tuple[Palette, int] | None = None
         self._key: Hashable = None
         self._restoring = False
+        self._bars_seen: tuple[Size, Size, bool, bool] | None = None
         self.can_follow = can_follow or follow
         self.empty = empty
         self.set_reactive(VirtualList.follow, follow)
@@ -359,9 +362,25 @@ class VirtualList(ScrollView, can_focus=True):
             self.scroll_to_row(self.cursor)
 
     def _fit(self) -> None:
-        size = Size(self.content_width, self.count * self.row_height)
-        if size != self.virtual_size:
-            self.virtual_size = size
+        size, old = Size(self.content_width, self.count * self.row_height), self.virtual_size
+        if size == old:
+            return
+        self.virtual_size = size
+        styles, room = self.styles, self.container_size
+        grows = any(scalar is not None and scalar.is_auto for scalar in (styles.width, styles.height))
+        bar_changes = bool(room) and (size.height > room.height) != self.show_vertical_scrollbar
+        if grows or bar_changes or size.width != old.width:
+            self.refresh(layout=True)
+        elif self.show_vertical_scrollbar:
+            self.vertical_scrollbar.window_virtual_size = size.height
+
+    def _scroll_update(self, virtual_size: Size) -> None:
+        # Private: after every layout of the screen Textual draws the scroll bar of each list again, which is a frame of
+        # its own, and the frame of a key then waits for the next sixtieth of a second.
+        seen = (virtual_size, self.container_size, self.show_vertical_scrollbar, self.show_horizontal_scrollbar)
+        if seen != self._bars_seen:
+            self._bars_seen = seen
+            super()._scroll_update(virtual_size)
 
     def _refresh_row(self, index: int) -> None:
         line = index * self.row_height - self.scroll_offset.y

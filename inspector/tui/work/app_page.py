@@ -45,7 +45,10 @@ def page_in(session: SessionState, request: int, result: Any) -> PageInResult | 
     if not uri.startswith(SCHEME):
         return None
     page = read_page(uri, result, session.catalog["resources"].get(uri))
-    return PageInResult(_rows(page, _compared(journal, request, page)), page.text[:MAX_TEXT])
+    text, is_whole = page.text
+    if len(text) > MAX_TEXT or not is_whole:
+        text = f"{text[:MAX_TEXT]}\n… The page has more text. The JSON view has its source."
+    return PageInResult(_rows(page, _compared(journal, request, page)), text)
 
 
 def _uri(journal: Journal, request: int) -> str:

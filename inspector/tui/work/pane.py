@@ -720,6 +720,8 @@ class WorkPane(Container):
             self.asking.focus_inside()
         self._focus_question = False
         self._waits()
+        if question is self._stray and self._stray_alone:
+            self._draw_asked()
 
     def on_question_pane_next(self, event: QuestionPane.Next) -> None:
         event.stop()

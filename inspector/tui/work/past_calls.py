@@ -8,17 +8,17 @@ from rich.segment import Segment
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.work.work_items import EarlierRun, SavedArguments
 
 _HEAD = "last calls"
 _SAVED = "saved"
 
 
-class PastCallsLine(Widget):
+class PastCallsLine(LineWidget):
     """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
 
     ALLOW_SELECT = False

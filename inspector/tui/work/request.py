@@ -121,7 +121,7 @@ class RequestPane(CompactPane):
         yield self._past
 
     def on_mount(self) -> None:
-        self._uri.display = False
+        self._form.display = self._uri.display = False
 
     @property
     def asks_for_answer(self) -> bool:
@@ -163,9 +163,9 @@ class RequestPane(CompactPane):
     async def _show_form(self, work: WorkItem) -> None:
         form = work.make_form()
         view = self._form
-        view.display = True
         empty = "enter reads it" if isinstance(work.catalog_item.view, Resource) else "no arguments"
         if view.form is form:
+            view.display = True
             return
         key = work.catalog_item.key
         known = self._kept.pop(key, None)
@@ -185,6 +185,8 @@ class RequestPane(CompactPane):
         else:
             view.empty = empty
             await view.show(form)
+            # Not before: the form before the first item would be shown for a moment.
+            view.display = True
         self._touched = known is not None
         self._key = key
         self._form.disabled = self.session.commands is None

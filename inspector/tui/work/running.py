@@ -9,7 +9,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.strip import Strip
 from textual.timer import Timer
-from textual.widget import Widget
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
@@ -22,6 +21,7 @@ from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.compact_pane import CompactPane
+from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
 from inspector.tui.work.call_events import TEXT, CallEvents, steps
@@ -32,7 +32,7 @@ TICKS = 10
 _FIGURE_CELLS = 24
 
 
-class Bar(Widget):
+class Bar(LineWidget):
     """Two lines: the progress of a call and the server's message, from its progress or its task."""
 
     ALLOW_SELECT = False

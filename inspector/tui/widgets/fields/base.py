@@ -11,7 +11,6 @@ from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.geometry import Size
 from textual.strip import Strip
-from textual.widget import Widget
 
 from inspector.protocol.forms.form import UNSET, Field, Form
 from inspector.text import lines, size
@@ -19,6 +18,7 @@ from inspector.tui.available_verbs import binds
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import ascii_only, palette, signs_now
 from inspector.tui.widgets import paint
+from inspector.tui.widgets.line_widget import LineWidget
 
 DESCRIPTION_ROWS = 3
 """Rows of a description that are shown; a longer one ends in `…`."""
@@ -52,7 +52,7 @@ class Suggested(Protocol):
         ...
 
 
-class FieldFrame(Widget):
+class FieldFrame(LineWidget):
     """The frame around a field's body. A subclass draws the body: `body_rows` and `body_line`."""
 
     ALLOW_SELECT = False
