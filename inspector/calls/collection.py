@@ -522,6 +522,8 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
     if expect is not None and models.given(step, "expect"):
         _check_expect(flow, (*place, "expect"), expect)
     _check_headers(flow, place, getattr(step, "headers", {}))
+    if models.given(step, "answer"):
+        _check_roots(flow, (*place, "answer", "roots"), step.answer.roots)  # type: ignore[union-attr]
     _check_fixed(flow, place, raw)
     inserted = []
     for steps, text in _texts_of(raw):
@@ -574,6 +576,17 @@ def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, 
         checked_headers((name, "") for name in headers)
     except UsageError as error:
         raise flow.error(place_of, f"{error.message}.", hint=str(error.hint), key=place_of[-1] != "headers") from None
+
+
+def _check_roots(flow: Flow, place: tuple[str | int, ...], roots: list[str]) -> None:
+    from inspector.config.text_checks import root_uri
+
+    for at, root in enumerate(roots):
+        try:
+            if not has_placeholder(root):
+                root_uri(root)
+        except UsageError as error:
+            raise flow.error((*place, at), f"{error.message}.", hint=str(error.hint)) from None
 
 
 def _check_fixed(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:

@@ -213,13 +213,18 @@ def host(word: str) -> str:
     return word
 
 
+def revision(word: str) -> str:
+    """A revision, which may be unknown."""
+    if not word.strip():
+        raise UsageError("The revision is empty.", hint="Write one such as 2025-11-25.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
-    import re
+    from inspector.config.text_checks import root_uri
 
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
-        return word
-    return path(word).absolute().as_uri()
+    return root_uri(word)
 
 
 def secret(word: str) -> str:
@@ -281,7 +286,7 @@ SERVER = (
     Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION", read=revision),
     Option(
         "--extension", "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
         "ID[=JSON|@FILE]", many=True, read=extension,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.errors import InspectorError, ServerError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, UNSUPPORTED_VERSION, URL_ELICITATION_REQUIRED
@@ -16,8 +16,15 @@ _TEXT = 4000
 """Maximum characters of a tool's error that are searched."""
 
 
-def revision_hint(revision: str, error: InspectorError | None, value: Any) -> str:
-    """Return a hint that another revision may work, or `""` if the failure does not point to the revision.
+class RevisionHint(NamedTuple):
+    """A sentence, and the revision that may work."""
+
+    text: str
+    revision: str
+
+
+def revision_hint(revision: str, error: InspectorError | None, value: Any) -> RevisionHint | None:
+    """Return a hint that another revision may work, or None if the failure does not point to the revision.
 
     `error` is why the request failed, `value` the result of a tool.
     """
@@ -26,30 +33,34 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> st
     other = NEWEST_LEGACY if modern else NEWEST_MODERN
     if isinstance(error, ServerError):
         if error.rpc_code == URL_ELICITATION_REQUIRED and not known.elicitation_url:
-            return f"Error -32042 asks to open a URL. Revision {revision} does not support that; {NEWEST_LEGACY} does."
+            return _hint(f"Error -32042 asks to open a URL. Revision {revision} does not support that; {{}} does.")
         if error.rpc_code == UNSUPPORTED_VERSION:
-            return f"The server does not support revision {revision}. Try {other}."
+            return _hint(f"The server does not support revision {revision}. Try {{}}.", other)
         if error.rpc_code == METHOD_NOT_FOUND:
             era = "modern" if modern else "legacy"
-            return f"The server does not have this method in the {era} era. Try {other}."
+            return _hint(f"The server does not have this method in the {era} era. Try {{}}.", other)
         message = error.rpc_message[:_TEXT].casefold()
         # A tool of the official Python SDK that asks in the legacy way fails with -32600.
-        return _cannot_ask(revision) if modern and any(word in message for word in _SERVER_REQUESTS) else ""
+        return _cannot_ask(revision) if modern and any(word in message for word in _SERVER_REQUESTS) else None
     named = next((word for word in _ASKS if word in _error_text(value)), "")
     if not named:
-        return ""
+        return None
     if modern:
         return _cannot_ask(revision)
     if named == "elicit" and not known.elicitation_form:
-        return f"The error names elicitation. Revision {revision} does not support that; {NEWEST_LEGACY} does."
-    return ""
+        return _hint(f"The error names elicitation. Revision {revision} does not support that; {{}} does.")
+    return None
 
 
-def _cannot_ask(revision: str) -> str:
-    return (
+def _cannot_ask(revision: str) -> RevisionHint:
+    return _hint(
         f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
-        f"legacy era cannot ask. Try {NEWEST_LEGACY}."
+        f"legacy era cannot ask. Try {{}}."
     )
+
+
+def _hint(text: str, revision: str = NEWEST_LEGACY) -> RevisionHint:
+    return RevisionHint(text.format(revision), revision)
 
 
 def _error_text(value: Any) -> str:

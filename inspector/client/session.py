@@ -31,6 +31,7 @@ from inspector.client.state.model import Phase, SessionModel
 from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
 from inspector.errors import ConnectingStopped, ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
+from inspector.journal.durations import took
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.file_inputs import file_values
@@ -95,7 +96,9 @@ class Session(SessionModel):
     @property
     def latency(self) -> float:
         """Seconds for the latest response to a request of the user or a list; 0 before the first."""
-        return self.pending.latency
+        # By the times of the recording, as every other place shows it.
+        found = took(self.journal.index, self.pending.latency_n) if self.pending.latency_n else None
+        return found.server / 1e6 if found is not None else self.pending.latency
 
     @property
     def at_end(self) -> bool:

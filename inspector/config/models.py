@@ -9,7 +9,6 @@ In `inspector.json` a null value counts as missing. An unknown key is an error t
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -31,6 +30,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
 from inspector.config import foreign_files
+from inspector.config.text_checks import root_uri
+from inspector.errors import TargetError
 from inspector.reasons import split_reason
 
 _PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
@@ -65,6 +66,13 @@ def _text(value: Any) -> str:
     return value
 
 
+def _file_uri(value: Any) -> str:
+    text = _text(value)
+    if not text.startswith("file://"):
+        raise _wrong(f"{foreign_files.shown(text)} is not a file:// URI")
+    return text
+
+
 def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -78,6 +86,7 @@ def _scalar(value: Any) -> str:
 
 
 ConfigText = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
+FileUri = Annotated[str, PlainValidator(_file_uri), WithJsonSchema({"type": "string", "pattern": "^file://"})]
 Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A text; a number or a boolean counts as its JSON text."""
 Flag = Annotated[bool, Strict()]
@@ -146,8 +155,8 @@ class SettingsModel(_Keys):
     ) = Field(None, examples=["info"])  # fmt: skip
     """Least severe log message requested from servers. Default: null, the server decides."""
 
-    roots: tuple[ConfigText, ...] = Field((), examples=[["file:///home/ada/src"]])
-    """URIs given to a server that asks for roots. Default: none."""
+    roots: tuple[FileUri, ...] = Field((), examples=[["file:///home/ada/src"]])
+    """`file://` URIs given to a server that asks for roots. Default: none."""
 
     sampling: ConfigText = Field("ask", examples=["decline"])
     """Answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer.
@@ -361,10 +370,9 @@ TransportText = Annotated[
 def _root(value: Any) -> str:
     root = _scalar(value)
     try:
-        if "://" not in root:
-            os.fsencode(root)
-    except UnicodeEncodeError:
-        raise _wrong(f"{foreign_files.shown(ascii(root))} is not a path") from None
+        root_uri(root)
+    except TargetError as error:
+        raise _wrong(error.message) from None
     return root
 
 

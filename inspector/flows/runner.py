@@ -22,7 +22,7 @@ from inspector.client.inbox import TOPICS, StandingAnswers
 from inspector.compare.json_places import places
 from inspector.config.foreign_files import nearest
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.config.text_checks import checked_headers
+from inspector.config.text_checks import checked_headers, root_uri
 from inspector.errors import InspectorError, ServerError, TargetError, UsageError
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
@@ -310,13 +310,13 @@ class FlowRun:
         if self.dry:
             return await self._check(number, step, row)
         before, self._before_step = self._before_step, len(self.session.journal)
-        if isinstance(step, models.WaitStep):
-            return await self._wait(number, step, row, before)
         try:
+            if isinstance(step, models.WaitStep):
+                return await self._wait(number, step, row, before)
             if isinstance(step, models.NotifyStep):
                 return self._notify(number, step, row)
             return await self._request(number, step, row)
-        except TargetError as error:  # A header with the value of a variable in it.
+        except TargetError as error:  # A header or a root with the value of a variable in it.
             return self._made(number, step, row, outcome="failed", error=f"{error.message}.")
 
     async def _use(self, number: int, step: models.UseStep, row: int) -> StepResult:
@@ -739,16 +739,8 @@ def standing_of(answer: dict[str, Any], base: StandingAnswers) -> StandingAnswer
     if "sampling" in answer:
         found = replace(found, sampling=answer["sampling"])
     if "roots" in answer:
-        found = replace(found, roots=tuple(_root(each) for each in answer["roots"]))
+        found = replace(found, roots=tuple(map(root_uri, answer["roots"])))
     return found
-
-
-def _root(word: str) -> str:
-    import re
-
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
-        return word
-    return Path(word).expanduser().absolute().as_uri()
 
 
 def topics_answered(flow: Flow) -> set[str]:

@@ -179,6 +179,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (HEAD + "steps:\n  - call: x\n    headers: {'X A': a}\n", 4, 15, "is not a header name"),
         (HEAD + "steps:\n  - call: x\n    headers: {X: \"a\\nB: c\"}\n", 4, 15, "contains a line break"),
         (HEAD + "steps:\n  - call: x\n    headers: {Host: a, host: b}\n", 4, 14, "one Host header"),
+        (HEAD + "steps:\n  - call: x\n    answer: {roots: [., 'https://x']}\n", 4, 25, "is not a file: URI"),
         (HEAD + "steps:\n  - wait: '{{a}}'\n", 3, 11, "Variables are not inserted in “wait”."),
         (STEP + "{same_as: '{{a}}.json'}\n", 4, 23, "Variables are not inserted in “same_as”."),
         (HEAD + "steps:\n  - call: x\n    capture: {a: '$.b[{{i}}'}\n", 4, 18, "is not a path"),

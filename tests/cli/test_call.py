@@ -347,4 +347,4 @@ def test_a_tool_that_cannot_ask_in_this_revision_names_one_that_can(run: Run, sc
     }
     ran = run("call", "refund", *script(server__discover={"result": discovered}, tools__call=failed))
     assert ran.code == 1
-    assert "Try 2025-11-25. Choose it with --protocol." in ran.err
+    assert "Try 2025-11-25. Choose it with --protocol 2025-11-25." in ran.err

@@ -188,23 +188,21 @@ def send(**message):
 def tell(method, id, **params):
     params["_meta"] = {"io.modelcontextprotocol/subscriptionId": id}
     send(method="notifications/" + method, params=params)
-newest = None
 for line in sys.stdin:
     message = json.loads(line)
     if message["method"] == "server/discover":
         send(id=message["id"], result=%r)
     elif message["method"] == "subscriptions/listen":
-        newest = message["id"]
-        wanted = message["params"]["notifications"]
-        tell("subscriptions/acknowledged", newest, notifications=wanted if %r else {})
-    elif message["method"] == "notifications/cancelled":  # the stream before the newest one has been replaced
-        tell("tools/list_changed", newest)
-        send(id=newest, result={"resultType": "complete"})
+        id, wanted = message["id"], message["params"]["notifications"]
+        tell("subscriptions/acknowledged", id, notifications=wanted if %r else {})
+        if %r:
+            tell("tools/list_changed", id)
+            send(id=id, result={"resultType": "complete"})
 """
 
 
 def modern(*, agrees: bool) -> list[str]:
-    return ["--", sys.executable, "-S", "-c", MODERN % (DISCOVERED, agrees)]
+    return ["--", sys.executable, "-S", "-c", MODERN % (DISCOVERED, agrees, agrees)]
 
 
 def test_a_subscription_that_the_server_ends_is_over(run: Run) -> None:

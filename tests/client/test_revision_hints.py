@@ -41,5 +41,7 @@ def test_a_failure_that_comes_from_the_revision_says_which_one_to_try(
     revision: str, error: InspectorError | None, value: Any, said: str
 ) -> None:
     found = revision_hint(revision, error, value)
-    assert found.endswith(said)
-    assert bool(found) == bool(said)
+    assert (found is not None) == bool(said)
+    if found is not None:
+        assert found.text.endswith(said)
+        assert found.revision in said

@@ -21,6 +21,12 @@ if not tried.exists():
     sys.exit(3)
 {COUNTING}
 """
+CHATTY = """
+import sys
+for n in range(40):
+    print("line", n, "x" * 40, file=sys.stderr)
+sys.exit("fatal: database gone")
+"""
 
 
 def fails_once(home: Path) -> StdioTarget:
@@ -40,6 +46,16 @@ async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> No
             assert words in text
         assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy report")
         assert "Messages" in text, "the log stays"
+
+
+async def test_the_last_line_of_stderr_is_in_view_on_a_small_screen_and_all_are_copied(home: Path) -> None:
+    (home / "chatty.py").write_text(CHATTY)
+    async with running(StdioTarget((sys.executable, str(home / "chatty.py"))), size=NARROW) as (app, pilot):
+        await shows(app, pilot, "fatal: database gone")
+        assert "before them in the messages" in screen_text(app)
+        await pilot.press("c")
+        await shows(app, pilot, "Copied the error report.")
+        assert sum(line.strip().startswith("line ") for line in app.clipboard.splitlines()) > 10
 
 
 async def test_r_tries_again(home: Path) -> None:

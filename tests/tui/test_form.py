@@ -603,12 +603,16 @@ async def test_no_fields_can_have_the_focus_all_the_same():
 
 
 async def test_a_schema_that_cannot_be_used_is_reported_and_the_form_works():
-    view = made({"type": "object", "properties": {"a": TEXT}, "$schema": "https://no.such/dialect", "required": 7})
+    fields = {"a": TEXT, "b": TEXT}
+    view = made({"type": "object", "properties": fields, "$schema": "https://no.such/dialect", "required": 7})
     app = stage(view)
     async with app.run_test(size=(70, 10)) as pilot:
         await checked(pilot, view)
         assert "cannot be validated:" in screen_text(app)
+        assert view.note() == [("not validated", "finding")]
         await pilot.press("x")
+        await checked(pilot, view)
+        assert "too many fields" not in screen_text(app)
         assert view.value == {"a": "x"}
 
 

@@ -226,7 +226,7 @@ async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() ->
         await pilot.press("ctrl+r")
         await shows(app, pilot, "not support that; 2025-11-25 does.")
         await shows(app, pilot, "f9 other revision")
-        await pilot.press("f9", "up", "up", "enter")
+        await pilot.press("f9", "enter")  # the cursor is on the revision that the hint names
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-11-25")
         await becomes(app, pilot, lambda: "not support that" not in screen_text(app), "said of another revision")
         assert "other revision" not in screen_text(app)

@@ -43,6 +43,13 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         await shows(app, pilot, "Open now")
         assert isinstance(app.screen, StartScreen)
         assert any("alpha" in line and "connected" in line for line in screen_lines(app))
+        assert "recording now" not in screen_text(app), "the session stands above"
+        await shows(app, pilot, "open now")
+        await pilot.press("down", "enter")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "no second session of one entry")
+        assert len(app.sessions.opened) == 1
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list again")
         await pilot.press("down", "down", "enter")
         await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
         first, second = app.sessions.opened

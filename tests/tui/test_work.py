@@ -398,7 +398,9 @@ async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "Not connected" in screen_text(app))
+        await settle(pilot, lambda: "Not sent: not connected to the server." in screen_text(app))
+        await session.reopen()
+        await settle(pilot, lambda: "Not sent" not in screen_text(app))
 
 
 async def test_nothing_to_show_is_no_trouble(tmp_path: Path) -> None:
@@ -546,12 +548,11 @@ async def test_the_view_is_remembered_for_the_tool(tmp_path: Path) -> None:
 
 
 async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
+    async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "ask-user")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        app.work.work.call._paused_at -= 14
-        app.work.work.call.started -= 14
+        session.journal._zero -= 14 * 10**9
         await pilot.press("ctrl+d")
         await settle(pilot, lambda: " yours" in screen_text(app) and app.work.result.answer is not None)
         outcome = app.work.result.answer.outcome
@@ -560,3 +561,4 @@ async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
         assert re.search(r"\d m?s \+14\.\d s yours$", outcome.time)
         assert outcome.time in screen_text(app)
         assert outcome.in_brief[0] == outcome.time.partition(" +")[0]
+        assert round(session.latency * 1e6) == outcome.server_time, "the header has the same figure"

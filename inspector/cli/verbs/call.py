@@ -115,7 +115,7 @@ def _other_revision(session: Session, error: ServerError | None, body: Any) -> s
     from inspector.client.revision_hints import revision_hint
 
     found = revision_hint(session.server.revision, error, body)
-    return f"{found} Choose it with --protocol." if found else ""
+    return f"{found.text} Choose it with --protocol {found.revision}." if found is not None else ""
 
 
 async def _unlisted(session: Session, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from array import array
 from collections.abc import Iterator
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 MAX_SIZE = 1 << 53
+_JSON = (".json", ".har")
+"""The suffixes of formats that are one JSON document."""
 
 
 def run(invocation: Invocation) -> int:
@@ -47,10 +50,17 @@ def run(invocation: Invocation) -> int:
         if FORMATS[to].findings and not judged:
             _judge(journal)
         notes: list[str] = []
+        facts = {"file": str(source), "format": to}
+        to_stdout = written is None or is_stdout(written)
+        if out.json and to_stdout and not FORMATS[to].suffix.endswith(_JSON):
+            text = io.StringIO()
+            notes = export(journal, to, text, numbers)
+            out.document({**facts, "content": text.getvalue(), "notes": notes})
+            return 0
         with text_file(written or output("-"), out, force=forced(invocation)) as file:
             notes = export(journal, to, file, numbers)
-        if out.json and written is not None:
-            out.document({"file": str(source), "format": to, "written": str(written), "notes": notes})
+        if out.json and not to_stdout:
+            out.document({**facts, "written": str(written), "notes": notes})
             return 0
         for note in notes:
             out.note(f"note: {out.safe(note)}")

@@ -268,6 +268,8 @@ class PendingRequests:
         """Receives each call that has ended."""
         self.latency = 0.0
         """Seconds for the latest response to a request of the user or a list."""
+        self.latency_n = 0
+        """The event of that response."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -324,7 +326,7 @@ class PendingRequests:
             else:
                 self.done(call, message["result"])
         if not call.background:
-            self.latency = call.server_time
+            self.latency, self.latency_n = call.server_time, call.answer_n
         return call
 
     def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
@@ -359,7 +361,7 @@ class PendingRequests:
             return False
         call.answer_n = response.n
         if not call.background:
-            self.latency = call.server_time
+            self.latency, self.latency_n = call.server_time, call.answer_n
         self._changed()
         return True
 

@@ -8,6 +8,7 @@ opened. Values are never changed in place: the result of `value()` stays as it w
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from inspector.errors import SchemaError, UsageError
@@ -91,21 +92,23 @@ class Form:
         """The form's own value as a field."""
         return self._field("", self.schema, self._value, "", -1, required=True)
 
-    def fields(self, limit: int = FIELD_LIMIT) -> list[Field]:
+    def fields(self) -> list[Field]:
         """Return the visible fields in order, those of open objects and arrays after them.
 
         These are the members of an object, or the one field of another schema.
         """
+        found = list(islice(self._fields(), FIELD_LIMIT + 1))
+        self.truncated = len(found) > FIELD_LIMIT
+        return found[:FIELD_LIMIT]
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether there is anything to fill in."""
+        return next(self._fields(), None) is not None
+
+    def _fields(self) -> Iterator[Field]:
         root = self.root
-        found: list[Field] = []
-        self.truncated = False
-        shown = self._below(root, self.schema) if root.kind == "object" else self._with_below(root, self.schema)
-        for field in shown:
-            if len(found) >= limit:
-                self.truncated = True
-                break
-            found.append(field)
-        return found
+        return self._below(root, self.schema) if root.kind == "object" else self._with_below(root, self.schema)
 
     def field(self, path: str) -> Field:
         """Return one field, visible or not. Raises `UsageError` if the form has none at this path."""

@@ -463,13 +463,20 @@ def _given_up(words: str, role: str) -> Callable[[View], list[Piece]]:
     return say
 
 
+def _lost(facts: View) -> list[Piece]:
+    """The end of the connection, or that of one request with it."""
+    if "for" in facts.members:
+        return [("a request lost its connection", "error")]
+    return _failure("the connection was lost")(facts)
+
+
 _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "spawn": _spawned,
     "exit": _exited,
     "closed": lambda facts: ["the server closed its output" if facts.text("by") == "server" else "closed"],
     "ready": _ready,
     "failed": _failure("no connection"),
-    "lost": _failure("the connection was lost"),
+    "lost": _lost,
     "error": _failure("the request failed"),
     "negotiation": lambda facts: ["negotiation: ", (one_line(facts.text("text")), "normal")],
     "reopen": lambda facts: ["reconnecting"],

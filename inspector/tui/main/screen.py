@@ -724,7 +724,7 @@ class MainScreen(Screen[None]):
 
     def action_revision(self) -> None:
         """Choose revision and era, and reconnect with them."""
-        self.connection.choose_revision()
+        self.connection.choose_revision(self.panes.work.suggested_revision)
 
     def action_extensions(self) -> None:
         """Choose the extensions that our client offers, and reconnect with them."""

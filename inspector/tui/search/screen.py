@@ -36,6 +36,8 @@ PATIENCE = 0.12
 """Seconds without a key before messages and recordings are searched."""
 SHOWN = 5
 """Rows of a group while all groups are shown."""
+_AT_ONCE = 0.005
+"""Seconds for which items are searched before a key is looked for."""
 _DRAWN = 0.05
 """Seconds between two drawings while a thread searches."""
 _NAME = 26
@@ -217,10 +219,13 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             self._draw()
             return
         self._list.empty = f"Looking {signs_now().cut}"
-        for at, hit in enumerate(self._in_memory(words)):
-            self._rows.add(hit)
-            if at % 500 == 499:
+        until = time.monotonic() + _AT_ONCE
+        for hit in self._in_memory(words):
+            if hit is not None:
+                self._rows.add(hit)
+            if time.monotonic() > until:
                 await asyncio.sleep(0)
+                until = time.monotonic() + _AT_ONCE
         self._draw()
         await asyncio.sleep(PATIENCE)
         worker = get_current_worker()
@@ -247,7 +252,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._list.empty = "Nothing has all of these words."
         self._draw()
 
-    def _in_memory(self, words: SearchTerms) -> Iterator[SearchHit]:
+    def _in_memory(self, words: SearchTerms) -> Iterator[SearchHit | None]:
         if self._session is not None:
             catalog = self._session.catalog
             yield from sources.items(words, catalog, "tools")

@@ -95,11 +95,11 @@ class SessionConnection:
         if session is not None:
             self._screen.run_worker(self._log_level(session), exclusive=True, group="dialog")
 
-    def choose_revision(self) -> None:
-        """Ask for revision and era, and reconnect with them."""
+    def choose_revision(self, suggested: str = "") -> None:
+        """Ask for revision and era, and reconnect with them. The cursor is on the suggested one."""
         session = self._session.commands
         if session is not None:
-            self._screen.run_worker(self._revision(session), exclusive=True, group="dialog")
+            self._screen.run_worker(self._revision(session, suggested), exclusive=True, group="dialog")
 
     def choose_extensions(self) -> None:
         """Ask for an extension to offer, or not to offer any more, and reconnect."""
@@ -165,11 +165,11 @@ class SessionConnection:
             elif time.monotonic() - app.key_came < KEY_TIME:
                 time.sleep(REST)
 
-    async def _revision(self, session: Commands) -> None:
+    async def _revision(self, session: Commands, suggested: str) -> None:
         choices = [("auto", "detect what the server supports")]
         choices += [(name, f"{features(name).era} era") for name in reversed(REVISIONS)]
         current = session.options.protocol or (session.server.revision if session.server.known else "auto")
-        chosen = await self._screen.app.push_screen_wait(Choose("Revision and era", choices, current))
+        chosen = await self._screen.app.push_screen_wait(Choose("Revision and era", choices, suggested or current))
         if chosen is None:
             return
         protocol = "" if chosen == "auto" else chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -17,7 +18,7 @@ from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import ConnectionStep, beside_error, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
-from inspector.text import safe
+from inspector.text import quantity, safe
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.actions import LoginWork
@@ -31,12 +32,20 @@ from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.wrapping import wrap
 
 if TYPE_CHECKING:
     from inspector.doctor.diagnosis import FailureCause
 
 _PLAIN_WIDTH = 100
 """Width in cells of the steps in a copied text."""
+
+
+_FRAME = 5
+"""Lines of the pane beside the facts: its edge, its keys, and the heading of stderr with the line above it."""
+
+_LEAST_LINES = 3
+"""Lines of stderr that are shown even if the pane has to scroll."""
 
 
 class FailedPane(Container):
@@ -134,7 +143,7 @@ class FailedPane(Container):
             self._examination.stop()
             self._examination = None
         told = (int(time.monotonic() * 2), len(self.session.journal)) if self._connecting else ()
-        seen = (self.session.changes["phase"], self.size.width, self._examined, self._cause, told)
+        seen = (self.session.changes["phase"], self.size.width, self.size.height, self._examined, self._cause, told)
         if seen == self._seen:
             return
         if self._seen[:1] != seen[:1]:
@@ -190,7 +199,7 @@ class FailedPane(Container):
             self._cause = cause
             self.tick()
 
-    def _rows(self, width: int) -> list[Row]:
+    def _rows(self, width: int, *, whole: bool = False) -> list[Row]:
         if self._examination is not None:
             return self._examination.rows(width)
         error = self.session.error
@@ -205,9 +214,8 @@ class FailedPane(Container):
             steps = [*beside_error(steps, error.code, "no answer without a login"), *self._login_step()]
         rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
-            rows += [Row(), Row([("stderr, last lines", "muted")])]
-            for line in error.stderr:
-                rows += paragraph(line, indent=2)
+            room = max(self.size.height - _height(rows, width) - _FRAME, _LEAST_LINES)
+            rows += _last_lines(error.stderr, width, room if not whole else len(error.stderr) * width)
         if cause is not None and (cause.fix.text or cause.fix.command):
             return rows
         if error.hint and not (isinstance(error, ServerExited) and error.stderr):
@@ -232,7 +240,7 @@ class FailedPane(Container):
 
             self.post_message(Copy(paste(found, f"inspector {__version__}"), "the doctor's report"))
             return
-        words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH))}"
+        words = f"{safe(self.session.target.describe())}\n\n{plain(self._rows(_PLAIN_WIDTH, whole=True))}"
         self.post_message(Copy(words, "the error report"))
 
     def action_doctor(self) -> None:
@@ -285,3 +293,21 @@ class FailedPane(Container):
             self._examination.stop()
             self._examination = None
         self.post_message(self.Again())
+
+
+def _last_lines(lines: Sequence[str], width: int, room: int) -> list[Row]:
+    """Return the last lines of stderr that fit: the very last one names the cause most often."""
+    shown: list[Row] = []
+    for at in range(len(lines) - 1, -1, -1):
+        more = paragraph(lines[at], indent=2)
+        room -= _height(more, width)
+        if room < 0 and shown:
+            head = f"stderr, last lines; {quantity(at + 1, 'line')} before them in the messages"
+            return [Row(), Row([(head, "muted")]), *shown]
+        shown = [*more, *shown]
+    return [Row(), Row([("stderr, last lines", "muted")]), *shown]
+
+
+def _height(rows: list[Row], width: int) -> int:
+    """Return the lines that rows need when they are wrapped."""
+    return sum(len(wrap(plain([row]), width, row.hang)) for row in rows)

@@ -30,15 +30,21 @@ KEPT = "*"
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """An entry of a config file, the result of its last opening, and whether it needs consent."""
+    """An entry of a config file, the result of its last opening, and whether it needs consent.
+
+    `opened` is a live session of this window with the server.
+    """
 
     entry: ServerEntry
     last: LastOpen | None = None
     asks: bool = False
+    opened: OpenSession | None = None
 
     @property
     def state(self) -> tuple[str, str]:
         """The last result in a few words, and its role."""
+        if self.opened is not None:
+            return "open now", "received"
         if self.entry.disabled:
             return "disabled", "muted"
         if self.asks:

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -246,17 +247,23 @@ class StartScreen(Screen[None]):
             lines: list[Pieces] = [["Type a target above and press ", ("enter", "key"), "."], ""]
             lines += [[("  " + f"{example:<{width}}", "bright"), (kind, "muted")] for example, kind in EXAMPLES]
             groups.append(Group("demo", "Examples", [Demo()], lines=[*lines, ""]))
+        live = {_source(one): one for one in self.sessions.opened if one.session.commands is not None}
+        configured = [replace(one, opened=live.get((one.entry.name, str(one.entry.path)))) for one in self._configured]
         files = len({thing.entry.path for thing in self._configured})
         where = f"{len(self._configured)} from {quantity(files, 'file')}" if files else "0"
         if self._problems:
             where += f"  {quantity(len(self._problems), 'problem')}"
         note = NO_SERVER if self.config is None else f"{self.config} has no servers."
-        groups.append(Group("configured", "Configured", self._configured, note, where, self._problems))
+        groups.append(Group("configured", "Configured", configured, note, where, self._problems))
         room = "0"
         if self._recordings:
             octets = sum(info.size for info in self._recordings)
-            room = f"{len(self._recordings)} recordings  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
-        groups.append(Group("recordings", "Recordings", self._recordings, NO_RECORDING, room))
+            room = quantity(len(self._recordings), "recording")
+            room += f"  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
+        # Those of this window's sessions stand above, as sessions.
+        own = {one.session.journal.path for one in self.sessions.opened if one.session.commands is not None}
+        recordings = [info for info in self._recordings if info.path not in own]
+        groups.append(Group("recordings", "Recordings", recordings, "" if self._recordings else NO_RECORDING, room))
         if self._searched or self._registry_note:
             facts = f"{len(self._in_registry)} in {self.settings.registry}"
             groups.append(Group("registry", "Registry", self._in_registry, self._registry_note, facts))
@@ -304,7 +311,9 @@ class StartScreen(Screen[None]):
         thing = self._list.thing
         front = self.sessions.front
         enter = {OpenSession: "switch", RecordingInfo: "replay"}.get(type(thing), "open") if thing is not None else ""
-        enter = "return" if thing is not None and thing is front else enter
+        opened = thing.opened if isinstance(thing, Configured) else thing
+        if isinstance(opened, OpenSession):
+            enter = "return" if opened is front else "switch"
         shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
         back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
         if isinstance(self.focused, Editor):
@@ -425,6 +434,8 @@ class StartScreen(Screen[None]):
     def _open(self, thing: Thing | None, first: First = "", *, beside: bool = False) -> None:
         if isinstance(thing, OpenSession):
             self.post_message(ShowSession(thing))
+        elif isinstance(thing, Configured) and thing.opened is not None and not (first or beside):
+            self.post_message(ShowSession(thing.opened))
         elif isinstance(thing, Configured):
             self._open_entry(thing.entry, first, beside)
         elif isinstance(thing, RecordingInfo):
@@ -619,6 +630,12 @@ class StartScreen(Screen[None]):
         """Quit; asks first if any session has a call in flight."""
         if await leave_calls(self.app, self.sessions.in_flight(), "Quit with a call in flight?", "leave"):
             self.app.exit(0)
+
+
+def _source(opened: OpenSession) -> tuple[str, str]:
+    """Return the name and the config file of a session's target; both empty if it was typed."""
+    target = opened.session.target
+    return ("", "") if isinstance(target, RecordingTarget) else (target.name, target.source)
 
 
 def _is_target(text: str) -> bool:

@@ -161,7 +161,9 @@ class FormView(VerticalScroll, can_focus=False):
             found += ["  "] * bool(found) + [(f"{missing} required", "muted")]
         if found:
             return found
-        return [(f"{signs_now().done} valid", "received")] if self.form.fields(1) else ""
+        if self.form.problem:
+            return [("not validated", "finding")]
+        return [(f"{signs_now().done} valid", "received")] if self.form.has_fields else ""
 
     def _is_missing(self, path: str) -> bool:
         here = [widget for (known, _), widget in self._slots.items() if known == path]

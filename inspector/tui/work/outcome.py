@@ -135,6 +135,11 @@ def of_call(call: Call, journal: Journal) -> CallOutcome:
         took = journal.index.duration(call.n) or took
     by_us = call.fate == "cancelled"
     person = min(round(call.person_time * 1_000_000), took)
+    if not call.late and 0 < call.answer_n <= journal.index.count and journal.index.pair(call.answer_n) == call.n:
+        # One request: by the times of the recording, as the log shows it.
+        found = durations.took(journal.index, call.n)
+        if found is not None:
+            took, person = found.server + found.person, found.person
     return CallOutcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
 
 

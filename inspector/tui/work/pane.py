@@ -52,6 +52,9 @@ PATIENCE = 0.3
 READ_TIME = 0.5
 """Seconds that a question is shown before keys of the list answer it."""
 
+CONNECTING = "Not sent: still connecting to the server."
+NOT_CONNECTED = "Not sent: not connected to the server."
+
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
 
@@ -270,12 +273,12 @@ class WorkPane(Container):
         if session is None:
             return
         if session.phase != "ready":
-            work.problem = "Not connected to the server."
+            work.problem = CONNECTING if session.phase == "connecting" else NOT_CONNECTED
         else:
             try:
                 work.call = work.catalog_item.send(session, event.arguments, as_task=event.as_task)
                 work.sent = event.arguments
-                work.problem = work.revision_hint = ""
+                work.problem, work.revision_hint = "", None
             except InspectorError as error:
                 refuse(work, error)
         if self._zoomed == "request" and work.call is not None:
@@ -372,6 +375,7 @@ class WorkPane(Container):
         if seen != self._seen:
             self._seen = seen
             self._forget_revision_hints()
+            self._forget_connection_problems()
             for work in self.work_items.all():
                 if settle(work, self.session.journal):
                     self._ended(work)
@@ -390,6 +394,12 @@ class WorkPane(Container):
             if self._recorded is not None:
                 self._draw_recorded()
 
+    @property
+    def suggested_revision(self) -> str:
+        """The revision that may work where the shown call failed; `""` if the failure says nothing about it."""
+        hint = self.work.revision_hint if self.work is not None else None
+        return hint.revision if hint is not None else ""
+
     def _forget_revision_hints(self) -> None:
         """Drop hints about a revision that is no longer in use."""
         revision = self.session.server.revision
@@ -398,7 +408,15 @@ class WorkPane(Container):
         self._revision = revision
         for work in self.work_items.all():
             if work.revision_hint:
-                work.revision_hint = ""
+                work.revision_hint = None
+                if work is self.work:
+                    self.request.redraw()
+
+    def _forget_connection_problems(self) -> None:
+        """Drop the reasons why calls were not sent, when there is a connection again."""
+        for work in self.work_items.all() if self.session.phase == "ready" else ():
+            if work.problem in (CONNECTING, NOT_CONNECTED):
+                work.problem = ""
                 if work is self.work:
                     self.request.redraw()
 
@@ -430,7 +448,9 @@ class WorkPane(Container):
         if question is not None:
             if question is not self.asking.question or self.asking.is_stale:
                 self._puts.want(question)
-            self._swap(self.asking)
+            if question is self.asking.question or self._lower is self.asking:
+                # Until the pane has the question, it would show an old one.
+                self._swap(self.asking)
         elif work is not None and work.is_running and work.call is not None:
             self.running.show(work.call)
             self._swap(self.running)
@@ -715,7 +735,7 @@ class WorkPane(Container):
     async def _put_question(self, question: Question) -> None:
         within = self.asking.has_focus_within
         await self.asking.show(question)
-        self._share_room()
+        self._draw_lower()
         if (within or self._focus_question) and self._lower is self.asking:
             self.asking.focus_inside()
         self._focus_question = False

@@ -190,7 +190,7 @@ class RequestPane(CompactPane):
         self._touched = known is not None
         self._key = key
         self._form.disabled = self.session.commands is None
-        self._form.set_class(not form.fields(1), "-bare")
+        self._form.set_class(not form.has_fields, "-bare")
         self.fit()
         while len(self._kept) > VIEWS_KEPT:
             await self._kept.popitem(last=False)[1].remove()
@@ -203,8 +203,8 @@ class RequestPane(CompactPane):
             return
         about: list[Paragraph] = list(work.catalog_item.about)
         if work.revision_hint:
-            # Before the description, whose end may be cut.
-            about.insert(0, (f"{signs_now().finding} {work.revision_hint}", "finding"))
+            # What happened stands before the description, whose end may be cut.
+            about.insert(0, (f"{signs_now().finding} {work.revision_hint.text}", "finding"))
         reasons = (
             self.session.refused_tools.get(work.catalog_item.address)
             if work.catalog_item.list_name == "tools"
@@ -213,7 +213,7 @@ class RequestPane(CompactPane):
         if reasons:
             about.append((f"{signs_now().finding} It must not be called over HTTP: {'; '.join(reasons)}.", "finding"))
         if work.problem:
-            about.append((work.problem, "error"))
+            about.insert(0, (work.problem, "error"))
         self._about.show(about)
         more = hints(self, "form.about")
         self._about.more = " ".join(f"{hint.label} {hint.title}" for hint in more)

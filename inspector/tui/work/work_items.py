@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.client.engine.pending_requests import Call
+from inspector.client.revision_hints import RevisionHint
 from inspector.client.state.calls import CallState
 from inspector.config.server_memory import ServerMemory
 from inspector.errors import InspectorError
@@ -78,7 +79,7 @@ class WorkItem:
         """Arguments of an earlier session that were typed and not sent."""
         self.is_edited = False
         """The form was changed since the newest call: it is kept as a draft."""
-        self.revision_hint = ""
+        self.revision_hint: RevisionHint | None = None
         """How the revision in use causes the failure of the newest call."""
         self.problem = ""
         """Why the newest request could not be sent, or the subscription failed."""
