@@ -316,8 +316,8 @@ class UrlDoctor:
                     cause=f"The server at this URL uses {name}.",
                 )  # fmt: skip
                 return
-        if not first.speaks:
-            await other_paths.look(self.chart, web, url, self.limits.paths)
+        if not first.speaks and await other_paths.look(self.chart, web, url, self.limits.paths) is None:
+            await other_paths.look_for_card(self.chart, self.target, url, self.limits.paths)
 
 
 def _tried(tried: PortAttempt) -> str:
