@@ -25,10 +25,13 @@ _SCHEMES = ("https", "http", "wss", "ws")
 BY_SPECIFICATION = "by the specification"
 """The origin of a source that no page declares."""
 _DEFAULT = (
-    ("default-src", ("'none'",)), ("script-src", ("'self'", "'unsafe-inline'")),
-    ("style-src", ("'self'", "'unsafe-inline'")), ("img-src", ("'self'", "data:")),
-    ("media-src", ("'self'", "data:")), ("connect-src", ("'none'",)),
-)  # fmt: skip
+    ("default-src", ("'none'",)),
+    ("script-src", ("'self'", "'unsafe-inline'")),
+    ("style-src", ("'self'", "'unsafe-inline'")),
+    ("img-src", ("'self'", "data:")),
+    ("media-src", ("'self'", "data:")),
+    ("connect-src", ("'none'",)),
+)
 """Stable 2026-01-26, "Restrictive Default": a MUST there, a SHOULD in the draft."""
 _BUILT = (
     ("default-src", ("'none'",), "", ""),
@@ -108,16 +111,19 @@ def page_policy(ui: Any) -> PagePolicy:
     declared = {key: _domains(key, csp[key], found) if key in csp else () for key in LISTS}
     return PagePolicy(
         tuple(
-            Directive(name, (
-                *(PolicySource(each, BY_SPECIFICATION) for each in given),
-                *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
-                *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
-            ))
+            Directive(
+                name,
+                (
+                    *(PolicySource(each, BY_SPECIFICATION) for each in given),
+                    *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
+                    *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
+                ),
+            )
             for name, given, key, otherwise in _BUILT
         ),
         False,
         tuple(found),
-    )  # fmt: skip
+    )
 
 
 def _by_specification(values: tuple[str, ...]) -> tuple[PolicySource, ...]:

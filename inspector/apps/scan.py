@@ -35,19 +35,30 @@ _CALLS = re.compile(
 """The call before a URL; runs of blanks are one blank."""
 _QUOTES = ("'", '"', "`")
 _BY_TAG = {
-    ("script", "src"): "script-src", ("link", "href"): "style-src", ("img", "src"): "img-src",
-    ("image", "href"): "img-src", ("iframe", "src"): "frame-src", ("frame", "src"): "frame-src",
-    ("embed", "src"): "object-src", ("object", "data"): "object-src", ("audio", "src"): "media-src",
-    ("video", "src"): "media-src", ("video", "poster"): "img-src", ("source", "src"): "media-src",
-    ("track", "src"): "media-src", ("input", "src"): "img-src", ("base", "href"): "base-uri",
-}  # fmt: skip
+    ("script", "src"): "script-src",
+    ("link", "href"): "style-src",
+    ("img", "src"): "img-src",
+    ("image", "href"): "img-src",
+    ("iframe", "src"): "frame-src",
+    ("frame", "src"): "frame-src",
+    ("embed", "src"): "object-src",
+    ("object", "data"): "object-src",
+    ("audio", "src"): "media-src",
+    ("video", "src"): "media-src",
+    ("video", "poster"): "img-src",
+    ("source", "src"): "media-src",
+    ("track", "src"): "media-src",
+    ("input", "src"): "img-src",
+    ("base", "href"): "base-uri",
+}
 _BY_CALL = {"connect": "connect-src", "script": "script-src", "style": "style-src", "image": "img-src"}
 _RAW_TEXT = ("script", "style", "template", "noscript", "svg", "head")
-_BLOCKS = frozenset((
-    "p", "div", "br", "li", "ul", "ol", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article",
-    "header", "footer", "main", "nav", "form", "fieldset", "pre", "blockquote", "dt", "dd", "dl", "button", "label",
-    "option", "hr", "title", "select", "textarea",
-))  # fmt: skip
+_BLOCKS = frozenset(
+    """
+    p div br li ul ol tr table h1 h2 h3 h4 h5 h6 section article header footer main nav form fieldset pre blockquote dt
+    dd dl button label option hr title select textarea
+    """.split()
+)
 
 
 class LoadedUrl(NamedTuple):

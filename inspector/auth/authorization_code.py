@@ -55,9 +55,12 @@ def check(server: AuthorizationServer) -> AuthFlow[None]:
     offered = server.challenge_methods
     if not server.authorization_endpoint:
         yield from record_step(
-            "authorize", "The metadata names no authorization endpoint", ok=False, rule="RFC 8414 section 2",
+            "authorize",
+            "The metadata names no authorization endpoint",
+            ok=False,
+            rule="RFC 8414 section 2",
             fix="Set “authorization_endpoint” to its URL.",
-        )  # fmt: skip
+        )
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} has no login page.",
             hint=Hint("Try another grant: see ", Parameter.GRANT, "."),
@@ -65,10 +68,13 @@ def check(server: AuthorizationServer) -> AuthFlow[None]:
     if not offered or "S256" not in offered:
         what = "does not say that it supports PKCE" if not offered else "does not support PKCE with S256"
         yield from record_step(
-            "authorize", f"The authorization server {what}", ok=False, rule="C-AUTH-12",
+            "authorize",
+            f"The authorization server {what}",
+            ok=False,
+            rule="C-AUTH-12",
             code_challenge_methods_supported=None if offered is None else list(offered),
-            fix="Add “code_challenge_methods_supported”: [\"S256\"] to its metadata.",
-        )  # fmt: skip
+            fix='Add “code_challenge_methods_supported”: ["S256"] to its metadata.',
+        )
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} {what}, so its codes could be stolen in transit.",
             hint="Its metadata must list S256 in “code_challenge_methods_supported”.",
@@ -121,9 +127,12 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     yield RegisterSecret(asked.state)
     host = url_checks.parts(asked.url.partition("?")[0]).host
     yield from record_step(
-        "authorize", f"To be completed in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
+        "authorize",
+        f"To be completed in the browser, at {safe(host, 200)}",
+        rule="C-AUTH-20",
+        host=host,
         asked=[[name, value] for name, value in parse_qsl(urlsplit(asked.url).query) if name not in _BOUND],
-    )  # fmt: skip
+    )
     given: list[tuple[str, str]] = []
     try:
         back = yield VisitPage(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
@@ -143,9 +152,11 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
         )
         raise
     yield from record_step(
-        "callback", "A code for the state of this login" + (" from the right issuer" if "iss" in dict(given) else ""),
-        rule="C-AUTH-29", came_with=_names(given),
-    )  # fmt: skip
+        "callback",
+        "A code for the state of this login" + (" from the right issuer" if "iss" in dict(given) else ""),
+        rule="C-AUTH-29",
+        came_with=_names(given),
+    )
     return code
 
 
@@ -218,8 +229,10 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
             f"The redirect is from “{safe(iss, 200)}”, but the request went to “{safe(asked.issuer, 200)}”. The "
             "redirect is rejected.",
             hint="“iss” must equal the issuer in the metadata, character by character (RFC 9207 section 2.4).",
-            rule="C-AUTH-29", expected=asked.issuer, found=iss,
-        )  # fmt: skip
+            rule="C-AUTH-29",
+            expected=asked.issuer,
+            found=iss,
+        )
     if "error" in values:
         raise _denied(values)
     if not (code := values.get("code", "")):

@@ -223,8 +223,11 @@ class Authorization:
             yield from record_step(
                 "server",
                 f"The server moved from {safe(old.issuer, 200)} to {safe(issuer, 200)}: "
-                "the grant from there is not sent any more", rule="C-AUTH-17", before=old.issuer, issuer=issuer,
-            )  # fmt: skip
+                "the grant from there is not sent any more",
+                rule="C-AUTH-17",
+                before=old.issuer,
+                issuer=issuer,
+            )
             yield StoreGrant(old.issuer, old.resource, None)
             self.grant = old = None
         if (yield from self._renewed_or_kept(refusal, challenge, found, token, effort)):

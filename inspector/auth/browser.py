@@ -268,9 +268,12 @@ def _start(command: Sequence[str], url: str) -> str:
     try:
         # A session of its own: Ctrl-C must not reach it, and a console browser must not use our terminal.
         process = subprocess.Popen(
-            [program, *filled], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [program, *filled],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
         status = process.wait(OPENING_SECONDS)
     except subprocess.TimeoutExpired:
         return ""  # The launcher still runs, so the browser is open.

@@ -75,9 +75,10 @@ class Fetcher:
         """Perform a fetch. Raises `FetchFailed` if it has no response."""
         started = time.perf_counter()
         facts: dict[str, Any] = {
-            "method": action.method, "url": safe(action.url, url_checks.MAX_LENGTH),
+            "method": action.method,
+            "url": safe(action.url, url_checks.MAX_LENGTH),
             "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
-        }  # fmt: skip
+        }
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._follow(action)

@@ -124,21 +124,29 @@ class _GrantRun:
         if client is None and before is not None and fits:
             client = before
             yield from record_step(
-                "registration", f"{safe(client.client_id, 100)}, from the last login", rule="C-AUTH-17",
+                "registration",
+                f"{safe(client.client_id, 100)}, from the last login",
+                rule="C-AUTH-17",
                 client_id=client.client_id,
-            )  # fmt: skip
+            )
         if client is None:
             client = yield from self._new_client(redirect_uri)
         forgotten = client is before and client.origin == "registered"
         try:
             asked = authorization_code.request(self._server, client, redirect_uri, self._resource, self._scope)
             word = yield from authorization_code.visit(asked, self._scope, doubtful=forgotten)
-            return (yield from self._token(client, {
-                "grant_type": "authorization_code",
-                "code": word,
-                "redirect_uri": redirect_uri,
-                "code_verifier": asked.verifier,
-            }, "code"))  # fmt: skip
+            return (
+                yield from self._token(
+                    client,
+                    {
+                        "grant_type": "authorization_code",
+                        "code": word,
+                        "redirect_uri": redirect_uri,
+                        "code_verifier": asked.verifier,
+                    },
+                    "code",
+                )
+            )
         except (Denied, TimedOut, TokenRefused) as error:
             # A server shows only the person that it does not know the client: the next login uses another one.
             mistyped = client.origin == "typed" and not isinstance(error, Denied)
@@ -221,14 +229,16 @@ class _GrantRun:
         who = OAuthClient(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
         if who.client_secret:
             yield RegisterSecret(who.client_secret)
-        asked = self._scoped({
-            "grant_type": TOKEN_EXCHANGE,
-            "requested_token_type": ID_JAG,
-            "audience": self._server.issuer,
-            "resource": self._resource,
-            "subject_token": options.idp_id_token,
-            "subject_token_type": ID_TOKEN,
-        })  # fmt: skip
+        asked = self._scoped(
+            {
+                "grant_type": TOKEN_EXCHANGE,
+                "requested_token_type": ID_JAG,
+                "audience": self._server.issuer,
+                "resource": self._resource,
+                "subject_token": options.idp_id_token,
+                "subject_token_type": ID_TOKEN,
+            }
+        )
         try:
             document = yield from token_endpoint.ask(provider, who, asked, self._means, what="the identity assertion")
             assertion = document.needed("access_token", longest=token_endpoint.MAX_TOKEN)
@@ -242,9 +252,13 @@ class _GrantRun:
             )
             raise
         yield from record_step(
-            "exchange", "The identity provider gave an assertion for this server", rule="C-AUTH-41",
-            audience=self._server.issuer, resource=self._resource, url=provider.token_endpoint,
-        )  # fmt: skip
+            "exchange",
+            "The identity provider gave an assertion for this server",
+            rule="C-AUTH-41",
+            audience=self._server.issuer,
+            resource=self._resource,
+            url=provider.token_endpoint,
+        )
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": assertion})
         return (yield from self._token(client, form, "enterprise"))
 
@@ -264,16 +278,30 @@ class _GrantRun:
         asked = form | {"resource": self._resource}
         try:
             document = yield from token_endpoint.ask(self._server, client, asked, self._means, key=self._key)
-            return (yield from token_endpoint.granted(
-                document, self._server, client, self._means, mcp_server=self._mcp_server, resource=self._resource,
-                asked=self._scope, kind=kind, key=self._key,
-            ))  # fmt: skip
+            return (
+                yield from token_endpoint.granted(
+                    document,
+                    self._server,
+                    client,
+                    self._means,
+                    mcp_server=self._mcp_server,
+                    resource=self._resource,
+                    asked=self._scope,
+                    kind=kind,
+                    key=self._key,
+                )
+            )
         except AuthorizationNeeded as error:
             if getattr(error, "error", "") not in ("authorization_pending", "slow_down"):
                 yield from record_step(
-                    "token", error.message, ok=False, rule="RFC 6749 section 5", url=self._server.token_endpoint,
-                    fix=error.hint, field=getattr(error, "field", "error"),
-                )  # fmt: skip
+                    "token",
+                    error.message,
+                    ok=False,
+                    rule="RFC 6749 section 5",
+                    url=self._server.token_endpoint,
+                    fix=error.hint,
+                    field=getattr(error, "field", "error"),
+                )
             raise
 
     def _redirect_uri(self, before: OAuthClient | None) -> AuthFlow[str]:

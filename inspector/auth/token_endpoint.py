@@ -123,9 +123,17 @@ def ask(
 
 
 def granted(
-    document: OAuthDocument, server: AuthorizationServer, client: OAuthClient, means: TokenContext, *,
-    mcp_server: str, resource: str, asked: tuple[str, ...] | None, kind: str, key: str = "",
-) -> AuthFlow[Grant]:  # fmt: skip
+    document: OAuthDocument,
+    server: AuthorizationServer,
+    client: OAuthClient,
+    means: TokenContext,
+    *,
+    mcp_server: str,
+    resource: str,
+    asked: tuple[str, ...] | None,
+    kind: str,
+    key: str = "",
+) -> AuthFlow[Grant]:
     """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `InvalidDocument` with the member."""
     for name in ("access_token", "refresh_token", "id_token"):
         if isinstance(value := document.values.get(name), str):
@@ -177,9 +185,16 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     try:
         document = yield from ask(server, grant.client, asked, means, key=grant.key, what="a new token")
         fresh = yield from granted(
-            document, server, grant.client, means, mcp_server=grant.server, resource=grant.resource,
-            asked=grant.asked, kind=grant.kind, key=grant.key,
-        )  # fmt: skip
+            document,
+            server,
+            grant.client,
+            means,
+            mcp_server=grant.server,
+            resource=grant.resource,
+            asked=grant.asked,
+            kind=grant.kind,
+            key=grant.key,
+        )
     except (TokenRefused, InvalidDocument) as error:
         yield from record_step("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
         raise
@@ -188,9 +203,12 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     if not fresh.refresh_token:
         fresh = replace(fresh, refresh_token=grant.refresh_token)
     yield from record_step(
-        "refresh", "Refreshed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
+        "refresh",
+        "Refreshed without the browser",
+        rule="C-AUTH-32",
+        url=server.token_endpoint,
         rotated=fresh.refresh_token != grant.refresh_token,
-    )  # fmt: skip
+    )
     return fresh
 
 
@@ -287,9 +305,14 @@ def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenCon
             hint=Hint("Set the file of its private key with ", Parameter.CLIENT_KEY, "."),
         )
     assertion = assertions.client_assertion(
-        client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
-        server.signing, means.now(),
-    )  # fmt: skip
+        client.client_id,
+        server.issuer,
+        options.client_key,
+        options.client_key_alg,
+        options.client_key_id,
+        server.signing,
+        means.now(),
+    )
     yield RegisterSecret(assertion)
     return assertion
 
@@ -308,11 +331,18 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
     missing = [each for each in asked or () if each not in grant.scope]
     claims = assertions.claims_of(grant.access_token) or {}
     yield from record_step(
-        "token", f"A {grant.token_type} token, {ends}, {renewed}", rule="RFC 6749 section 5.1",
-        token_type=grant.token_type, expires_in=lifetime, scope=list(grant.scope), missing=missing,
-        refresh=bool(grant.refresh_token), method=grant.client.method or None, resource=grant.resource,
+        "token",
+        f"A {grant.token_type} token, {ends}, {renewed}",
+        rule="RFC 6749 section 5.1",
+        token_type=grant.token_type,
+        expires_in=lifetime,
+        scope=list(grant.scope),
+        missing=missing,
+        refresh=bool(grant.refresh_token),
+        method=grant.client.method or None,
+        resource=grant.resource,
         claims={name: claims[name] for name in ("iss", "aud", "exp", "iat", "scope", "scp") if name in claims} or None,
-    )  # fmt: skip
+    )
 
 
 def _refused(

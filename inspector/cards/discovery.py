@@ -19,9 +19,14 @@ CATALOG = "/.well-known/ai-catalog.json"
 CARD_SUFFIX = "/server-card"
 OLD_CATALOG = "/.well-known/mcp/catalog.json"
 OLD_PLACES = (
-    OLD_CATALOG, "/.well-known/mcp/server-card", "/.well-known/mcp/server-card.json", "/.well-known/mcp-server-card",
-    "/.well-known/mcp.json", "/.well-known/mcp-server", "/server.json",
-)  # fmt: skip
+    OLD_CATALOG,
+    "/.well-known/mcp/server-card",
+    "/.well-known/mcp/server-card.json",
+    "/.well-known/mcp-server-card",
+    "/.well-known/mcp.json",
+    "/.well-known/mcp-server",
+    "/server.json",
+)
 """Places of older drafts, or in no text."""
 MAX_CARDS = 20
 """Cards of one catalog that are fetched."""

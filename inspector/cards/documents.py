@@ -23,9 +23,9 @@ _IDENTIFIER = re.compile(r"urn:air:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _TRANSPORTS = ("streamable-http", "sse")
 _LISTS = ("tools", "resources", "prompts", "capabilities", "packages")
-_RESERVED_HEADERS = frozenset((
-    "host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "cookie",
-))  # fmt: skip
+_RESERVED_HEADERS = frozenset(
+    ("host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "cookie")
+)
 _SECRETS = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ|(?:AKIA|ASIA)[A-Z0-9]{16})"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\bBearer +[A-Za-z0-9+/_.~-]{16,}"
@@ -140,9 +140,11 @@ def _member_problems(card: dict[str, Any]) -> Iterator[str]:
     if type(version) is str and _RANGE.search(version[:300]):
         yield f"The version {excerpt(version, 60)} is a range, not a version."
     kinds: tuple[tuple[str, type, str], ...] = (
-        ("websiteUrl", str, "a string"), ("icons", list, "a list"), ("repository", dict, "an object"),
+        ("websiteUrl", str, "a string"),
+        ("icons", list, "a list"),
+        ("repository", dict, "an object"),
         ("_meta", dict, "an object"),
-    )  # fmt: skip
+    )
     for key, kind, words in kinds:
         if key in card and type(card[key]) is not kind:
             yield f"{key} is {excerpt(card[key], 40)}, not {words}."

@@ -34,10 +34,21 @@ MAX_SERVERS = 5_000
 PAGE = 100
 API = "/v0.1/servers"
 _OFFICIAL = "io.modelcontextprotocol.registry/official"
-_SNAKE = frozenset((
-    "registry_type", "registry_name", "runtime_hint", "runtime_arguments", "package_arguments", "environment_variables",
-    "transport_type", "file_sha256", "version_detail", "website_url", "registry_base_url",
-))  # fmt: skip
+_SNAKE = frozenset(
+    (
+        "registry_type",
+        "registry_name",
+        "runtime_hint",
+        "runtime_arguments",
+        "package_arguments",
+        "environment_variables",
+        "transport_type",
+        "file_sha256",
+        "version_detail",
+        "website_url",
+        "registry_base_url",
+    )
+)
 """Members of documents before 2025-09-16."""
 _FLOATING = re.compile(r"[\^~<>=*|]|\s-\s|(?:^|\.)[xX](?:\.|$)|^latest$")
 _VARIABLE = re.compile(r"\{[A-Za-z_][\w.-]{0,99}\}")
@@ -82,17 +93,26 @@ class RegistryServer:
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
-            "name": self.name, "title": self.title or None, "description": self.description, "version": self.version,
-            "status": self.status or None, "isLatest": self.is_latest,
+            "name": self.name,
+            "title": self.title or None,
+            "description": self.description,
+            "version": self.version,
+            "status": self.status or None,
+            "isLatest": self.is_latest,
             "choices": [
                 {
-                    "name": each.name, "kind": each.kind, "summary": each.summary if each.definition else None,
-                    "problem": each.problem or None, "env": env_names(each), "headers": header_names(each),
+                    "name": each.name,
+                    "kind": each.kind,
+                    "summary": each.summary if each.definition else None,
+                    "problem": each.problem or None,
+                    "env": env_names(each),
+                    "headers": header_names(each),
                 }
                 for each in self.choices
             ],
-            "problems": list(self.problems), "postInstallInstructions": self.after_install or None,
-        }  # fmt: skip
+            "problems": list(self.problems),
+            "postInstallInstructions": self.after_install or None,
+        }
 
 
 @dataclass(slots=True)
@@ -109,9 +129,10 @@ class RegistryListing:
         """Return the servers whose name, title or description contains every word, in any case."""
         wanted = words.casefold().split()
         return [
-            server for server in self.servers
+            server
+            for server in self.servers
             if all(word in f"{server.name}\n{server.title}\n{server.description}".casefold() for word in wanted)
-        ]  # fmt: skip
+        ]
 
     def named(self, name: str) -> RegistryServer:
         """Return the server of this name, the latest version first. Raises `UsageError`."""
@@ -221,9 +242,17 @@ def entry_of(server: RegistryServer, choice: RegistryChoice, source: Path) -> Se
     if choice.definition is None:
         raise UsageError(f"{server.name} cannot be opened: {choice.problem}.")
     return ServerEntry(
-        name=choice.name, source_label="registry", path=source, kind=choice.definition.kind, summary=choice.summary,
-        disabled=False, raw=choice.raw, definition=choice.definition, family="registry", dialect="literal",
-    )  # fmt: skip
+        name=choice.name,
+        source_label="registry",
+        path=source,
+        kind=choice.definition.kind,
+        summary=choice.summary,
+        disabled=False,
+        raw=choice.raw,
+        definition=choice.definition,
+        family="registry",
+        dialect="literal",
+    )
 
 
 def env_names(choice: RegistryChoice) -> list[str]:
@@ -314,11 +343,16 @@ def _server(inner: Mapping[str, Any], meta: Any) -> RegistryServer:
     official = official if type(official) is dict else (meta if type(meta) is dict else {})
     latest = official.get("isLatest")
     return RegistryServer(
-        name=_text(inner, "name"), title=_text(inner, "title"), description=_text(inner, "description"),
-        version=_text(inner, "version"), status=_text(official, "status") or _text(inner, "status"),
-        is_latest=latest if type(latest) is bool else None, choices=tuple(_choices(inner)),
-        problems=tuple(document_problems(inner)), after_install=_text(inner, "postInstallInstructions"),
-    )  # fmt: skip
+        name=_text(inner, "name"),
+        title=_text(inner, "title"),
+        description=_text(inner, "description"),
+        version=_text(inner, "version"),
+        status=_text(official, "status") or _text(inner, "status"),
+        is_latest=latest if type(latest) is bool else None,
+        choices=tuple(_choices(inner)),
+        problems=tuple(document_problems(inner)),
+        after_install=_text(inner, "postInstallInstructions"),
+    )
 
 
 def _choices(inner: Mapping[str, Any]) -> Iterator[RegistryChoice]:

@@ -96,11 +96,18 @@ class CrossServerFinding(NamedTuple):
         """For `--json`; the same names as in the results of one server."""
         check = self.check
         return {
-            "id": check.id, "verdict": self.result.verdict, "level": check.level, "group": check.group,
-            "servers": list(self.servers), "tools": list(self.tools), "says": check.says, "seen": self.seen,
-            "page": check.page, "fix": check.fix,
+            "id": check.id,
+            "verdict": self.result.verdict,
+            "level": check.level,
+            "group": check.group,
+            "servers": list(self.servers),
+            "tools": list(self.tools),
+            "says": check.says,
+            "seen": self.seen,
+            "page": check.page,
+            "fix": check.fix,
             **({"hosts": {"apart": list(self.apart), "mixed": list(self.mixed)}} if self.apart or self.mixed else {}),
-        }  # fmt: skip
+        }
 
 
 def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:

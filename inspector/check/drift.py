@@ -76,9 +76,11 @@ def note(journal: Journal, drift: Drift) -> None:
 
 
 _METHODS = {
-    "tools": ("tools/list",), "resources": ("resources/list",), "templates": ("resources/templates/list",),
+    "tools": ("tools/list",),
+    "resources": ("resources/list",),
+    "templates": ("resources/templates/list",),
     "prompts": ("prompts/list",),
-}  # fmt: skip
+}
 
 
 def _answer(journal: Journal, area: str) -> int:

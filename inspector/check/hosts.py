@@ -37,13 +37,19 @@ def host_checks(facts: Iterable[Fact]) -> dict[str, Check]:
     labels = host_facts().labels
     return {
         fact.id: Check(
-            fact.id, "info", revisions_of("r1+"), "passive", f"{labels[fact.host]}: {_first(fact.what)}",
+            fact.id,
+            "info",
+            revisions_of("r1+"),
+            "passive",
+            f"{labels[fact.host]}: {_first(fact.what)}",
             fact.remedy,
-            f"{fact.origin} ({_dated(fact)})", GROUP, once=True,
+            f"{fact.origin} ({_dated(fact)})",
+            GROUP,
+            once=True,
         )
         for fact in facts
         if criteria_of(fact)
-    }  # fmt: skip
+    }
 
 
 def host_results(

@@ -86,11 +86,16 @@ def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
     """Write into a recording what the probes found that are in it, as one event."""
     rows = [
         {
-            "id": result.check.id, "revision": result.visited.revision, "transport": result.visited.transport,
-            "seen": result.outcome.seen, "text": result.outcome.text, "evidence": list(result.outcome.evidence),
+            "id": result.check.id,
+            "revision": result.visited.revision,
+            "transport": result.visited.transport,
+            "seen": result.outcome.seen,
+            "text": result.outcome.text,
+            "evidence": list(result.outcome.evidence),
         }
-        for result in results if result.check.probe is not None and result.outcome.seen != "nothing"
-    ]  # fmt: skip
+        for result in results
+        if result.check.probe is not None and result.outcome.seen != "nothing"
+    ]
     if rows:
         journal.record_note(f"outcomes of {quantity(len(rows), 'check')}", outcomes=rows)
 
@@ -183,9 +188,10 @@ class JudgedRecording:
                 for finding in part.findings:
                     found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
         found.outcomes = {
-            id: outcome for (id, revision, transport), outcome in self._outcomes.items()
+            id: outcome
+            for (id, revision, transport), outcome in self._outcomes.items()
             if (revision, transport) == (visited.revision, visited.transport)
-        }  # fmt: skip
+        }
         return found
 
 

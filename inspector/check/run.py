@@ -241,9 +241,16 @@ class Runner:
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
         visit = Visit(
-            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect, self._pace,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            visited,
+            self.wanted.limits,
+            self.wanted.allowed,
+            session,
+            self._connect,
+            self._pace,
+        )
         visit.shared.tried = True  # No other revision can do better.
         try:
             for check in checks().values():
@@ -281,9 +288,16 @@ class Runner:
 
     async def _offer(self, revisions: Sequence[str], found: RevisionSurvey, at_once: int) -> None:
         await survey(
-            self.target, self.journal, self.options, self.wanted.limits, revisions, found, connect=self._connect,
-            pace=self._pace, at_once=at_once,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            self.wanted.limits,
+            revisions,
+            found,
+            connect=self._connect,
+            pace=self._pace,
+            at_once=at_once,
+        )
 
     async def _survey_again(self, found: RevisionSurvey) -> None:
         """Offer again, one by one, the revisions that got no response while other connections were open.
@@ -349,9 +363,16 @@ class Runner:
     def _begin(self, visited: Visited, found: RevisionSurvey) -> _OpenVisit:
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
-            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect, self._pace,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            visited,
+            self.wanted.limits,
+            self.wanted.allowed,
+            session,
+            self._connect,
+            self._pace,
+        )
         visit.spoken = found.spoken
         visit.found_silent = self._found_silent
         visit.remembered["survey"] = found

@@ -105,20 +105,27 @@ def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
     """Both tables, then the servers that could not be checked, with reasons."""
     reports = [(one.name, one.report) for one in checked if one.report is not None]
     areas = sorted({area for _, report in reports for area in report.areas})
-    out.table([
-        ("server", "score", *areas),
-        *(
-            (out.safe(name, _NAME), _score(report), *(_cell(report.areas.get(area, {})) for area in areas))
-            for name, report in reports
-        ),
-    ])  # fmt: skip
+    out.table(
+        [
+            ("server", "score", *areas),
+            *(
+                (out.safe(name, _NAME), _score(report), *(_cell(report.areas.get(area, {})) for area in areas))
+                for name, report in reports
+            ),
+        ]
+    )
     revisions = sorted({visited.revision for _, report in reports for visited in report.run.visits})
     if revisions:
         out.line()
-        out.table([
-            ("server", *revisions),
-            *((out.safe(name, _NAME), *(_at(report, revision) for revision in revisions)) for name, report in reports),
-        ])  # fmt: skip
+        out.table(
+            [
+                ("server", *revisions),
+                *(
+                    (out.safe(name, _NAME), *(_at(report, revision) for revision in revisions))
+                    for name, report in reports
+                ),
+            ]
+        )
     for one in checked:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
         invocation = problem or (one.report.summary if one.report is not None else "")

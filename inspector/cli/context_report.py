@@ -94,18 +94,29 @@ def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
     rows = [("tool", "name", "description", "schema", "characters", "tokens", "share")]
     rows += [
         (
-            out.safe(tool.name, NAME) or "(unnamed)", count(len(tool.name)), count(len(tool.description)),
+            out.safe(tool.name, NAME) or "(unnamed)",
+            count(len(tool.name)),
+            count(len(tool.description)),
             count(len(tool.schema)),
-            count(tool.characters), f"{about}{count(tool.tokens)}", f"{cost.share(tool):.1%}",
+            count(tool.characters),
+            f"{about}{count(tool.tokens)}",
+            f"{cost.share(tool):.1%}",
         )
         for tool in cost.sorted(sort)
-    ]  # fmt: skip
+    ]
     if cost.instructions:
         size = len(cost.instructions)
-        rows.append((
-            "instructions", "", "", "", count(size), f"{about}{count(cost.instruction_tokens)}",
-            f"{size / cost.characters:.1%}",
-        ))  # fmt: skip
+        rows.append(
+            (
+                "instructions",
+                "",
+                "",
+                "",
+                count(size),
+                f"{about}{count(cost.instruction_tokens)}",
+                f"{size / cost.characters:.1%}",
+            )
+        )
     return columns(rows)
 
 
@@ -194,11 +205,13 @@ def _hosts(out: Output, paint: Colours, report: ContextReport) -> Iterator[str]:
         rows = [("  host", "parts that reach the model", "at the start", "all tools")]
         rows += [
             (
-                f"  {facts.labels[load.host]}", ", ".join(load.parts), f"~{count(load.at_start_tokens)}",
+                f"  {facts.labels[load.host]}",
+                ", ".join(load.parts),
+                f"~{count(load.at_start_tokens)}",
                 f"~{count(load.tokens)}",
             )
             for load in report.loads
-        ]  # fmt: skip
+        ]
         yield from columns(rows, left=2)
         yield ""
     faults = report.faults

@@ -114,5 +114,8 @@ def _line(out: Output, text: str) -> str:
 
 
 ROWS: dict[str, Callable[[Output, Any], tuple[str, ...]]] = {
-    "tools": _tool, "resources": _resource, "templates": _template, "prompts": _prompt,
-}  # fmt: skip
+    "tools": _tool,
+    "resources": _resource,
+    "templates": _template,
+    "prompts": _prompt,
+}

@@ -16,9 +16,13 @@ if TYPE_CHECKING:
 MAX_COUNT = 20
 """Differences listed for one exchange; the JSON report has all."""
 _WORDS = {
-    "same": "as recorded", "different": "differs", "no answer": "no answer", "not sent": "was not sent",
-    "not recorded": "is new", "not asked": "was not requested",
-}  # fmt: skip
+    "same": "as recorded",
+    "different": "differs",
+    "no answer": "no answer",
+    "not sent": "was not sent",
+    "not recorded": "is new",
+    "not asked": "was not requested",
+}
 
 
 def summary(report: RerunReport) -> str:

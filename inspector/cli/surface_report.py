@@ -24,8 +24,12 @@ MAX_LINES = 40
 MAX_NAMED = 12
 """Tools named in the warning."""
 COLOURS: dict[ChangeSeverity, Colour | None] = {
-    "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
-}  # fmt: skip
+    "breaking": "red",
+    "unsure": "yellow",
+    "changed": "yellow",
+    "added": "green",
+    "cosmetic": "faint",
+}
 WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 """Severities with another display name."""
 _WIDTH = 11

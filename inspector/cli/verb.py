@@ -24,8 +24,16 @@ class PositionalArgument:
     """
 
     __slots__ = (
-        "after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command",
-    )  # fmt: skip
+        "after",
+        "before_target",
+        "choices",
+        "completes",
+        "kind",
+        "metavar",
+        "name",
+        "optional",
+        "takes_command",
+    )
 
     def __init__(
         self,

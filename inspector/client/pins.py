@@ -72,9 +72,13 @@ class Pins:
         """Save a surface as the pin of a target; replaces the old one. Raises `ConfigError`."""
         now = datetime.now(UTC).replace(microsecond=0)
         body = {
-            "format": FORMAT, "version": VERSION, "label": target.label, "target": target.describe(),
-            "at": now.isoformat().replace("+00:00", "Z"), "surface": unkeyed(surface),
-        }  # fmt: skip
+            "format": FORMAT,
+            "version": VERSION,
+            "label": target.label,
+            "target": target.describe(),
+            "at": now.isoformat().replace("+00:00", "Z"),
+            "surface": unkeyed(surface),
+        }
         path = self.path_of(target)
         try:
             if self.file is not None:

@@ -47,9 +47,11 @@ class RecordedSession(SessionModel):
         self.commands = None
         self.latency = 0.0
         self._tracks: dict[str, Track] = {
-            "server": ServerTrack(self), "subscriptions": SubscriptionTrack(self), "tasks": TaskTrack(self),
+            "server": ServerTrack(self),
+            "subscriptions": SubscriptionTrack(self),
+            "tasks": TaskTrack(self),
             **{name: ListTrack(self, name) for name in KINDS},
-        }  # fmt: skip
+        }
         self._routes = routes(self._tracks)
         self._telling = Query(kind=Kind.RPC, method=frozenset((*self._routes, *TOPICS, *MAY_ASK)))
         """Messages that may change what is shown."""

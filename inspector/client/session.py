@@ -40,8 +40,12 @@ from inspector.transports.base import Outgoing, Transport
 
 # A lookup in an enum costs more than the comparison; `on_frame` does it for each message.
 _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
-    Shape.REQUEST, Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR, Shape.BATCH,
-)  # fmt: skip
+    Shape.REQUEST,
+    Shape.NOTIFICATION,
+    Shape.RESULT,
+    Shape.ERROR,
+    Shape.BATCH,
+)
 
 
 class Session(SessionModel):
@@ -62,10 +66,13 @@ class Session(SessionModel):
         super().__init__(journal, inbox, "new")
         self.task_follower = TaskPoller(self)
         self.pending = PendingRequests(
-            self._tell_cancelled, partial(self.changes.bump, "calls"), lambda call: explain_timeout(journal, call),
-            lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
+            self._tell_cancelled,
+            partial(self.changes.bump, "calls"),
+            lambda call: explain_timeout(journal, call),
+            lambda call, n, message: self.driver.intercepts_response(call, n, message),
+            self.run,
             journal.redactor.error,
-        )  # fmt: skip
+        )
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
         self.inbox.on_declined = self._record_declined
@@ -377,9 +384,12 @@ class Session(SessionModel):
         if jsonrpc.shape_of(message) == Shape.REQUEST and jsonrpc.id_key(message["id"]) is not None:
             params = message.get("params")
             call = Call(
-                message["method"], params if type(params) is dict else None, self.options.timeout,
-                self.options.max_timeout, asyncio.get_running_loop(),
-            )  # fmt: skip
+                message["method"],
+                params if type(params) is dict else None,
+                self.options.timeout,
+                self.options.max_timeout,
+                asyncio.get_running_loop(),
+            )
             call.id = message["id"]
             if type(call.id) is int and self._next_id <= call.id < 1 << 53:
                 self._next_id = call.id + 1

@@ -48,9 +48,15 @@ def type_of(value: Any) -> Type:
 
 
 _TYPES: dict[type, Type] = {
-    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array",
-    dict: "object", DuplicateKeys: "object",
-}  # fmt: skip
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    DuplicateKeys: "object",
+}
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

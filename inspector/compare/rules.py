@@ -33,14 +33,15 @@ PATTERNS = (
 
 VOLATILE = (
     "$.id",
-    *(f"$..{name}" for name in (
-        "nextCursor", "cursor", "taskId", "progressToken", "requestId", "sessionId", "session_id", "elicitationId",
-        "requestState", "traceparent", "tracestate",
-        "timestamp", "createdAt", "created_at", "updatedAt", "updated_at", "lastUpdatedAt", "lastModified", "startedAt",
-        "started_at", "finishedAt", "completedAt", "expiresAt", "expires_at",
-        "duration", "durationMs", "duration_ms", "elapsed", "elapsedMs", "elapsed_ms", "uptime",
-    )),
-)  # fmt: skip
+    *(
+        f"$..{name}"
+        for name in """
+        nextCursor cursor taskId progressToken requestId sessionId session_id elicitationId requestState traceparent
+        tracestate timestamp createdAt created_at updatedAt updated_at lastUpdatedAt lastModified startedAt started_at
+        finishedAt completedAt expiresAt expires_at duration durationMs duration_ms elapsed elapsedMs elapsed_ms uptime
+        """.split()
+    ),
+)
 """Ids, cursors, tokens, times and durations by their names: they must exist, and have the same type."""
 
 UNORDERED = ("*/list:$..required",)

@@ -151,9 +151,13 @@ class _Walk:
                 )
         if ("default" in a) != ("default" in b) or exact_digest(a.get("default")) != exact_digest(b.get("default")):
             yield SchemaChange(
-                place, "default", _came_or_went("default", "default" in a, "default" in b),
-                a.get("default"), b.get("default"), came="default" not in a,
-            )  # fmt: skip
+                place,
+                "default",
+                _came_or_went("default", "default" in a, "default" in b),
+                a.get("default"),
+                b.get("default"),
+                came="default" not in a,
+            )
         for key in keywords.MARKS:
             if (a.get(key) is True) != (b.get(key) is True):
                 yield SchemaChange(place, "cosmetic", f"is {'now' if b.get(key) is True else 'no longer'} {key}")

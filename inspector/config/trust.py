@@ -21,11 +21,12 @@ from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError, TrustNeeded
 from inspector.hints import Hint, Parameter
 
-HARMLESS = frozenset((
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
-    "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
-    "HOMEPATH", "COMSPEC", "PATHEXT",
-))  # fmt: skip
+HARMLESS = frozenset(
+    """
+    PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP PWD SYSTEMROOT SYSTEMDRIVE APPDATA LOCALAPPDATA
+    PROGRAMFILES USERPROFILE USERNAME HOMEDRIVE HOMEPATH COMSPEC PATHEXT
+    """.split()
+)
 """Variables that every child process gets anyway. A URL does not."""
 HARMLESS_PREFIXES = ("LC_", "XDG_")
 

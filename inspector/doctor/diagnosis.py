@@ -110,10 +110,16 @@ class Diagnosis:
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""
         return {
-            "target": self.target, "kind": self.kind, "outcome": self.outcome, "cause": self.cause,
-            "fix": self.fix.as_json() or None, "steps": [step.as_json() for step in self.steps],
-            "stderr": list(self.last_words), "seconds": round(self.seconds, 3), "recording": self.recording or None,
-        }  # fmt: skip
+            "target": self.target,
+            "kind": self.kind,
+            "outcome": self.outcome,
+            "cause": self.cause,
+            "fix": self.fix.as_json() or None,
+            "steps": [step.as_json() for step in self.steps],
+            "stderr": list(self.last_words),
+            "seconds": round(self.seconds, 3),
+            "recording": self.recording or None,
+        }
 
 
 StepCallback = Callable[[DoctorStep], object]

@@ -157,9 +157,13 @@ class ProbeClient:
         )
         answer.status, answer.headers = response.status, response.headers
         self._journal.record_http(
-            channel, Dir.RECV, status=response.status, reason=response.reason, headers=response.headers,
+            channel,
+            Dir.RECV,
+            status=response.status,
+            reason=response.reason,
+            headers=response.headers,
             ms=round(response.ms, 3),
-        )  # fmt: skip
+        )
         try:
             if answer.media_type == STREAM_TYPE:
                 await response.pump(lambda chunk: _first(answer, chunk))

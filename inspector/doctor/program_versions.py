@@ -25,9 +25,14 @@ async def version(program: str, environment: Mapping[str, str], seconds: float) 
     """Return the version that a program reports; empty without one in time."""
     try:
         process = await asyncio.create_subprocess_exec(
-            program, "--version", stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, env=dict(environment), start_new_session=True,
-        )  # fmt: skip
+            program,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=dict(environment),
+            start_new_session=True,
+        )
     except (OSError, ValueError):
         return ""
     said = b""

@@ -15,10 +15,12 @@ _MAX_NAMES = 5000
 _ALIKE = 0.8
 """Similarity of two names from which one may be a typo of the other."""
 _PROGRAMS = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa")
-USUAL = (
-    "~/.local/bin", "~/.cargo/bin", "~/.bun/bin", "~/.deno/bin", "~/.volta/bin", "~/.asdf/shims", "~/.pyenv/shims",
-    "~/.nodenv/shims", "~/go/bin", "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/snap/bin",
-)  # fmt: skip
+USUAL = tuple(
+    """
+    ~/.local/bin ~/.cargo/bin ~/.bun/bin ~/.deno/bin ~/.volta/bin ~/.asdf/shims ~/.pyenv/shims ~/.nodenv/shims ~/go/bin
+    /opt/homebrew/bin /usr/local/bin /opt/local/bin /snap/bin
+    """.split()
+)
 """Folders in which installers put programs, whether on a shell's PATH or not."""
 VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/bin")
 

@@ -207,4 +207,4 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^'\"]{1,400})['\"]"), _no_file),
     (re.compile(r"(?:EACCES|EPERM|[Pp]ermission denied)[^'\"]{0,80}?(?:['\"]([^'\"]{1,400})['\"]|$)"), _forbidden),
     (re.compile(r"(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT)\s+([\w.:\[\]-]{3,100})"), _unreachable),
-)  # fmt: skip
+)

@@ -31,15 +31,20 @@ from inspector.text import quantity, safe
 _COMMENT = "Made from a recording. Add what each step should find under `expect`."
 _OUTPUT_SCHEMA = "TOOL-09"
 """The rule that a structured result fits the outputSchema of its tool."""
-_ORDER = (
-    "call", "read", "prompt", "complete", "request", "notify", "skip", "args", "params", "argument", "value", "task",
-    "answer", "capture", "secret", "expect",
-)  # fmt: skip
+_ORDER = tuple(
+    """
+    call read prompt complete request notify skip args params argument value task answer capture secret expect
+    """.split()
+)
 """The keys of a step as they are written."""
-_OWN_NOTIFICATIONS = frozenset((
-    "notifications/initialized", "notifications/cancelled", "notifications/progress",
-    "notifications/roots/list_changed",
-))  # fmt: skip
+_OWN_NOTIFICATIONS = frozenset(
+    (
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+        "notifications/roots/list_changed",
+    )
+)
 """Notifications that a client sends by itself."""
 _NOTIFICATIONS = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION)
 _DISCOVERY = Query(method="server/discover", dir=Dir.SEND, shape=Shape.REQUEST)

@@ -18,10 +18,12 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 
-COLUMNS = (
-    "n", "answer", "time", "dir", "channel", "method", "name", "id", "state", "duration_ms", "request_bytes",
-    "answer_bytes", "progress", "notifications", "questions", "inside", "error_code", "error",
-)  # fmt: skip
+COLUMNS = tuple(
+    """
+    n answer time dir channel method name id state duration_ms request_bytes answer_bytes progress notifications
+    questions inside error_code error
+    """.split()
+)
 MAX_LENGTH = 1000
 """Maximum characters of a cell."""
 _FORMULA = frozenset("=+-@\t\r＝＋－＠")

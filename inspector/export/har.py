@@ -135,9 +135,14 @@ class _Entries:
         rest = max((last - begun) / 1000 - waited, 0)
         waited -= max(connect, 0)
         return {
-            "blocked": -1, "dns": -1, "connect": connect, "ssl": -1, "send": 0, "wait": round(waited, 3),
+            "blocked": -1,
+            "dns": -1,
+            "connect": connect,
+            "ssl": -1,
+            "send": 0,
+            "wait": round(waited, 3),
             "receive": round(rest, 3),
-        }  # fmt: skip
+        }
 
     def _request(self, asked: dict[str, Any], sent: int, version: str) -> dict[str, Any]:
         headers = headers_of(asked)
@@ -205,20 +210,24 @@ class _Entries:
             "startedDateTime": started,
             "time": elapsed,
             "request": {
-                "method": "POST", "url": url, "httpVersion": "stdio", "cookies": [], "headers": plain,
-                "queryString": [], "headersSize": -1, "bodySize": len(event.bytes),
+                "method": "POST",
+                "url": url,
+                "httpVersion": "stdio",
+                "cookies": [],
+                "headers": plain,
+                "queryString": [],
+                "headersSize": -1,
+                "bodySize": len(event.bytes),
                 "postData": {"mimeType": _JSON, "text": clean(event.text)},
             },
             "response": _made_up_response(answer, index.state(n), plain),
             "cache": {},
-            "timings": {
-                "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": elapsed, "receive": 0,
-            },
+            "timings": {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": elapsed, "receive": 0},
             "comment": _SYNTHETIC,
             "_synthetic": True,
             "_event": n,
             "_from": "client" if event.dir is Dir.SEND else "server",
-        }  # fmt: skip
+        }
         yield _dumps(entry)
 
 

@@ -36,11 +36,15 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         "transport": facts.transport,
         "end": journal.ended,
         "counts": {
-            "events": len(journal), "sent": facts.sent, "received": facts.received, "stderr": facts.stderr,
-            "invalid": facts.invalid, "errors": facts.errors,
+            "events": len(journal),
+            "sent": facts.sent,
+            "received": facts.received,
+            "stderr": facts.stderr,
+            "invalid": facts.invalid,
+            "errors": facts.errors,
         },
         "notices": journal.notices,
-    } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})  # fmt: skip
+    } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})
     out.write("{\n" + "".join(f"  {_dumps(key)}: {_value(value)},\n" for key, value in head.items()))
     out.write('  "events": [')
     separator = "\n"

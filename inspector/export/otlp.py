@@ -35,9 +35,9 @@ _INTERNAL, _SERVER, _CLIENT = 1, 2, 3
 _ERROR = 2
 _LATEST = (1 << 63) - 1
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
-_URI_METHODS = frozenset((
-    "resources/read", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
-))  # fmt: skip
+_URI_METHODS = frozenset(
+    ("resources/read", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated")
+)
 _FATES = {
     State.CANCELLED: "cancelled",
     State.TIMED_OUT: "timeout",

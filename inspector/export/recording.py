@@ -81,9 +81,13 @@ def _event(journal: Journal, n: int, ranks: array[int]) -> dict[str, Any]:
         value = None
     if type(value) is not dict:
         value = {
-            "n": n, "t": max(journal.index.time(n), 0), "dir": "local", "kind": "unreadable", "ch": "",
+            "n": n,
+            "t": max(journal.index.time(n), 0),
+            "dir": "local",
+            "kind": "unreadable",
+            "ch": "",
             "b64": to_base64(line),
-        }  # fmt: skip
+        }
     value.setdefault("was", n)
     _refer(value, ranks)
     finding = value.get("finding")

@@ -88,6 +88,10 @@ def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
     """Yield the findings of a journal as plain objects."""
     for finding in journal.findings.all():
         yield {
-            "n": finding.n, "rule": finding.rule, "level": finding.level, "message": finding.message,
-            "evidence": list(finding.evidence), "page": finding.page,
-        }  # fmt: skip
+            "n": finding.n,
+            "rule": finding.rule,
+            "level": finding.level,
+            "message": finding.message,
+            "evidence": list(finding.evidence),
+            "page": finding.page,
+        }

@@ -44,10 +44,19 @@ _CONTENT_TYPES = ("text", "image", "audio", "resource", "resource_link")
 _SCHEMA_RULE = "TOOL-09 "
 """The rule that structured content matches the output schema."""
 _ARTICLES = {
-    "string": "a string", "number": "a number", "integer": "a whole number", "boolean": "true or false",
-    "object": "an object", "array": "a list", "null": "null", "text": "a text block", "image": "an image block",
-    "audio": "an audio block", "resource": "a resource block", "resource_link": "a resource link",
-}  # fmt: skip
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+    "text": "a text block",
+    "image": "an image block",
+    "audio": "an audio block",
+    "resource": "a resource block",
+    "resource_link": "a resource link",
+}
 _ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
@@ -179,9 +188,11 @@ class _Judge:
             problems = _schema_problems(observed.output_schema, result)
             if problems:
                 yield self._failed(
-                    "the result fits the tool's outputSchema", "a structuredContent that fits the outputSchema",
-                    problems[0], note="; ".join(problems[1:MAX_SHOWN]),
-                )  # fmt: skip
+                    "the result fits the tool's outputSchema",
+                    "a structuredContent that fits the outputSchema",
+                    problems[0],
+                    note="; ".join(problems[1:MAX_SHOWN]),
+                )
             else:
                 passed.append("the result fits its schema")
         findings = observed.findings
@@ -189,9 +200,11 @@ class _Judge:
             findings = [each for each in findings if not each.startswith(_SCHEMA_RULE)]  # That is said above.
         if findings and not given(self.expect, "findings"):
             yield self._failed(
-                "no finding of level MUST", "no finding of level MUST", _clip(findings[0]),
+                "no finding of level MUST",
+                "no finding of level MUST",
+                _clip(findings[0]),
                 note="; ".join(map(_clip, findings[1:MAX_SHOWN])),
-            )  # fmt: skip
+            )
         if not failed or wants_tool_error:
             yield ExpectationResult(", ".join(passed), True, line=self.step_line)
 
@@ -243,10 +256,13 @@ class _Judge:
             violations = schema_at(self.flow, expect.schema_).errors(self.observed.result, limit=MAX_SHOWN)
             found = [f"{each.path or '/'}: {each.message}" for each in violations]
             yield ExpectationResult(
-                "the result matches the schema", not found, expected="a value that matches the schema" if found else "",
-                found=_clip(found[0]) if found else "", note="; ".join(map(_clip, found[1:])),
+                "the result matches the schema",
+                not found,
+                expected="a value that matches the schema" if found else "",
+                found=_clip(found[0]) if found else "",
+                note="; ".join(map(_clip, found[1:])),
                 line=self._line("schema"),
-            )  # fmt: skip
+            )
         if expect.same_as:
             yield self._same_as()
 
@@ -264,9 +280,14 @@ class _Judge:
             note = "" if wants_nothing else _near_member(self.observed.result, path)
             text = f"{path} {self._describe(expected)}"
             yield ExpectationResult(
-                text, wants_nothing, path=path, expected="" if wants_nothing else self._wanted(expected),
-                found="" if wants_nothing else "nothing at this path", note=note, line=line,
-            )  # fmt: skip
+                text,
+                wants_nothing,
+                path=path,
+                expected="" if wants_nothing else self._wanted(expected),
+                found="" if wants_nothing else "nothing at this path",
+                note=note,
+                line=line,
+            )
             return
         second = next(found, None)
         if second is None:
@@ -305,9 +326,14 @@ class _Judge:
 
     def _of_failure(self, failure: _Failure, text: str, line: int) -> ExpectationResult:
         return ExpectationResult(
-            text, False, path=str(failure.path), expected=failure.expected, found=failure.found, note=failure.note,
+            text,
+            False,
+            path=str(failure.path),
+            expected=failure.expected,
+            found=failure.found,
+            note=failure.note,
             line=line,
-        )  # fmt: skip
+        )
 
     def _missing(self, expected: Any, found: dict[str, Any], place: Place, name: str) -> _Failure:
         near = nearest(name, list(found)[:1000])
@@ -480,13 +506,18 @@ class _Judge:
             limit = seconds_of(expect.within)
             ok = observed.seconds <= limit
             yield ExpectationResult(
-                f"within {expect.within}", ok, expected="" if ok else f"at most {expect.within}",
-                found="" if ok else f"{observed.seconds * 1000:,.0f} ms", line=self._line("within"),
-            )  # fmt: skip
+                f"within {expect.within}",
+                ok,
+                expected="" if ok else f"at most {expect.within}",
+                found="" if ok else f"{observed.seconds * 1000:,.0f} ms",
+                line=self._line("within"),
+            )
         for name, noun in (
-            ("progress", "progress notification"), ("log", "log message"), ("notifications", "notification"),
+            ("progress", "progress notification"),
+            ("log", "log message"),
+            ("notifications", "notification"),
             ("asked", "question"),
-        ):  # fmt: skip
+        ):
             if given(expect, name):
                 yield from self._came(name, noun, getattr(expect, name), getattr(observed, name))
 
@@ -548,9 +579,13 @@ class _Judge:
             if self.update:
                 return self._written(path, found, text, line)
             return ExpectationResult(
-                text, False, expected=f"the file {expect.same_as}", found="no such file",
-                note="Run with --update to write it.", line=line,
-            )  # fmt: skip
+                text,
+                False,
+                expected=f"the file {expect.same_as}",
+                found="no such file",
+                note="Run with --update to write it.",
+                line=line,
+            )
         ignore, unordered = (map(self.variables.insert_text, paths) for paths in (expect.ignore, expect.unordered))
         try:
             rules = DEFAULT.plus(ignore=list(ignore), unordered=list(unordered))
@@ -566,9 +601,14 @@ class _Judge:
         if compared.truncated:
             note += "\nand more"
         return ExpectationResult(
-            text, False, path=str(first.path), expected="nothing" if first.kind == "added" else shown(first.a),
-            found="nothing" if first.kind == "removed" else shown(first.b), note=note, line=line,
-        )  # fmt: skip
+            text,
+            False,
+            path=str(first.path),
+            expected="nothing" if first.kind == "added" else shown(first.a),
+            found="nothing" if first.kind == "removed" else shown(first.b),
+            note=note,
+            line=line,
+        )
 
     def _written(self, path: Path, value: Any, text: str, line: int) -> ExpectationResult:
         import os

@@ -28,9 +28,9 @@ _SHOWN = 6
 """Keywords or places named in one note."""
 _ANNOTATIONS = frozenset(("$schema", "title", "$comment", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that a model can do without, so a host that drops them loses nothing."""
-_COMBINES = frozenset((
-    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
-))  # fmt: skip
+_COMBINES = frozenset(
+    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
+)
 """Keywords that may define properties elsewhere."""
 _BRANCH = re.compile(r"/(?:anyOf|oneOf|allOf|not|if|then|else|dependentSchemas)(?:/|$)")
 """A place inside a condition: `required` there is about the properties outside."""
@@ -102,10 +102,19 @@ class HostNote(NamedTuple):
         """For `--json`."""
         fact = self.fact
         return {
-            "host": fact.host, "id": fact.id, "subject": self.subject, "ok": self.ok, "found": self.found,
-            "limit": self.limit, "effect": fact.effect, "source": fact.origin, "date": fact.date,
-            "confidence": fact.confidence, "age": fact.age(today) or None, "remedy": fact.remedy,
-        }  # fmt: skip
+            "host": fact.host,
+            "id": fact.id,
+            "subject": self.subject,
+            "ok": self.ok,
+            "found": self.found,
+            "limit": self.limit,
+            "effect": fact.effect,
+            "source": fact.origin,
+            "date": fact.date,
+            "confidence": fact.confidence,
+            "age": fact.age(today) or None,
+            "remedy": fact.remedy,
+        }
 
 
 class Measure(NamedTuple):
@@ -448,8 +457,14 @@ def _require_any(paths: list[str], fact: Fact, server: ServerDefinitions) -> Ite
     limit = " or ".join(path.rpartition(".")[2] for path in paths)
     for tool in server.tools:
         ok = any(_has(tool, path) for path in paths)
-        yield Measure(f"tool {tool['name']}", ok, "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
-                      f"{limit} required", 0, tool["name"])  # fmt: skip
+        yield Measure(
+            f"tool {tool['name']}",
+            ok,
+            "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
+            f"{limit} required",
+            0,
+            tool["name"],
+        )
 
 
 # Schemas

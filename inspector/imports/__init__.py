@@ -31,11 +31,12 @@ FORMATS = {
     "mcporter": ImportFormat("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
     "har": ImportFormat("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
     "inspector": ImportFormat(
-        "the protocol, network or console export of the official MCP Inspector", "official",
+        "the protocol, network or console export of the official MCP Inspector",
+        "official",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
     "jsonl": ImportFormat("bare messages, one per line", "jsonl", "messages, one per line"),
-}  # fmt: skip
+}
 """The formats by name."""
 
 

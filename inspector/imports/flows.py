@@ -37,22 +37,28 @@ CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
 ENVIRONMENT = "imported"
 """The environment that names the secrets of a collection."""
 
-_OF_THE_CLIENT = frozenset((
-    "accept", "content-type", "content-length", "connection", "host", "user-agent", "accept-encoding", "cache-control",
-    "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "postman-token",
-))  # fmt: skip
+_OF_THE_CLIENT = frozenset(
+    """
+    accept content-type content-length connection host user-agent accept-encoding cache-control mcp-session-id
+    mcp-protocol-version mcp-method mcp-name postman-token
+    """.split()
+)
 """Header fields that the runner writes itself."""
-_OF_THE_SESSION = frozenset((
-    "initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping",
-))  # fmt: skip
+_OF_THE_SESSION = frozenset(
+    ("initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping")
+)
 """Methods of messages that the runner sends itself, or that refer to ids of one session."""
 _STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
 _GENERATORS = {
-    "$guid": "$uuid", "$randomUUID": "$uuid", "$uuid": "$uuid", "$timestamp": "$timestamp", "$isoTimestamp": "$now",
+    "$guid": "$uuid",
+    "$randomUUID": "$uuid",
+    "$uuid": "$uuid",
+    "$timestamp": "$timestamp",
+    "$isoTimestamp": "$now",
     "$randomInt": "$int 0 1000",
-}  # fmt: skip
+}
 """Dynamic variables of API clients, and ours."""
 _NESTED = 8
 """Variables in the values of variables, one inside the other."""

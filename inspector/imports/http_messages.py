@@ -244,15 +244,20 @@ def _record_login(maker: RecordingBuilder, exchange: WebExchange) -> None:
         host = ""
     ok = exchange.status is not None and exchange.status < 400
     maker.journal.record_auth(
-        "fetch", ok, f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no response'}",
+        "fetch",
+        ok,
+        f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no response'}",
         facts={
             "request": {
-                "method": exchange.method, "url": exchange.url, "headers": exchange.headers,
+                "method": exchange.method,
+                "url": exchange.url,
+                "headers": exchange.headers,
                 "body": exchange.sent.decode("utf-8", "replace"),
             },
             "response": {
-                "status": exchange.status, "headers": exchange.answer_headers,
+                "status": exchange.status,
+                "headers": exchange.answer_headers,
                 "body": (exchange.body or b"").decode("utf-8", "replace"),
             },
         },
-    )  # fmt: skip
+    )

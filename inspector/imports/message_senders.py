@@ -11,12 +11,14 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 MAX_WAITING = 100_000
 """Maximum open requests that are tracked."""
 
-_OF_SERVERS = frozenset((
-    "sampling/createMessage", "elicitation/create", "roots/list", "notifications/message", "notifications/progress",
-    "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed",
-    "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks/status",
-    "notifications/subscriptions/acknowledged",
-))  # fmt: skip
+_OF_SERVERS = frozenset(
+    """
+    sampling/createMessage elicitation/create roots/list notifications/message notifications/progress
+    notifications/tools/list_changed notifications/prompts/list_changed notifications/resources/list_changed
+    notifications/resources/updated notifications/elicitation/complete notifications/tasks/status
+    notifications/subscriptions/acknowledged
+    """.split()
+)
 """Notifications that usually only servers send: clients may send progress too, but rarely do."""
 
 

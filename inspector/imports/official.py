@@ -91,12 +91,23 @@ def _exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[Web
             continue
         status, answered = entry.get("responseStatus"), begun + int(entry.number("duration") * 1000)
         asked, answer = entry.get("requestBody"), entry.get("responseBody")
-        found.append(WebExchange(
-            begun, answered, answered, entry.text("method"), entry.text("url"), _pairs(entry.get("requestHeaders")),
-            encoded(asked) if isinstance(asked, str) else b"", status if type(status) is int else None,
-            entry.text("responseStatusText"), "", _pairs(entry.get("responseHeaders")),
-            encoded(answer) if isinstance(answer, str) else None, login=entry.get("category") == "auth",
-        ))  # fmt: skip
+        found.append(
+            WebExchange(
+                begun,
+                answered,
+                answered,
+                entry.text("method"),
+                entry.text("url"),
+                _pairs(entry.get("requestHeaders")),
+                encoded(asked) if isinstance(asked, str) else b"",
+                status if type(status) is int else None,
+                entry.text("responseStatusText"),
+                "",
+                _pairs(entry.get("responseHeaders")),
+                encoded(answer) if isinstance(answer, str) else None,
+                login=entry.get("category") == "auth",
+            )
+        )
     return found
 
 

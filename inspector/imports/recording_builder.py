@@ -23,9 +23,9 @@ MIN_SECRET = 12
 LATEST = 1 << 52
 """Maximum time in microseconds."""
 
-_CREDENTIALS = frozenset((
-    "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "mcp-session-id",
-))  # fmt: skip
+_CREDENTIALS = frozenset(
+    ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "mcp-session-id")
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 

@@ -71,8 +71,18 @@ _PENDING, _DONE, _FAILED, _INVALID = State.PENDING, State.DONE, State.ERROR, Sta
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 
 STATE_NAMES = (
-    "plain", "pending", "done", "error", "cancelled", "timeout", "late", "invalid", "unknown", "doubled", "lost",
-)  # fmt: skip
+    "plain",
+    "pending",
+    "done",
+    "error",
+    "cancelled",
+    "timeout",
+    "late",
+    "invalid",
+    "unknown",
+    "doubled",
+    "lost",
+)
 
 
 class NameTable:
@@ -151,9 +161,18 @@ class Index:
     def _attach(self) -> None:
         """Take the columns as they are now, by position `n - 1`. They are longer than `count`, and zero from there."""
         (
-            self._offsets, self._times, self._sizes, self._codes, self._states, self._methods, self._channels,
-            self._ids, self._pairs, self._parents, self._conns,
-        ) = self._columns.views  # fmt: skip
+            self._offsets,
+            self._times,
+            self._sizes,
+            self._codes,
+            self._states,
+            self._methods,
+            self._channels,
+            self._ids,
+            self._pairs,
+            self._parents,
+            self._conns,
+        ) = self._columns.views
         # Each event has these. Elsewhere zero is usual.
         self._common = self._offsets, self._times, self._sizes, self._codes, self._channels, self._ids
         self._rows = self._columns.rows
@@ -354,9 +373,17 @@ class Index:
     # Add events
 
     def add(
-        self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None,
-        shape: Shape | None = None, conn: int = 0,
-    ) -> int:  # fmt: skip
+        self,
+        t: int,
+        dir: Dir,
+        kind: Kind,
+        channel: str,
+        offset: int,
+        size: int,
+        message: Any = None,
+        shape: Shape | None = None,
+        conn: int = 0,
+    ) -> int:
         """Add the next event and pair it with events of the same connection. Returns its `n`.
 
         `message` is the parsed JSON of an `rpc` event and `shape` its shape, if the caller has it already.
@@ -507,11 +534,18 @@ class Index:
         if methods is None or channels is None or sum(map(len, parts)) > _MAX_SAVED:
             return None
         state: dict[str, Any] = {
-            "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self._latest,
-            "methods": methods, "channels": channels, "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
-            "dropped": list(self.dropped), "pages": [list(self.page_requests), list(self.page_heads)],
-            "list_heads": [[*key, n] for key, n in self._list_heads.items()], "connections": self.connections.saved(),
-        }  # fmt: skip
+            "count": self.count,
+            "invalid": self.invalid,
+            "errors": self.errors,
+            "latest": self._latest,
+            "methods": methods,
+            "channels": channels,
+            "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
+            "dropped": list(self.dropped),
+            "pages": [list(self.page_requests), list(self.page_heads)],
+            "list_heads": [[*key, n] for key, n in self._list_heads.items()],
+            "connections": self.connections.saved(),
+        }
         if with_open:
             state["open"] = {
                 "pending": [[*key, n] for key, n in self._pending.items()],

@@ -246,9 +246,17 @@ class Journal:
         return full
 
     def _count(
-        self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = "",
-        *, conn: int = 0,
-    ) -> int:  # fmt: skip
+        self,
+        t: int,
+        dir: Dir,
+        kind: Kind,
+        channel: str,
+        raw: bytes,
+        message: Any = None,
+        extra: str = "",
+        *,
+        conn: int = 0,
+    ) -> int:
         """Add an event without a body. Returns its number, or that of the note that the recording is full."""
         overflow, index = self._overflow, self.index
         overflow.count(len(raw))
@@ -312,9 +320,15 @@ class Journal:
             self._mark = before
 
     def record_received(
-        self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
-        heeded: Collection[str] | None = None, conn: int = 0,
-    ) -> list[Frame]:  # fmt: skip
+        self,
+        channel: str,
+        messages: Sequence[bytes],
+        extra: str = "",
+        *,
+        cut: bool = False,
+        heeded: Collection[str] | None = None,
+        conn: int = 0,
+    ) -> list[Frame]:
         """Record the messages of one read, in one write, and return the frames for the session.
 
         Each item is one message without its delimiter. A message that is not JSON becomes an `invalid` event without a
@@ -589,9 +603,15 @@ class Journal:
             pass
 
     def _record_local(
-        self, name: str, kind: Kind, channel: str, fields: dict[str, Any], dir: Dir = Dir.LOCAL, changed: bool = False,
+        self,
+        name: str,
+        kind: Kind,
+        channel: str,
+        fields: dict[str, Any],
+        dir: Dir = Dir.LOCAL,
+        changed: bool = False,
         raw: str | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         extra = extra_json(fields)
         if dir is _SEND:
             extra += self._mark
@@ -627,9 +647,13 @@ class Journal:
         if self.ended is None and self.live:
             index = self.index
             self.ended = {
-                "kind": "end", "events": index.count, "t": self.now(), "reason": reason, "invalid": index.invalid,
+                "kind": "end",
+                "events": index.count,
+                "t": self.now(),
+                "reason": reason,
+                "invalid": index.invalid,
                 "errors": index.errors,
-            }  # fmt: skip
+            }
             if self._overflow.events:
                 self.ended["dropped"] = {"events": self._overflow.events, "bytes": self._overflow.bytes}
             self.storage.append((dumps(self.ended) + "\n").encode())

@@ -13,11 +13,22 @@ from inspector.journal.query import Query
 _DISCOVERY = "discovery"
 _BROWSER = "browser"
 _PARTS = {
-    "challenge": _DISCOVERY, "resource": _DISCOVERY, "server": _DISCOVERY, "metadata": _DISCOVERY,
-    "issuer": _DISCOVERY, "scope": _DISCOVERY, "stepup": _DISCOVERY,
-    "registration": "registration", "authorize": _BROWSER, "callback": _BROWSER, "device": "device code",
-    "exchange": "exchange", "token": "token", "refresh": "refresh", "revoke": "logout",
-}  # fmt: skip
+    "challenge": _DISCOVERY,
+    "resource": _DISCOVERY,
+    "server": _DISCOVERY,
+    "metadata": _DISCOVERY,
+    "issuer": _DISCOVERY,
+    "scope": _DISCOVERY,
+    "stepup": _DISCOVERY,
+    "registration": "registration",
+    "authorize": _BROWSER,
+    "callback": _BROWSER,
+    "device": "device code",
+    "exchange": "exchange",
+    "token": "token",
+    "refresh": "refresh",
+    "revoke": "logout",
+}
 """By step of a login (`client.state.login`), the part that it ends or belongs to."""
 _WAITS = {"authorize": _BROWSER, "device": "device code"}
 """Steps after which a person acts, until the next step."""

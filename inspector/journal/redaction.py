@@ -20,16 +20,28 @@ from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, Jso
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
 
-SECRET_HEADERS = frozenset((
-    "authorization", "cookie", "set-cookie", "proxy-authorization", "proxy-authenticate", "x-api-key", "api-key",
-    "x-auth-token", "mcp-session-id", "dpop",
-))  # fmt: skip
+SECRET_HEADERS = frozenset(
+    (
+        "authorization",
+        "cookie",
+        "set-cookie",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "x-api-key",
+        "api-key",
+        "x-auth-token",
+        "mcp-session-id",
+        "dpop",
+    )
+)
 """Header names whose values are never recorded. A session id is a bearer secret too (C-HTTP-20)."""
 
-SECRET_FIELDS = frozenset((
-    "access_token", "refresh_token", "id_token", "token", "code", "code_verifier", "client_secret", "client_assertion",
-    "assertion", "subject_token", "actor_token", "device_code", "registration_access_token", "password",
-))  # fmt: skip
+SECRET_FIELDS = frozenset(
+    """
+    access_token refresh_token id_token token code code_verifier client_secret client_assertion assertion subject_token
+    actor_token device_code registration_access_token password
+    """.split()
+)
 """Members of OAuth bodies and URLs whose values are never recorded (RFC 6749, 7009, 7523, 7591, 8628, 8693)."""
 
 MIN_SECRET = 4

@@ -45,10 +45,14 @@ def identity(fd: int) -> dict[str, Any]:
     for at in range(1, _SAMPLES + 1):
         digest.update(os.pread(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
     return {
-        "device": found.st_dev, "inode": found.st_ino, "size": size, "changed": found.st_mtime_ns,
+        "device": found.st_dev,
+        "inode": found.st_ino,
+        "size": size,
+        "changed": found.st_mtime_ns,
         # A program can set the time of the last change back, but not this one.
-"touched": found.st_ctime_ns, "digest": digest.hexdigest(),
-    }  # fmt: skip
+        "touched": found.st_ctime_ns,
+        "digest": digest.hexdigest(),
+    }
 
 
 def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | None:

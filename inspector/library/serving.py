@@ -149,9 +149,13 @@ class ReplayedSession(Session):
     ) -> None:
         """Created by `inspector.open`. `live` receives the requests that are not in the recording."""
         super().__init__(
-            RecordingTarget(path), options, record=record, sampling=sampling, elicitation=elicitation,
+            RecordingTarget(path),
+            options,
+            record=record,
+            sampling=sampling,
+            elicitation=elicitation,
             connect=self._attach,
-        )  # fmt: skip
+        )
         self._path = path
         self._match = match
         self.live = live

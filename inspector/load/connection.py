@@ -115,9 +115,11 @@ class LoadConnection:
     ) -> None:
         self.journal = journal
         self.session = Session(
-            target, journal, options,
+            target,
+            journal,
+            options,
             connect=lambda target, sink, options: connect(target, PassingSink(sink, self), options),
-        )  # fmt: skip
+        )
         self.pid = 0
         """The server's process, if it is our child."""
         self.in_flight = 0

@@ -66,9 +66,12 @@ async def _echo_target(target: StdioTarget | HttpTarget) -> AsyncIterator[StdioT
         yield StdioTarget((*program, "stdio"))
         return
     process = await asyncio.create_subprocess_exec(
-        *program, "http", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        *program,
+        "http",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

@@ -130,8 +130,12 @@ def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "l
         )
     calls = [(call.tool, dict(call.arguments), call.weight) for call in plan.calls]
     head = _HEAD.format(
-        file=file, users=users, seconds=math.ceil(plan.seconds), target=where, connections=plan.connections,
+        file=file,
+        users=users,
+        seconds=math.ceil(plan.seconds),
+        target=where,
+        connections=plan.connections,
         calls=pformat(calls, width=110, sort_dicts=False),
-    )  # fmt: skip
+    )
     body = _CLOSED if plan.users else _OPEN.format(interval=users / plan.rate)
     return head + body + _TAIL

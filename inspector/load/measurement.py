@@ -178,9 +178,17 @@ class Measurement:
             self.own_delay.add(seconds)
 
     def count_ended(
-        self, intended: float, sent: float, now: float, *, busy: float, error: tuple[str, int | None, str] | None,
-        has_time: bool, is_answer: bool = True, tool: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        intended: float,
+        sent: float,
+        now: float,
+        *,
+        busy: float,
+        error: tuple[str, int | None, str] | None,
+        has_time: bool,
+        is_answer: bool = True,
+        tool: str = "",
+    ) -> None:
         """Count a call that ended now.
 
         `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.

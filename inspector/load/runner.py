@@ -170,18 +170,39 @@ class LoadRun:
         counted = max(min(self.seconds, plan.seconds), m.last_answer) - plan.warm_up
         session = self.connections[0].session if self.connections else None
         return LoadReport(
-            plan, m.sent, m.done, m.failed, m.not_sent, self.waiting if self.stopped or self.phase != "over" else 0,
-            self.seconds, m.answers / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
-            m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
-            list(m.series), m.width, self.process.cpu, self.process.most_rss, self.own_cpu, self.floor,
+            plan,
+            m.sent,
+            m.done,
+            m.failed,
+            m.not_sent,
+            self.waiting if self.stopped or self.phase != "over" else 0,
+            self.seconds,
+            m.answers / counted if counted > 0 else 0.0,
+            m.latency,
+            m.service,
+            m.own_delay,
+            m.service_few,
+            m.service_many,
+            m.longest_gap,
+            sorted(m.errors.values(), key=lambda error: -error.count),
+            list(m.series),
+            m.width,
+            self.process.cpu,
+            self.process.most_rss,
+            self.own_cpu,
+            self.floor,
             sum(connection.reconnects for connection in self.connections),
-            "stopped by the user" if self.stopped else self.ended_early, warm_up_sent=m.warm_up_sent,
-            last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
+            "stopped by the user" if self.stopped else self.ended_early,
+            warm_up_sent=m.warm_up_sent,
+            last_answer=m.last_answer,
+            first_latency=m.first_latency.value,
+            last_latency=m.last_latency.value,
             tools=list(m.tools.values()),
-            target=self.target.describe(), server=session.server.name if session is not None else "",
+            target=self.target.describe(),
+            server=session.server.name if session is not None else "",
             transport=session.transport.name if session is not None and session.phase != "new" else "",
             recording=str(self.journal.path or "") if self.kept else "",
-        )  # fmt: skip
+        )
 
     # Set up
 
@@ -321,16 +342,28 @@ class LoadRun:
         error = self._error_of(connection, tool, call)
         is_answer = call.fate in ("done", "error") or _status_of(call) is not None
         self.measurement.count_ended(
-            intended, sent, now, busy=busy, error=error, is_answer=is_answer,
-            has_time=is_answer or call.fate == "timeout", tool=tool,
-        )  # fmt: skip
+            intended,
+            sent,
+            now,
+            busy=busy,
+            error=error,
+            is_answer=is_answer,
+            has_time=is_answer or call.fate == "timeout",
+            tool=tool,
+        )
         failed = error is not None
         if self._sample.wants(now - intended, failed=failed) and call.outgoing is not None:
             number, raw = connection.response
             kept = KeptExchange(
-                sent, now, self.connections.index(connection), channel, call.outgoing.data,
-                raw if number == call.answer_n else b"", call.fate, error[2] if error is not None else "",
-            )  # fmt: skip
+                sent,
+                now,
+                self.connections.index(connection),
+                channel,
+                call.outgoing.data,
+                raw if number == call.answer_n else b"",
+                call.fate,
+                error[2] if error is not None else "",
+            )
             self._sample.keep(now - intended, kept, failed=failed)
         call.drop_value()
 

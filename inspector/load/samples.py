@@ -80,8 +80,9 @@ class ExchangeSample:
                 journal.record_received(exchange.channel, [exchange.response], conn=conns[exchange.conn])
             else:
                 journal.record_life(
-                    "", exchange.fate,
+                    "",
+                    exchange.fate,
                     **{"for": numbers[at], "error": {"code": exchange.fate, "message": exchange.error}},
-                )  # fmt: skip
+                )
         journal.moment = None
         return len(kept)

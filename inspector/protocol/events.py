@@ -100,10 +100,13 @@ def event_type(entry: dict[str, Any]) -> EventType:
     """Read an entry that has a name."""
     problems = [
         f"{key} is not {a}."
-        for key, kind, a in (("description", str, "a string"), ("inputSchema", dict, "an object"),
-                             ("payloadSchema", dict, "an object"))
+        for key, kind, a in (
+            ("description", str, "a string"),
+            ("inputSchema", dict, "an object"),
+            ("payloadSchema", dict, "an object"),
+        )
         if type(entry.get(key)) is not kind
-    ]  # fmt: skip
+    ]
     listed = entry.get("delivery")
     modes = listed if type(listed) is list else []
     if not modes:
@@ -133,13 +136,19 @@ def _object(value: Any) -> dict[str, Any]:
 # Errors
 
 _OF_THE_SEP = {
-    -32023: "NotFound", -32024: "Forbidden", -32025: "ResourceExhausted", -32026: "Unsupported",
+    -32023: "NotFound",
+    -32024: "Forbidden",
+    -32025: "ResourceExhausted",
+    -32026: "Unsupported",
     -32027: "CallbackEndpointError",
-}  # fmt: skip
+}
 _OF_THE_SKETCH = {
-    -32011: "NotFound", -32012: "Forbidden", -32013: "ResourceExhausted", -32014: "Unsupported",
+    -32011: "NotFound",
+    -32012: "Forbidden",
+    -32013: "ResourceExhausted",
+    -32014: "Unsupported",
     -32015: "CallbackEndpointError",
-}  # fmt: skip
+}
 _CALLBACK_REASONS = frozenset(
     ("connection_refused", "timeout", "tls_error", "http_4xx", "http_5xx", "challenge_failed")
 )

@@ -12,9 +12,18 @@ MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSch
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 """Keywords whose value is a list of schemas."""
 SINGLE = (
-    "items", "additionalItems", "contains", "unevaluatedItems", "additionalProperties", "unevaluatedProperties",
-    "propertyNames", "not", "if", "then", "else",
-)  # fmt: skip
+    "items",
+    "additionalItems",
+    "contains",
+    "unevaluatedItems",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+)
 """Keywords whose value is a schema; `items` of draft-07 may be a list."""
 MAX_COUNT = 10_000
 """Subschemas of one schema that are visited."""

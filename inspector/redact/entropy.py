@@ -30,12 +30,13 @@ MIN_CHANGES = 0.34
 MAX_WORDS = 0.4
 """Most of it that may be words."""
 
-OPAQUE = frozenset((
-    "nextcursor", "cursor", "requeststate", "progresstoken", "id", "taskid", "elicitationid", "requestid", "sessionid",
-    "etag", "hash", "digest", "sha", "sha1", "sha256", "sha512", "md5", "checksum", "integrity", "commit", "revision",
-    "blob", "data", "b64", "uri", "url", "uritemplate", "traceparent", "tracestate", "d", "path", "src", "$schema",
-    "$ref", "$id", "name", "method", "mimetype", "label", "source", "version", "state", "code_challenge", "nonce",
-))  # fmt: skip
+OPAQUE = frozenset(
+    """
+    nextcursor cursor requeststate progresstoken id taskid elicitationid requestid sessionid etag hash digest sha sha1
+    sha256 sha512 md5 checksum integrity commit revision blob data b64 uri url uritemplate traceparent tracestate d path
+    src $schema $ref $id name method mimetype label source version state code_challenge nonce
+    """.split()
+)
 """Members whose values look random but are not secret: names, positions, digests, data."""
 
 

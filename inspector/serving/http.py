@@ -240,9 +240,8 @@ class HttpEnd:
     def _open(self, id: str, revision: str) -> ClientSession:
         resumable = self.binding.resumable and bool(id)
         session = ClientSession(
-            self._opens, id, resumable=resumable, primes=resumable and revision >= R4,
-            keep_alive=self.limits.keep_alive,
-        )  # fmt: skip
+            self._opens, id, resumable=resumable, primes=resumable and revision >= R4, keep_alive=self.limits.keep_alive
+        )
         session.on_drop = lambda: self._dropped(session)
         return session
 

@@ -15,12 +15,25 @@ if TYPE_CHECKING:
     import h11
 
 _REASONS = {
-    200: "OK", 202: "Accepted", 204: "No Content", 307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized",
-    403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout",
-    413: "Content Too Large", 415: "Unsupported Media Type", 431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
+    200: "OK",
+    202: "Accepted",
+    204: "No Content",
+    307: "Temporary Redirect",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    503: "Service Unavailable",
     505: "HTTP Version Not Supported",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)

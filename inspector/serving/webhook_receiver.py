@@ -94,9 +94,14 @@ class WebhookReceiver:
     """
 
     def __init__(
-        self, address: WebhookAddress, secret: str, journal: Journal, arrived: Callable[[Arrival], None], *,
+        self,
+        address: WebhookAddress,
+        secret: str,
+        journal: Journal,
+        arrived: Callable[[Arrival], None],
+        *,
         redirects_first: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         key_of(secret)
         self.address = address
         self.limits = ConnectionLimits(body=MAX_BODY, connections=64, patience=10.0)
@@ -199,6 +204,13 @@ class WebhookReceiver:
         given = {name: fields[name][:1000] for name in ("content-type", *HEADERS) if name in fields}
         body = {"body": request.body.decode("utf-8", "replace")} if verdict.signed else {}
         return self._journal.record_life(
-            CHANNEL, "delivery", method=request.head.method[:20], type=verdict.kind, headers=given,
-            accepted=verdict.accepted, problems=list(problems), bytes=len(request.body), **body,
-        )  # fmt: skip
+            CHANNEL,
+            "delivery",
+            method=request.head.method[:20],
+            type=verdict.kind,
+            headers=given,
+            accepted=verdict.accepted,
+            problems=list(problems),
+            bytes=len(request.body),
+            **body,
+        )

@@ -24,9 +24,10 @@ MAX_SKILLS = 10_000
 FOLDER_TYPE = "inode/directory"
 
 _ANSWERS = Query(
-    dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR),
+    dir=Dir.RECV,
+    shape=(Shape.RESULT, Shape.ERROR),
     method=("skills/list", "skills/get", "resources/read", "resources/directory/read"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)

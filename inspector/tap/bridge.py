@@ -35,9 +35,14 @@ class Bridge:
     """Makes a handler for each client session, each with its own connection to the server."""
 
     def __init__(
-        self, target: StdioTarget | HttpTarget, journal_of: Callable[[], Journal], options: Options | None = None,
-        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None, *, connect: Connect = transport_for,
-    ) -> None:  # fmt: skip
+        self,
+        target: StdioTarget | HttpTarget,
+        journal_of: Callable[[], Journal],
+        options: Options | None = None,
+        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None,
+        *,
+        connect: Connect = transport_for,
+    ) -> None:
         self.target = target
         self.options = options or Options()
         self.complain = complain

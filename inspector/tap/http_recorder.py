@@ -258,10 +258,14 @@ class _Answer:
         exchange = self.exchange
         _learn(exchange.journal, event.headers)
         exchange.journal.record_http(
-            exchange.channel, Dir.RECV, status=event.status_code, reason=event.reason.decode("latin-1"),
-            version=f"HTTP/{event.http_version.decode('latin-1')}", headers=_fields(event),
+            exchange.channel,
+            Dir.RECV,
+            status=event.status_code,
+            reason=event.reason.decode("latin-1"),
+            version=f"HTTP/{event.http_version.decode('latin-1')}",
+            headers=_fields(event),
             ms=round((time.monotonic() - exchange.began) * 1000, 3),
-        )  # fmt: skip
+        )
         if isinstance(event, h11.Response):
             self._status = event.status_code
             self._body = _Body(event.headers)

@@ -76,9 +76,15 @@ class StdioTap:
             raise
         guard.watch(self._process.pid)
         self.journal.record_life(
-            channels.STDIO, "spawn", argv=self.command, program=program or self.command[0],
-            cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
-        )  # fmt: skip
+            channels.STDIO,
+            "spawn",
+            argv=self.command,
+            program=program or self.command[0],
+            cwd=self._cwd or os.getcwd(),
+            env=sorted(given),
+            pid=self._process.pid,
+            by="tap",
+        )
         files = self._files = StandardStreams(0, 1)
         complaints = _OwnStderr()
         self._to_server = InputPipe(self._process.stdin)
@@ -135,8 +141,9 @@ class StdioTap:
             self.journal.record_life(channels.STDIO, "handed-over", status=0)
         await asyncio.wait(
             (self._unheard, self._silent),
-            timeout=None if handed_over else LAST_WORDS, return_when=asyncio.FIRST_COMPLETED,
-        )  # fmt: skip
+            timeout=None if handed_over else LAST_WORDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
 
     async def _see_out(self) -> None:
         """End the server if it does not exit by itself, because the client reads nothing more."""

@@ -239,9 +239,15 @@ class Endpoint:
         self._timer: asyncio.TimerHandle | None = None
 
     async def exchange(
-        self, method: str, url: Url, headers: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False,
+        self,
+        method: str,
+        url: Url,
+        headers: Sequence[tuple[str, str]],
+        body: bytes = b"",
+        *,
+        lasting: bool = False,
         connected: Connected | None = None,
-    ) -> HttpAnswer:  # fmt: skip
+    ) -> HttpAnswer:
         """Send one request and read the response's head.
 
         `url` has this endpoint's origin; `headers` are sent unchanged, in order; `lasting` means that the response will

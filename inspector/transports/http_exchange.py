@@ -240,9 +240,11 @@ class HttpExchange:
             attempt += 1
             await asyncio.sleep(wait)
             self._sink.life(
-                self.channel, "reconnect",
-                **{"for": self.outgoing.n, "attempt": attempt, "waited_ms": round(wait * 1000)}, after=stream.resume_id,
-            )  # fmt: skip
+                self.channel,
+                "reconnect",
+                **{"for": self.outgoing.n, "attempt": attempt, "waited_ms": round(wait * 1000)},
+                after=stream.resume_id,
+            )
             before = stream.news
             try:
                 final = await self._read_on(stream)

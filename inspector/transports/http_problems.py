@@ -31,10 +31,17 @@ _CERTIFICATE = {
 }
 """OpenSSL's X509_V_ERR_* codes."""
 
-_NOT_TLS = frozenset((
-    "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG",
-    "UNEXPECTED_MESSAGE", "BAD_PACKET_LENGTH",
-))  # fmt: skip
+_NOT_TLS = frozenset(
+    (
+        "WRONG_VERSION_NUMBER",
+        "HTTP_REQUEST",
+        "UNKNOWN_PROTOCOL",
+        "RECORD_LAYER_FAILURE",
+        "PACKET_LENGTH_TOO_LONG",
+        "UNEXPECTED_MESSAGE",
+        "BAD_PACKET_LENGTH",
+    )
+)
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
 """States of a TLS connection with another cause."""
 _UNANSWERED = frozenset(

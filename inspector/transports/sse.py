@@ -102,9 +102,12 @@ class SseTransport:
 
     async def _listen(self) -> None:
         answer = await self.requester.open(
-            CHANNEL, "GET", self.requester.fields(STREAM_TYPE), lasting=True,
+            CHANNEL,
+            "GET",
+            self.requester.fields(STREAM_TYPE),
+            lasting=True,
             seconds=self.requester.options.connect_timeout + HEAD_SECONDS,
-        )  # fmt: skip
+        )
         self._began = answer.url
         if answer.status != 200 or answer.media_type != STREAM_TYPE:
             raise await self._no_stream(answer)
@@ -228,9 +231,12 @@ class SseTransport:
         body, _ = await answer.body(SMALL_BODY)
         if body.strip().lower() not in _SAYS_NOTHING:
             self.sink.life(
-                channel, "accepted",
-                **{"for": outgoing.n}, status=answer.status, body=safe(body.decode("utf-8", "replace"), 1000),
-            )  # fmt: skip
+                channel,
+                "accepted",
+                **{"for": outgoing.n},
+                status=answer.status,
+                body=safe(body.decode("utf-8", "replace"), 1000),
+            )
 
     async def _rejected(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
         """Handle a message that was not accepted. A JSON-RPC error in the body answers the request, with any id."""

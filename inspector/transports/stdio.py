@@ -134,9 +134,14 @@ class StdioTransport:
             raise
         guard.watch(process.pid)
         self.sink.life(
-            self.channel, "spawn", argv=self.command, program=program or self.command[0], cwd=self.cwd or os.getcwd(),
-            env=sorted(environment), pid=process.pid,
-        )  # fmt: skip
+            self.channel,
+            "spawn",
+            argv=self.command,
+            program=program or self.command[0],
+            cwd=self.cwd or os.getcwd(),
+            env=sorted(environment),
+            pid=process.pid,
+        )
         self._in = InputPipe(process.stdin, self._taken)
         self._out = LinePipe(
             process.stdout,

@@ -95,15 +95,24 @@ async def _client(visit: Visit) -> str:
     url = (document or {}).get("registration_endpoint")
     visit.remembered["client"] = ""
     if isinstance(url, str) and _may(url):
-        body = encode({
-            "client_name": "inspector-check", "redirect_uris": [_CALLBACK], "token_endpoint_auth_method": "none",
-            "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
-            "application_type": "native",
-        })  # fmt: skip
+        body = encode(
+            {
+                "client_name": "inspector-check",
+                "redirect_uris": [_CALLBACK],
+                "token_endpoint_auth_method": "none",
+                "grant_types": ["authorization_code", "refresh_token"],
+                "response_types": ["code"],
+                "application_type": "native",
+            }
+        )
         answer = await visit.web.send(
-            "POST", url=url, fields=(("Content-Type", "application/json"), ("Accept", "application/json")), body=body,
-            own=False, secrets=_SECRETS,
-        )  # fmt: skip
+            "POST",
+            url=url,
+            fields=(("Content-Type", "application/json"), ("Accept", "application/json")),
+            body=body,
+            own=False,
+            secrets=_SECRETS,
+        )
         id = _values(answer).get("client_id")
         visit.remembered["client"] = id if isinstance(id, str) else ""
     return str(visit.remembered["client"])
@@ -130,9 +139,15 @@ async def _authorize(visit: Visit, document: dict[str, Any], client: str, **para
     if not isinstance(endpoint, str) or not _may(endpoint):
         return RecordedResponse(1, reason="it has no authorization endpoint")
     query = {
-        "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
-        "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
-    }  # fmt: skip
+        "response_type": "code",
+        "client_id": client,
+        "redirect_uri": _CALLBACK,
+        "state": secrets.token_urlsafe(16),
+        "code_challenge": "x" * 43,
+        "code_challenge_method": "S256",
+        "resource": visit.web.target.url,
+        **parameters,
+    }
     url = f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
     return await visit.web.send("GET", url=url, fields=(("Accept", "text/html"),), own=False)
 
@@ -172,9 +187,12 @@ async def _make_flow(visit: Visit) -> Tokens | str:
             return "a user must consent in a browser"
         visit.journal.redactor.add(code)
         given = {
-            "grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": _CALLBACK,
+            "grant_type": "authorization_code",
+            "code": code,
+            "client_id": client,
+            "redirect_uri": _CALLBACK,
             "code_verifier": verifier if right else secrets.token_urlsafe(48),
-        }  # fmt: skip
+        }
         answers.append(await _post(visit, document, **given))
         if right:
             answers.append(await _post(visit, document, **given))
@@ -441,9 +459,14 @@ async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> 
     """An unknown code."""
     document, client = registered
     answer = await _post(
-        visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
-        redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
-    )  # fmt: skip
+        visit,
+        document,
+        grant_type="authorization_code",
+        code="inspector-check",
+        client_id=client,
+        redirect_uri=_CALLBACK,
+        code_verifier=secrets.token_urlsafe(48),
+    )
     if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
         return good("", *answer.events)
     return bad(f"The request got {answer.shown}.", *answer.events)

@@ -13,8 +13,13 @@ from inspector.errors import HttpError
 
 _PAGE = "server/utilities/caching"
 _CACHED = (
-    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read",
-)  # fmt: skip
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
 _RESULTS = tuple(f"result:{method}" for method in _CACHED)
 _LISTS = {"tools": "tools/list", "prompts": "prompts/list", "resources": "resources/list"}
 

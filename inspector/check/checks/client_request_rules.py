@@ -28,8 +28,11 @@ _IN_URL = re.compile(r"token|secret|password|passwd|api[_-]?key|\bsig(?:nature)?
 _LINK = re.compile(r"https?://[^\s\"'<>]{4,}", re.IGNORECASE)
 _FORMATS = ("email", "uri", "date", "date-time")
 _PRIMITIVE: dict[str, tuple[type, ...]] = {
-    "string": (str,), "number": (int, float), "integer": (int, float), "boolean": (bool,),
-}  # fmt: skip
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int, float),
+    "boolean": (bool,),
+}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PRIORITIES = ("costPriority", "speedPriority", "intelligencePriority")
 

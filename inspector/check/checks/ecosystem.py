@@ -26,9 +26,13 @@ _ASKED = ("content-type", "authorization", "mcp-session-id", "mcp-protocol-versi
 _ASKED_MODERN = ("content-type", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name")
 _SHOWN = ("mcp-session-id", "mcp-protocol-version", "www-authenticate")
 _BUDGETS = {
-    "initialize": 0.3, "server/discover": 0.3, "tools/list": 0.4, "resources/list": 0.4, "prompts/list": 0.4,
+    "initialize": 0.3,
+    "server/discover": 0.3,
+    "tools/list": 0.4,
+    "resources/list": 0.4,
+    "prompts/list": 0.4,
     "tools/call": 2.0,
-}  # fmt: skip
+}
 """The longest times that hosts expect, in seconds."""
 _HEALTH = ("/health", "/api/health")
 _DISCOVERY = ("/.well-known/mcp-config", "/.well-known/mcp-server", "/.well-known/mcp.json")
@@ -72,9 +76,10 @@ async def preflight(visit: Visit) -> Outcome:
     """The preflight of a browser for a page of this machine."""
     wanted = _ASKED_MODERN if visit.modern else _ASKED
     fields = (
-        ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
+        ("Origin", _BROWSER),
+        ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ",".join(wanted)),
-    )  # fmt: skip
+    )
     answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
         return remark(f"OPTIONS got {answer.shown}.", *answer.events)

@@ -249,9 +249,7 @@ def _delivered_by(found: _List, mode: str) -> EventType | None:
 
 def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
     arguments = sample(event.input_schema) if event.input_schema else {}
-    return {
-        "name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more
-    }  # fmt: skip
+    return {"name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more}
 
 
 _Polls = tuple[EventType, list[RequestOutcome]]
@@ -779,8 +777,9 @@ async def refuses_bad_webhooks(visit: Visit) -> Outcome:
     """A subscription with each."""
     seen: list[int] = []
     for what, url, secret in (
-        ("an http URL", _NOWHERE.replace("https", "http", 1), _SECRET), ("a short secret", _NOWHERE, "whsec_QUJD")
-    ):  # fmt: skip
+        ("an http URL", _NOWHERE.replace("https", "http", 1), _SECRET),
+        ("a short secret", _NOWHERE, "whsec_QUJD"),
+    ):
         response = await _subscribed(visit, url, secret)
         if isinstance(response, str):
             return skipped(response)
@@ -817,9 +816,10 @@ class _WebhookSubscription:
     def delivered(self) -> list[Arrival]:
         """Without requests of strangers, which a public URL gets too: they have neither the form nor a signature."""
         return [
-            each for each in self.arrivals
+            each
+            for each in self.arrivals
             if each.verdict.kind != "unknown" or each.subscription or each.verdict.signed or each.redirected
-        ]  # fmt: skip
+        ]
 
     @property
     def events(self) -> list[Arrival]:

@@ -20,12 +20,18 @@ _VERSIONING = "basic/versioning"
 _DISCOVER = "server/discover"
 _UNKNOWN = ("1900-01-01", "2099-01-01")
 _LISTS = {
-    "tools": ("tools/list", {}), "resources": ("resources/list", {}), "prompts": ("prompts/list", {}),
+    "tools": ("tools/list", {}),
+    "resources": ("resources/list", {}),
+    "prompts": ("prompts/list", {}),
     "logging": ("logging/setLevel", {"level": "warning"}),
-    "completions": ("completion/complete", {
-        "ref": {"type": "ref/prompt", "name": "inspector-check-no-such-thing"}, "argument": {"name": "a", "value": ""},
-    }),
-}  # fmt: skip
+    "completions": (
+        "completion/complete",
+        {
+            "ref": {"type": "ref/prompt", "name": "inspector-check-no-such-thing"},
+            "argument": {"name": "a", "value": ""},
+        },
+    ),
+}
 """A harmless request of each capability."""
 
 CHECKS = CheckTable("lifecycle")
@@ -342,8 +348,10 @@ async def removed_methods(visit: Visit) -> Outcome:
     """The three best-known removed methods."""
     seen: list[int] = []
     for method, params in (
-        ("ping", {}), ("logging/setLevel", {"level": "warning"}), ("resources/subscribe", {"uri": "inspector://x"}),
-    ):  # fmt: skip
+        ("ping", {}),
+        ("logging/setLevel", {"level": "warning"}),
+        ("resources/subscribe", {"uri": "inspector://x"}),
+    ):
         response = await visit.request(method, params)
         seen += response.events
         if response.code != METHOD_NOT_FOUND:

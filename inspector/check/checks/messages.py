@@ -472,9 +472,14 @@ async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
             return await connection.answer(response, timeout=connection.patience(visit.limits.quiet))
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
     return RequestOutcome(
-        message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
+        message["method"],
+        answer.n,
+        answer.message_n,
+        answer.message or None,
+        answer.status,
+        answer.seconds,
         answer.shown,
-    )  # fmt: skip
+    )
 
 
 def _names(response: RequestOutcome) -> list[object]:

@@ -21,10 +21,11 @@ _LOGGING = "server/utilities/logging"
 _NOTHING = "inspector-check-no-such-thing"
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LISTS = {
-    "tools": ("tools/list", "tools", "name"), "resources": ("resources/list", "resources", "uri"),
+    "tools": ("tools/list", "tools", "name"),
+    "resources": ("resources/list", "resources", "uri"),
     "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     "prompts": ("prompts/list", "prompts", "name"),
-}  # fmt: skip
+}
 """By list: the method, the key of its result, and the identifying member."""
 _COMPLETE = "completion/complete"
 _MAX_PAGES = 10

@@ -117,22 +117,31 @@ _passive(
     "SKILL-05 must r5", "Results about skills have the resultType complete.", 'Add "resultType": "complete".', *_LISTED
 )
 _passive(
-    "SKILL-06 must r5", "Results of skills/list and skills/get have ttlMs and cacheScope.",
-    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.', *_LISTED,
-)  # fmt: skip
+    "SKILL-06 must r5",
+    "Results of skills/list and skills/get have ttlMs and cacheScope.",
+    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.',
+    *_LISTED,
+)
 for _head, _says, _fix in (
-    ("SKILL-07 must r5", "The uri of an entry is absolute and ends in /SKILL.md.", "Write skill://FOLDER/NAME/SKILL.md."),
     (
-        "SKILL-08 must r5", "The frontmatter of an entry has a name and a description.",
+        "SKILL-07 must r5",
+        "The uri of an entry is absolute and ends in /SKILL.md.",
+        "Write skill://FOLDER/NAME/SKILL.md.",
+    ),
+    (
+        "SKILL-08 must r5",
+        "The frontmatter of an entry has a name and a description.",
         "Copy all fields of the front matter of SKILL.md into the entry.",
     ),
     ("SKILL-09 must r5", "The directory of a skill has its name.", "Name the directory like the skill."),
     (
-        "SKILL-10 must r5", "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
+        "SKILL-10 must r5",
+        "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
         "Write a name such as order-lookup.",
     ),
     (
-        "SKILL-11 must r5", "The fields of the front matter follow the Agent Skills specification.",
+        "SKILL-11 must r5",
+        "The fields of the front matter follow the Agent Skills specification.",
         "description: 1 to 1,024 characters; compatibility: 1 to 500; metadata: texts; allowed-tools: a text.",
     ),
     ("SKILL-12 must r5", "resources of an entry is a list or “dynamic”.", "List the files with uri, digest and size."),
@@ -141,7 +150,7 @@ for _head, _says, _fix in (
     ("SKILL-15 must r5", "A digest is sha256: and 64 lowercase digits.", "Hash the bytes of the file with SHA-256."),
     ("SKILL-16 must r5", "A size is a whole number of bytes.", "Count the bytes of the file."),
     ("SKILL-17 should r5", "A skill has at most 512 files and 16 MiB.", "Split the skill, or remove files."),
-):  # fmt: skip
+):
     _passive(_head, _says, _fix)
 
 
@@ -239,22 +248,29 @@ def _front_matter(skill: Skill, check: FileCheck) -> str:
 
 
 _files_check(
-    "SKILL-19 must r5", "SKILL.md has the listed size and digest.", "Compute both when the file changes.",
+    "SKILL-19 must r5",
+    "SKILL.md has the listed size and digest.",
+    "Compute both when the file changes.",
     lambda skill, check: _as_listed(skill, check) if check.file.uri == skill.uri else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-20 must r5", "Each file has the listed size and digest.", "Compute both when a file changes.",
+    "SKILL-20 must r5",
+    "Each file has the listed size and digest.",
+    "Compute both when a file changes.",
     lambda skill, check: _as_listed(skill, check) if check.file.uri != skill.uri else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-21 must r5", "SKILL.md begins with front matter: a YAML mapping with name and description.",
+    "SKILL-21 must r5",
+    "SKILL.md begins with front matter: a YAML mapping with name and description.",
     "Begin the file with ---, the fields in YAML, and ---.",
     lambda skill, check: _front_matter(skill, check) if check.file.uri == skill.uri and check.size >= 0 else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-22 must r5", "The frontmatter of the entry is that of the file.", "Copy each field with its type.",
+    "SKILL-22 must r5",
+    "The frontmatter of the entry is that of the file.",
+    "Copy each field with its type.",
     lambda skill, check: check.detail if check.outcome == "frontmatter" and check.front_matter is not None else "",
-)  # fmt: skip
+)
 
 
 @CHECKS.active(
@@ -274,8 +290,11 @@ async def described(visit: Visit, served: ServedSkills) -> Outcome:
         item = known.get(skill.uri) or children.get(skill.uri)
         if item is None:
             continue
-        wanted = {"mimeType": "text/markdown", "name": skill.frontmatter.get("name"),
-                  "description": skill.frontmatter.get("description")}  # fmt: skip
+        wanted = {
+            "mimeType": "text/markdown",
+            "name": skill.frontmatter.get("name"),
+            "description": skill.frontmatter.get("description"),
+        }
         odd = next((key for key, value in wanted.items() if item.get(key) != value), None)
         if odd is not None:
             return bad(f"{odd} of the resource {short(skill.uri)} is {short(item.get(odd))}.", *events)
@@ -353,17 +372,22 @@ def _refuses(
 
 
 _refuses(
-    "SKILL-27 must r5", "skills/get of an unknown uri gets error -32602.", "Return -32602 for it.",
+    "SKILL-27 must r5",
+    "skills/get of an unknown uri gets error -32602.",
+    "Return -32602 for it.",
     lambda skill: iter([("skills/get", f"{skill.uri.partition('://')[0]}://{NOWHERE}/SKILL.md")]),
-)  # fmt: skip
+)
 _refuses(
-    "SKILL-28 must r5", "skills/get of another file or of a directory gets error -32602.",
+    "SKILL-28 must r5",
+    "skills/get of another file or of a directory gets error -32602.",
     "Answer skills/get only for the uri of a SKILL.md.",
-    lambda skill: iter([
-        ("skills/get", skill.directory),
-        *(("skills/get", file.uri) for file in skill.files[:3] if not file.path.endswith("SKILL.md")),
-    ]),
-)  # fmt: skip
+    lambda skill: iter(
+        [
+            ("skills/get", skill.directory),
+            *(("skills/get", file.uri) for file in skill.files[:3] if not file.path.endswith("SKILL.md")),
+        ]
+    ),
+)
 
 
 @CHECKS.active(
@@ -441,13 +465,14 @@ async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> 
 
 
 _refuses(
-    "SKILL-36 must r5", "resources/directory/read of a file or of an unknown uri gets error -32602.",
+    "SKILL-36 must r5",
+    "resources/directory/read of a file or of an unknown uri gets error -32602.",
     "Return -32602 for what is not a directory.",
-    lambda skill: iter([
-        ("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}"),
-    ]),
+    lambda skill: iter(
+        [("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}")]
+    ),
     folders=True,
-)  # fmt: skip
+)
 
 
 @CHECKS.active(
@@ -467,10 +492,11 @@ async def folder_pages(visit: Visit, skill: Skill, folders: list[ReadDirectory])
 
 
 _refuses(
-    "SKILL-38 must r5", "resources/read of an unknown file in a skill gets error -32602.",
+    "SKILL-38 must r5",
+    "resources/read of an unknown file in a skill gets error -32602.",
     "Return -32602 for a file that is not served.",
     lambda skill: iter([("resources/read", f"{skill.directory}/{NOWHERE}.md")]),
-)  # fmt: skip
+)
 CHECKS.passive(
     "SKILL-39 lint r1+",
     "resource",
@@ -478,10 +504,12 @@ CHECKS.passive(
     fix="Serve skills/list and skills/get instead of skill://index.json.",
 )
 _passive(
-    "SKILL-40 info r5", "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
+    "SKILL-40 info r5",
+    "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
     "Nothing, if that is intended: a host asks its user.",
-)  # fmt: skip
+)
 _passive(
-    "SKILL-41 security r5", "Names, descriptions and uris of skills have no hidden characters.",
+    "SKILL-41 security r5",
+    "Names, descriptions and uris of skills have no hidden characters.",
     "Remove control, bidirectional and invisible characters.",
-)  # fmt: skip
+)

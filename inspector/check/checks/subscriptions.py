@@ -22,9 +22,10 @@ _LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CANCELLED = "notifications/cancelled"
 _LISTS = {
-    "toolsListChanged": ("tools", "tools/list", "name"), "promptsListChanged": ("prompts", "prompts/list", "name"),
+    "toolsListChanged": ("tools", "tools/list", "name"),
+    "promptsListChanged": ("prompts", "prompts/list", "name"),
     "resourcesListChanged": ("resources", "resources/list", "uri"),
-}  # fmt: skip
+}
 """By name in a filter: the capability (also the key of the list), the method of the list, the identifying member."""
 _URIS = "resourceSubscriptions"
 _UPDATED = "notifications/resources/updated"

@@ -177,11 +177,15 @@ async def wrong_parameter(visit: Visit) -> Outcome:
             params = {"name": tool.get("name"), "arguments": arguments}
             others = params | {"arguments": _without(arguments, path)}
             another = ((name, "inspector-check-another"),)
-            return _all_mismatch({
-                f"A call without {name}": await post.request("tools/call", params, without=name),
-                f"A call with another {name}": await post.request("tools/call", params, more=another),
-                f"A call with {name}, but without its argument": await post.request("tools/call", others, more=another),
-            })  # fmt: skip
+            return _all_mismatch(
+                {
+                    f"A call without {name}": await post.request("tools/call", params, without=name),
+                    f"A call with another {name}": await post.request("tools/call", params, more=another),
+                    f"A call with {name}, but without its argument": await post.request(
+                        "tools/call", others, more=another
+                    ),
+                }
+            )
     return skipped("no allowed tool has header parameters")
 
 
@@ -223,9 +227,7 @@ async def white_space(visit: Visit) -> Outcome:
         return skipped("a proxy is configured")
     async with raw_post(visit) as post:
         message = post.new_request(post.harmless())
-        fields = [
-            (name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)
-        ]  # fmt: skip
+        fields = [(name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)]
         n, status, response_n = await _by_hand(visit, fields, jsonrpc.encode(message))
     events = tuple(filter(None, (n, response_n)))
     if not status:

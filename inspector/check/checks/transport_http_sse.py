@@ -81,9 +81,11 @@ async def unknown_address(visit: Visit) -> Outcome:
         head, _, tail = real.text.rpartition(id)
         message = {"jsonrpc": "2.0", "id": "inspector-check", "method": "ping"}
         answer = await visit.web.send(
-            url=f"{head}{_other(id)}{tail}", fields=(JSON, ACCEPT, *await visit.token_fields()),
-            body=jsonrpc.encode(message), message=message,
-        )  # fmt: skip
+            url=f"{head}{_other(id)}{tail}",
+            fields=(JSON, ACCEPT, *await visit.token_fields()),
+            body=jsonrpc.encode(message),
+            message=message,
+        )
     if not answer.status:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
@@ -104,8 +106,12 @@ async def unknown_address(visit: Visit) -> Outcome:
 async def successor(visit: Visit) -> Outcome:
     """An initialize at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT}}  # fmt: skip
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT},
+    }
     token = await visit.token_fields()
     fields = (JSON, ACCEPT, *token)
     answer = await visit.web.send(url=url.text, fields=fields, body=jsonrpc.encode(message), message=message)

@@ -30,9 +30,17 @@ _AUTH_STATUSES = (401, 403)
 _KEPT_TYPES = ("", "message", "endpoint")
 SESSION_FIELD = "mcp-session-id"
 _AUTH_WORDS = re.compile(r"\b401\b|unauthori[sz]ed|bearer|www-authenticate", re.IGNORECASE)
-_FIRST_METHODS = frozenset((
-    "initialize", "server/discover", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
-))  # fmt: skip
+_FIRST_METHODS = frozenset(
+    (
+        "initialize",
+        "server/discover",
+        "ping",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/list",
+    )
+)
 
 
 class ObservedExchange:
@@ -55,7 +63,7 @@ class ObservedExchange:
         "stream",
         "stream_n",
         "wanted",
-    )  # fmt: skip
+    )
 
     def __init__(self, rpc: str, rpc_n: int, shape: Shape, wanted: int) -> None:
         self.rpc = rpc

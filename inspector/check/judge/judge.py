@@ -254,9 +254,13 @@ class Judge:
         index = self.journal.index
         request = index.pair(event.n) or index.parent(event.n)
         return Notice(
-            event.n, message["method"], params if type(params) is dict else {},
-            self.state.streams.get(event.ch, 0), request, self._request,
-        )  # fmt: skip
+            event.n,
+            message["method"],
+            params if type(params) is dict else {},
+            self.state.streams.get(event.ch, 0),
+            request,
+            self._request,
+        )
 
     # Answers
 

@@ -17,14 +17,15 @@ _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|autho
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
-_ELSEWHERE = frozenset((
-    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
-))  # fmt: skip
+_ELSEWHERE = frozenset(
+    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
+)
 """Keywords with subschemas besides `properties`."""
 _SAME = {
-    "tools/list": ("name", "TOOL-05", "tools"), "resources/list": ("uri", "RES-03", "resources"),
+    "tools/list": ("name", "TOOL-05", "tools"),
+    "resources/list": ("uri", "RES-03", "resources"),
     "prompts/list": ("name", "PROM-02", "prompts"),
-}  # fmt: skip
+}
 """The member that identifies the entries of a list."""
 
 

@@ -45,9 +45,9 @@ AnswerRule = Callable[[AnsweredRequest, JudgeState], Iterator[RuleVerdict]]
 
 _ASKING = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods that may return `input_required`."""
-_CACHED = frozenset((
-    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read",
-))  # fmt: skip
+_CACHED = frozenset(
+    ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read")
+)
 _OF_TASKS = frozenset(("tasks/get", "tasks/update", "tasks/cancel"))
 _INPUTS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 _STATUS_OF = {

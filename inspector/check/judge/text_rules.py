@@ -27,16 +27,23 @@ _FAILURE = re.compile(
 _SECRETS = (
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----")),
     ("an access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
-    ("a token", re.compile(
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}"
-        r"|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
-    )),
+    (
+        "a token",
+        re.compile(
+            r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}"
+            r"|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
+        ),
+    ),
     ("the credentials of a request", re.compile(r"\b(?:Bearer|Basic) +[A-Za-z0-9+/_.~-]{16,}={0,2}", re.IGNORECASE)),
-    ("a password", re.compile(
-        r"""\b(?:password|passwd|pwd|api[_-]?key|client[_-]?secret|access[_-]?token)["']?\s{0,3}[:=]\s{0,3}["']?"""
-        r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""", re.IGNORECASE,
-    )),
-)  # fmt: skip
+    (
+        "a password",
+        re.compile(
+            r"""\b(?:password|passwd|pwd|api[_-]?key|client[_-]?secret|access[_-]?token)["']?\s{0,3}[:=]\s{0,3}["']?"""
+            r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""",
+            re.IGNORECASE,
+        ),
+    ),
+)
 """Secrets that must not be in a log, by formats that nothing else has."""
 
 

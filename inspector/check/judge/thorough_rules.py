@@ -29,10 +29,20 @@ _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 _OURS = re.compile(rf"{_LABEL}\.(?:modelcontextprotocol|mcp)(?:\..*)?|(?:modelcontextprotocol|mcp)\..*")
-_KNOWN = frozenset((
-    "protocolVersion", "clientInfo", "clientCapabilities", "logLevel", "subscriptionId", "serverInfo", "related-task",
-    "model-immediate-response", "tasks", "ui",
-))  # fmt: skip
+_KNOWN = frozenset(
+    (
+        "protocolVersion",
+        "clientInfo",
+        "clientCapabilities",
+        "logLevel",
+        "subscriptionId",
+        "serverInfo",
+        "related-task",
+        "model-immediate-response",
+        "tasks",
+        "ui",
+    )
+)
 _TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
@@ -50,18 +60,25 @@ _valid = CleanTexts()
 _SOURCES = ("https", "data")
 _REFERENCES = ("$ref", "$dynamicRef")
 _ENTRIES = {
-    "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
-}  # fmt: skip
+}
 DATA = ("tools/call", "resources/read", "prompts/get")
 """The methods whose results a model reads and others may have written."""
 _ORDINARY = frozenset("\u00ad\u200e\u200f\f")
 
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
-    "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
-    "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
-}  # fmt: skip
+    "image/png": (b"\x89PNG",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF8",),
+    "image/webp": (b"RIFF",),
+    "audio/wav": (b"RIFF",),
+    "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"),
+    "audio/ogg": (b"OggS",),
+}
 """The first bytes of well-known media types."""
 
 

@@ -23,14 +23,37 @@ LONG = 100_000
 """Characters of the longest text."""
 
 ODD = (
-    "", " ", "\t\n", "ñandú 日本語 العربية 👩‍🚀", "a\u0000b", "\u202eabc", "'", '"', "\\", "%s%n{0}${7*7}{{7*7}}",
-    "' OR '1'='1' --", "$(id)", "`id`", "; id", "../../../../etc/passwd", "<script>alert(1)</script>",
-    "null", "-1", "1e309", "\r\nX-Injected: 1",
-)  # fmt: skip
+    "",
+    " ",
+    "\t\n",
+    "ñandú 日本語 العربية 👩‍🚀",
+    "a\u0000b",
+    "\u202eabc",
+    "'",
+    '"',
+    "\\",
+    "%s%n{0}${7*7}{{7*7}}",
+    "' OR '1'='1' --",
+    "$(id)",
+    "`id`",
+    "; id",
+    "../../../../etc/passwd",
+    "<script>alert(1)</script>",
+    "null",
+    "-1",
+    "1e309",
+    "\r\nX-Injected: 1",
+)
 NO_FORMAT = "\u2028 no format has this"
 _OTHERS: dict[str, Any] = {
-    "string": 7, "integer": "seven", "number": "seven", "boolean": "true", "array": {}, "object": [], "null": 0,
-}  # fmt: skip
+    "string": 7,
+    "integer": "seven",
+    "number": "seven",
+    "boolean": "true",
+    "array": {},
+    "object": [],
+    "null": 0,
+}
 
 
 class ArgumentCase(NamedTuple):
@@ -177,9 +200,13 @@ def _booleans(_schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple
 
 
 _BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[CaseKind, str, Any]]]] = {
-    "string": _texts, "integer": _numbers, "number": _numbers, "array": _arrays, "object": _objects,
+    "string": _texts,
+    "integer": _numbers,
+    "number": _numbers,
+    "array": _arrays,
+    "object": _objects,
     "boolean": _booleans,
-}  # fmt: skip
+}
 
 
 def smaller(case: ArgumentCase, schema: Any) -> Iterator[ArgumentCase]:

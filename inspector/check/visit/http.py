@@ -174,9 +174,17 @@ class HttpClient:
         return answer
 
     async def _exchange(
-        self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]],
-        body: bytes, until: int, limit: int, secrets: Sequence[str],
-    ) -> None:  # fmt: skip
+        self,
+        answer: RecordedResponse,
+        channel: str,
+        method: str,
+        where: Url,
+        sent: Sequence[tuple[str, str]],
+        body: bytes,
+        until: int,
+        limit: int,
+        secrets: Sequence[str],
+    ) -> None:
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
             endpoint = self._endpoints[where.origin] = Endpoint(where, self._options)
@@ -184,9 +192,13 @@ class HttpClient:
         try:
             answer.status, answer.headers = response.status, response.headers
             answer.response_n = self.journal.record_http(
-                channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3),
+                channel,
+                Dir.RECV,
+                status=response.status,
+                headers=response.headers,
+                ms=round(response.ms, 3),
                 conn=self.conn,
-            )  # fmt: skip
+            )
             if answer.media_type == "text/event-stream":
                 if until and limit:
                     await self._events(answer, channel, response, until, limit)

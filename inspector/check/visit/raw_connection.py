@@ -51,10 +51,20 @@ class RawConnection:
     """
 
     def __init__(
-        self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
-        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
-        overdue: dict[int, float] | None = None, pace: StartupTime | None = None, visit: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        target: Target,
+        journal: Journal,
+        options: Options,
+        revision: str,
+        timeout: float,
+        capabilities: dict[str, Any] | None = None,
+        *,
+        connect: Connect = transport_for,
+        check: str = "survey",
+        overdue: dict[int, float] | None = None,
+        pace: StartupTime | None = None,
+        visit: str = "",
+    ) -> None:
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
 
         `visit` is the revision of the visit to which the connection belongs in the recording.
@@ -106,10 +116,12 @@ class RawConnection:
         return await self.request(
             "initialize",
             {
-                "protocolVersion": revision or self.revision, "capabilities": self.capabilities, "clientInfo": CLIENT,
+                "protocolVersion": revision or self.revision,
+                "capabilities": self.capabilities,
+                "clientInfo": CLIENT,
                 **params,
             },
-        )  # fmt: skip
+        )
 
     def dressed(self, params: Any) -> Any:
         """Params with the metadata that each request of the modern era needs."""
@@ -318,8 +330,10 @@ def with_metadata(params: Any, revision: str, capabilities: dict[str, Any]) -> A
     if features(revision).era != "modern" or (params is not None and type(params) is not dict):
         return params
     meta = {
-        f"{PREFIX}protocolVersion": revision, f"{PREFIX}clientInfo": CLIENT, f"{PREFIX}clientCapabilities": capabilities
-    }  # fmt: skip
+        f"{PREFIX}protocolVersion": revision,
+        f"{PREFIX}clientInfo": CLIENT,
+        f"{PREFIX}clientCapabilities": capabilities,
+    }
     given = params or {}
     theirs = given.get("_meta")
     return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}

@@ -125,9 +125,11 @@ class RawPost:
         if self.visit.modern:
             given = params.get("_meta")
             params["_meta"] = {
-                f"{PREFIX}protocolVersion": self.visit.revision, f"{PREFIX}clientInfo": CLIENT,
-                f"{PREFIX}clientCapabilities": self.capabilities, **(given if type(given) is dict else {}),
-            }  # fmt: skip
+                f"{PREFIX}protocolVersion": self.visit.revision,
+                f"{PREFIX}clientInfo": CLIENT,
+                f"{PREFIX}clientCapabilities": self.capabilities,
+                **(given if type(given) is dict else {}),
+            }
         return message | {"params": params}
 
     def fields(self, message: dict[str, Any] | None = None) -> list[tuple[str, str]]:
@@ -199,8 +201,10 @@ class RawPost:
     def nameless(self) -> tuple[str, dict[str, Any], str]:
         """A request that names something that does not exist: method, params, the name; empty if none is possible."""
         for capability, method, key in (
-            ("tools", "tools/call", "name"), ("prompts", "prompts/get", "name"), ("resources", "resources/read", "uri"),
-        ):  # fmt: skip
+            ("tools", "tools/call", "name"),
+            ("prompts", "prompts/get", "name"),
+            ("resources", "resources/read", "uri"),
+        ):
             if self.visit.can(capability):
                 name = NOWHERE if key == "name" else f"inspector://{NOWHERE}"
                 return method, {key: name}, name

@@ -105,9 +105,17 @@ class Visit:
     """The context of a check. `session` is open while checks run that are not `apart`."""
 
     def __init__(
-        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: RunLimits,
-        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: StartupTime | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        target: StdioTarget | HttpTarget,
+        journal: Journal,
+        options: Options,
+        visited: Visited,
+        limits: RunLimits,
+        allowed: Allowed,
+        session: Session,
+        connect: Connect = transport_for,
+        pace: StartupTime | None = None,
+    ) -> None:
         self.target = target
         self.journal = journal
         self.options = options
@@ -207,9 +215,14 @@ class Visit:
     # Requests on the shared session
 
     async def request(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        probe: bool = False,
         patient: bool = True,
-    ) -> RequestOutcome:  # fmt: skip
+    ) -> RequestOutcome:
         """Send a request on the shared session, as a client would. Never raises because of the server.
 
         A task, or a server that sends requests or progress, may take twice as long as `timeout`, but not longer. With
@@ -325,9 +338,18 @@ class Visit:
 
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
         connection = RawConnection(
-            self.target, self.journal, self.options, revision, self.limits.request, capabilities,
-            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace, visit=self.revision,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            revision,
+            self.limits.request,
+            capabilities,
+            connect=self._connect,
+            check=self.check,
+            overdue=self.overdue,
+            pace=self._pace,
+            visit=self.revision,
+        )
         self.shared.conns.add(connection.conn)
         return connection
 

@@ -20,13 +20,15 @@ _AUTH = (
     Option("--auth", "Serve over HTTP and require a login at a built-in authorization server"),
     Option("--auth-auto", "The same, but approve every login without asking"),
     Option(
-        "--auth-fault", "Add this authorization fault; repeatable. docs/reference/demo.md lists the names", "NAME",
+        "--auth-fault",
+        "Add this authorization fault; repeatable. docs/reference/demo.md lists the names",
+        "NAME",
         many=True,
     ),
     Option("--auth-layout", "Layout of the authorization server: apart, path, oidc, several, …", "NAME"),
     Option("--auth-expiry", "Lifetime of an access token", "SECONDS"),
     Option("--auth-port", "Port of the authorization server", "PORT"),
-)  # fmt: skip
+)
 
 
 def run(invocation: Invocation) -> int:

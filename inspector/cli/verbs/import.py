@@ -35,10 +35,14 @@ def run(invocation: Invocation) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source), "format": made.format, "written": str(written), "events": made.events,
-                "messages": made.messages, "notes": made.notes,
+                "file": str(source),
+                "format": made.format,
+                "written": str(written),
+                "events": made.events,
+                "messages": made.messages,
+                "notes": made.notes,
             }
-        )  # fmt: skip
+        )
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
@@ -52,11 +56,15 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source), "format": client, "written": str(folder),
-                "files": [str(file) for file in made.files], "flows": made.flows, "steps": made.steps,
+                "file": str(source),
+                "format": client,
+                "written": str(folder),
+                "files": [str(file) for file in made.files],
+                "flows": made.flows,
+                "steps": made.steps,
                 "notes": made.notes,
             }
-        )  # fmt: skip
+        )
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")

@@ -167,9 +167,15 @@ class _Runs:
         from inspector.load.runner import LoadRun
 
         run = LoadRun(
-            self._target, self._options, plan, self.journal, allowed="all" if "all" in self._allowed else self._allowed,
-            measure_floor=None if self.made else measure_floor, prepared=self._prepared, told=self.progress.told,
-        )  # fmt: skip
+            self._target,
+            self._options,
+            plan,
+            self.journal,
+            allowed="all" if "all" in self._allowed else self._allowed,
+            measure_floor=None if self.made else measure_floor,
+            prepared=self._prepared,
+            told=self.progress.told,
+        )
         self.made.append(run)
         return run
 

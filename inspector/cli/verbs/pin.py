@@ -147,14 +147,16 @@ def _changes(surface: dict[str, Any], before: Pin | None) -> list[Change]:
     return list(drift.changes) if drift is not None else []
 
 
-def _tell(
-    out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool
-) -> None:  # fmt: skip
+def _tell(out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool) -> None:
     if out.json:
-        out.document({
-            "pinned": kept, "drifted": bool(changes), "path": str(pins.path_of(target)),
-            "changes": [change.as_json() for change in changes],
-        })  # fmt: skip
+        out.document(
+            {
+                "pinned": kept,
+                "drifted": bool(changes),
+                "path": str(pins.path_of(target)),
+                "changes": [change.as_json() for change in changes],
+            }
+        )
         return
     name = out.safe(target.label, NAME)
     if before is None:

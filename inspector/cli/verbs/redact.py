@@ -95,9 +95,13 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
     def found() -> Iterator[dict[str, Any]]:
         for value in report.values:
             yield {
-                "rule": value.rule, "head": value.head, "length": value.length, "count": value.count,
-                "where": value.where, "events": value.events,
-            }  # fmt: skip
+                "rule": value.rule,
+                "head": value.head,
+                "length": value.length,
+                "count": value.count,
+                "where": value.where,
+                "events": value.events,
+            }
 
     return {
         "file": str(source),

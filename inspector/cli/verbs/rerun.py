@@ -112,9 +112,14 @@ def _rerun(
             from inspector.replay.rerun import Rerun
 
             rerun = Rerun(
-                recording, target, journal, rules, options,
-                carry=invocation.option("carry", ()), pace=invocation.option("pace"),
-            )  # fmt: skip
+                recording,
+                target,
+                journal,
+                rules,
+                options,
+                carry=invocation.option("carry", ()),
+                pace=invocation.option("pace"),
+            )
             signals = Signals(rerun.kill_now)
             try:
                 return await rerun.run()

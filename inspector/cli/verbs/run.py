@@ -136,10 +136,17 @@ def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener
             words = said.target_words
             command = said.command and not (len(words) == 1 and _is_whole(words[0]))
         target = parse_target(
-            words, command=command, config=said.option("config"), headers=said.option("header", ()),
-            env=dict(said.option("env", ())), cwd=said.option("cwd"), transport=said.option("transport", "auto"),
-            verify=not said.option("no-verify"), prompt=session_setup.ask, consent=consent,
-        )  # fmt: skip
+            words,
+            command=command,
+            config=said.option("config"),
+            headers=said.option("header", ()),
+            env=dict(said.option("env", ())),
+            cwd=said.option("cwd"),
+            transport=said.option("transport", "auto"),
+            verify=not said.option("no-verify"),
+            prompt=session_setup.ask,
+            consent=consent,
+        )
         if isinstance(target, RecordingTarget):
             raise UsageError(
                 f"{target.describe()} is a recording, and flows need a server.",

@@ -169,9 +169,11 @@ def _tell(out: Output, report: MockReport) -> None:
     counts = report.counts
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
     for name, text in (
-        ("unanswered", "without an answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
+        ("unanswered", "without an answer in it"),
+        ("refused", "refused"),
+        ("cancelled", "cancelled"),
         ("invalid", "invalid messages"),
-    ):  # fmt: skip
+    ):
         if counts.get(name):
             parts.append(f"{counts[name]:,} {text}")
     faults = {name.removeprefix("fault:"): n for name, n in counts.items() if name.startswith("fault:")}
@@ -214,8 +216,12 @@ def _verb() -> Verb:
         target="optional",
         options=(
             Option(
-                "--http", "Serve over Streamable HTTP; default: loopback and a free port",
-                "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
+                "--http",
+                "Serve over Streamable HTTP; default: loopback and a free port",
+                "[HOST:PORT]",
+                read=address,
+                fits=is_address,
+                otherwise=(LOOPBACK, 0),
             ),
             Option(
                 "--match",
@@ -228,13 +234,19 @@ def _verb() -> Verb:
                 "Without a match: return an error, the last answer, or the answer of TARGET",
                 choices=("error", "last", "passthrough"),
             ),
-            Option("--pace", "Answer immediately (fast, the default), at the recorded pace, or by a factor",
-                   "recorded|fast|FACTOR", read=pace),
+            Option(
+                "--pace",
+                "Answer immediately (fast, the default), at the recorded pace, or by a factor",
+                "recorded|fast|FACTOR",
+                read=pace,
+            ),
             Option(
                 "--fault",
                 "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
                 "matching messages, %PERCENT to a share of them; repeatable",
-                "FAULT", many=True, read=fault,
+                "FAULT",
+                many=True,
+                read=fault,
             ),
             Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
             Option("--strict", "Exit with 5 if a request was not in the recording"),
@@ -242,7 +254,9 @@ def _verb() -> Verb:
             Option(
                 "--allow-origin",
                 "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
-                "ORIGIN", many=True, read=origin,
+                "ORIGIN",
+                many=True,
+                read=origin,
             ),
         ),
         about=(
@@ -258,7 +272,7 @@ def _verb() -> Verb:
             "inspector serve session.mcp.jsonl --fault 'error=-32603@method:tools/call%10' --seed 7",
             "inspector serve session.mcp.jsonl --on-miss passthrough -- python server.py",
         ),
-    )  # fmt: skip
+    )
     verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
     return verb
 

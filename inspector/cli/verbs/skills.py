@@ -161,9 +161,13 @@ def _row(out: Output, log: SkillLog, skill: Skill) -> tuple[str, ...]:
     files = quantity(skill.count, "file") if skill.kind == "static" else skill.kind
     size = _size(skill.size) if skill.kind == "static" else ""
     return (
-        out.safe(skill.name, NAME) or "(unnamed)", out.safe(skill.version, 40), files, size,
-        out.safe(skill.uri, NAME), out.safe(skill.description, TEXT),
-    )  # fmt: skip
+        out.safe(skill.name, NAME) or "(unnamed)",
+        out.safe(skill.version, 40),
+        files,
+        size,
+        out.safe(skill.uri, NAME),
+        out.safe(skill.description, TEXT),
+    )
 
 
 def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> Iterator[str]:
@@ -207,15 +211,23 @@ def _as_json(log: SkillLog, skill: Skill, label: str, resources: list[Any]) -> d
     checks = log.checks(skill) if skill.kind != "invalid" else []
     unlisted, missing = log.unlisted(skill, resources), log.missing(skill)
     return {
-        "server": label, "uri": skill.uri, "name": skill.name, "description": skill.description, "kind": skill.kind,
-        "frontmatter": skill.frontmatter, "state": state_of(checks, bool(unlisted or missing)), "count": skill.count,
-        "size": skill.size, "files": [check.as_json() for check in checks],
+        "server": label,
+        "uri": skill.uri,
+        "name": skill.name,
+        "description": skill.description,
+        "kind": skill.kind,
+        "frontmatter": skill.frontmatter,
+        "state": state_of(checks, bool(unlisted or missing)),
+        "count": skill.count,
+        "size": skill.size,
+        "files": [check.as_json() for check in checks],
         "unlisted": [{"uri": found.uri, "path": found.path} for found in unlisted],
         "missing": [file.uri for file in missing],
         "problems": [{"check": each.check, "level": each.level, "text": each.text} for each in skill.problems],
-        "over_limit": skill.over_limit or None, "changed": log.entry_before(skill) is not None,
+        "over_limit": skill.over_limit or None,
+        "changed": log.entry_before(skill) is not None,
         "walked": log.has_walked(skill),
-    }  # fmt: skip
+    }
 
 
 def state_of(checks: list[FileCheck], differs: bool) -> str:
@@ -275,8 +287,13 @@ VERBS = {
         options=(
             Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
             Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),
-            Option("-o --output", "Read, verify and save the files that match below this directory", "DIR", read=path,
-                   completes="dir"),
+            Option(
+                "-o --output",
+                "Read, verify and save the files that match below this directory",
+                "DIR",
+                read=path,
+                completes="dir",
+            ),
         ),
         about=(
             "Prints the skills that the server lists; no file is read. --skill reads SKILL.md of one. After @NAME, a "
@@ -291,4 +308,4 @@ VERBS = {
             "inspector skills --json session.mcp.jsonl",
         ),
     )
-}  # fmt: skip
+}

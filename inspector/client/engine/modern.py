@@ -45,10 +45,16 @@ class ModernDriver:
     """Implements the modern era for a session."""
 
     era: Era = "modern"
-    handled_notifications = frozenset((
-        "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
-        "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
-    ))  # fmt: skip
+    handled_notifications = frozenset(
+        (
+            "notifications/progress",
+            "notifications/resources/updated",
+            "notifications/cancelled",
+            "notifications/subscriptions/acknowledged",
+            "notifications/tasks",
+            *_CHANGED,
+        )
+    )
 
     def __init__(self, engine: Engine, tasks: TaskPoller, revision: str = NEWEST_MODERN) -> None:
         self.engine = engine

@@ -18,9 +18,11 @@ def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the elicitations of an error -32042 that have a URL."""
     data = error.get("data")
     named = data.get("elicitations") if type(data) is dict else None
-    return [
-        item for item in named if type(item) is dict and isinstance(item.get("url"), str)
-    ] if type(named) is list else []  # fmt: skip
+    return (
+        [item for item in named if type(item) is dict and isinstance(item.get("url"), str)]
+        if type(named) is list
+        else []
+    )
 
 
 class UrlElicitation:

@@ -83,11 +83,15 @@ def freshness(journal: Journal, n: int) -> AnswerFreshness | None:
     if scope not in ("public", "private"):
         problems.append(f"cacheScope is {excerpt(scope, 20)}" if "cacheScope" in result else "cacheScope is missing")
     return AnswerFreshness(
-        n, method, subject_of(method, params if type(params) is dict else None).removeprefix("="),
-        journal.clock(index.time(n)), min(given, 1e15) / 1000 if usable else 0.0,
-        scope if scope in ("public", "private") else "private", " and ".join(problems),
+        n,
+        method,
+        subject_of(method, params if type(params) is dict else None).removeprefix("="),
+        journal.clock(index.time(n)),
+        min(given, 1e15) / 1000 if usable else 0.0,
+        scope if scope in ("public", "private") else "private",
+        " and ".join(problems),
         any(finding.rule == _EARLY for finding in journal.findings.of(n)),
-    )  # fmt: skip
+    )
 
 
 class NewestAnswers:
@@ -142,14 +146,24 @@ def folded(answers: Sequence[AnswerFreshness]) -> list[tuple[AnswerFreshness, in
     for answer in answers:
         subject = "" if answer.method.endswith("/list") else answer.subject
         found.setdefault((answer.method, subject), []).append(answer)
-    return [(min(pages, key=lambda page: page.until)._replace(
-        changed_early=any(page.changed_early for page in pages)), len(pages)) for pages in found.values()]  # fmt: skip
+    return [
+        (
+            min(pages, key=lambda page: page.until)._replace(changed_early=any(page.changed_early for page in pages)),
+            len(pages),
+        )
+        for pages in found.values()
+    ]
 
 
 def as_json(answer: AnswerFreshness) -> dict[str, Any]:
     """Return it as JSON values."""
     return {
-        "method": answer.method, "subject": answer.subject or None, "received": answer.received.isoformat(),
-        "freshUntil": answer.until.isoformat(), "ttlSeconds": answer.seconds, "scope": answer.scope,
-        "problem": answer.problem or None, "changedEarly": answer.changed_early,
-    }  # fmt: skip
+        "method": answer.method,
+        "subject": answer.subject or None,
+        "received": answer.received.isoformat(),
+        "freshUntil": answer.until.isoformat(),
+        "ttlSeconds": answer.seconds,
+        "scope": answer.scope,
+        "problem": answer.problem or None,
+        "changedEarly": answer.changed_early,
+    }

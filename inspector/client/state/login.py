@@ -215,11 +215,17 @@ def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:
 def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
     fields = event.fields
     return AuthStep(
-        event.n, event.t, name, "ok" if fields.get("ok") is True else "failed", _text(fields.get("text")),
-        _text(fields.get("rule")), Hint.from_json(fields.get("fix_parts"), fields.get("fix")), _facts(event),
+        event.n,
+        event.t,
+        name,
+        "ok" if fields.get("ok") is True else "failed",
+        _text(fields.get("text")),
+        _text(fields.get("rule")),
+        Hint.from_json(fields.get("fix_parts"), fields.get("fix")),
+        _facts(event),
         tuple(each.n for each in fetches),
         math.fsum(_number(_facts(each).get("ms")) for each in fetches),
-    )  # fmt: skip
+    )
 
 
 def _not_reached(steps: list[AuthStep]) -> list[str]:
@@ -254,10 +260,16 @@ def _logged_in(event: Event, issuer: str, facts: dict[str, Any]) -> LoggedIn:
     claims = claims if type(claims) is dict else {}
     lifetime = _number(facts.get("expires_in"))
     return LoggedIn(
-        event.n, event.t, issuer or _text(claims.get("iss")), _text(facts.get("resource")), _words(facts.get("scope")),
-        _words(facts.get("missing")), event.t + round(lifetime * 1_000_000) if lifetime > 0 else 0,
-        facts.get("refresh") is True, claims,
-    )  # fmt: skip
+        event.n,
+        event.t,
+        issuer or _text(claims.get("iss")),
+        _text(facts.get("resource")),
+        _words(facts.get("scope")),
+        _words(facts.get("missing")),
+        event.t + round(lifetime * 1_000_000) if lifetime > 0 else 0,
+        facts.get("refresh") is True,
+        claims,
+    )
 
 
 def _facts(event: Event) -> dict[str, Any]:

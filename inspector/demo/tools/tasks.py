@@ -40,8 +40,15 @@ def task_slow(call: ClientRequest) -> dict[str, Any]:
     return result("The slow task is done.")
 
 
-@box.add("task-only", PACE, title="Only a task", hints=READ_ONLY, patient=True, needs="tasks",
-         execution={"taskSupport": "required"})  # fmt: skip
+@box.add(
+    "task-only",
+    PACE,
+    title="Only a task",
+    hints=READ_ONLY,
+    patient=True,
+    needs="tasks",
+    execution={"taskSupport": "required"},
+)
 def task_only(call: ClientRequest) -> dict[str, Any]:
     """Works for a while, and can only be called as a task."""
     _work(call)

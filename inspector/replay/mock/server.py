@@ -363,8 +363,10 @@ class MockClient:
         mock.tally.miss(UnrecordedRequest(self.number, method[:200], shown(params), nearest, became))
         self.journal.record_note(
             f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
-            missed=method[:200], nearest=nearest or None, became=became,
-        )  # fmt: skip
+            missed=method[:200],
+            nearest=nearest or None,
+            became=became,
+        )
         if n:
             await self._play(n, message, answering.reply)
         elif became == "passthrough" and self._passthrough is not None:

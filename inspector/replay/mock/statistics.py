@@ -75,14 +75,19 @@ class MockReport:
             **{name: self.counts.get(name, 0) for name in COUNTED},
             "faults": faults,
             "misses": [
-                {"client": each.client, "method": each.method, "params": each.params, "nearest": each.nearest or None,
-                 "became": each.became}
+                {
+                    "client": each.client,
+                    "method": each.method,
+                    "params": each.params,
+                    "nearest": each.nearest or None,
+                    "became": each.became,
+                }
                 for each in self.missed
             ],
             "neverAsked": [{"event": n, "method": method, "params": params} for n, method, params in self.never_asked],
             "neverAskedCount": self.never_asked_count,
             "recordings": self.recordings,
-        }  # fmt: skip
+        }
 
 
 COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid")
@@ -90,17 +95,22 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 
 def report(
     tally: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
-) -> MockReport:  # fmt: skip
+) -> MockReport:
     """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)
     numbers = sorted(n for found in asked for n in found if n not in tally.used)
-    never = [
-        (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]
-    ]  # fmt: skip
+    never = [(n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]]
     return MockReport(
-        str(journal.path or ""), seed, tally.clients, tally.requests, dict(tally.counts), tally.missed, never,
-        len(numbers), recordings,
-    )  # fmt: skip
+        str(journal.path or ""),
+        seed,
+        tally.clients,
+        tally.requests,
+        dict(tally.counts),
+        tally.missed,
+        never,
+        len(numbers),
+        recordings,
+    )
 
 
 def shown(params: Any) -> str:

@@ -61,9 +61,13 @@ class Draft:
 
 
 def draft_of(
-    list_name: ListName, address: str, arguments: Any, schema: Any, variables: Mapping[str, Any],
+    list_name: ListName,
+    address: str,
+    arguments: Any,
+    schema: Any,
+    variables: Mapping[str, Any],
     secrets: Sequence[str] = (),
-) -> Draft:  # fmt: skip
+) -> Draft:
     """A call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
 
     `variables` are those of the flow and the environment, with secret values left out.

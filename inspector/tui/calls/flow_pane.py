@@ -127,11 +127,17 @@ class FlowPane(CompactPane, CallsActions):
         if row.flow is not None:
             run = saved.runs.get(row.path)
             return page_of(
-                row.flow, shown, saved.steps(row.flow), run, saved.values(row.flow),
+                row.flow,
+                shown,
+                saved.steps(row.flow),
+                run,
+                saved.values(row.flow),
                 self._opened.get(row.path, set()),
-                self._width, saved.running, saved.changes.get(row.path),
+                self._width,
+                saved.running,
+                saved.changes.get(row.path),
                 saved.other_server(row.flow),
-            )  # fmt: skip
+            )
         if row.error is not None:
             where = f"{shown}:{row.error.line}" if row.error.line else shown
             page.add(Row([(where, "bright")]), line=row.line)

@@ -60,9 +60,7 @@ class CheckRun:
         if self.journal is None or not only:
             self.release()
             self.journal = new_journal(target, settings=self._settings, keep=self._keep)
-        runner = Runner(
-            target, self.journal, session.options, wanted, told=self._took, began=self._began,
-        )  # fmt: skip
+        runner = Runner(target, self.journal, session.options, wanted, told=self._took, began=self._began)
         self._present = runner.run
         self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"
         self._sum_up()

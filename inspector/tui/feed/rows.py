@@ -98,6 +98,10 @@ def _look(row: EventRow) -> tuple[str, str]:
     if row.kind == "event":
         return (signs.finding, "finding") if row.note else (signs.received, "received")
     return {
-        "repeat": (signs.times, "muted"), "active": (signs.live, "received"), "gap": (signs.finding, "finding"),
-        "heartbeat": (signs.later, "muted"), "error": (signs.failed, "error"), "terminated": (signs.failed, "error"),
-    }.get(row.kind, (signs.local, "muted"))  # fmt: skip
+        "repeat": (signs.times, "muted"),
+        "active": (signs.live, "received"),
+        "gap": (signs.finding, "finding"),
+        "heartbeat": (signs.later, "muted"),
+        "error": (signs.failed, "error"),
+        "terminated": (signs.failed, "error"),
+    }.get(row.kind, (signs.local, "muted"))

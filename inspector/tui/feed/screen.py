@@ -86,14 +86,23 @@ class EventsScreen(Screen[int | None]):
         yield HeaderLine(id="header")
         with Horizontal(id="feed-body"):
             with Vertical(id="feed-left"):
-                yield Pane(VirtualList(self.types, empty="Reading events/list.", id="types"), title="Event types",
-                           id="feed-types")  # fmt: skip
+                yield Pane(
+                    VirtualList(self.types, empty="Reading events/list.", id="types"),
+                    title="Event types",
+                    id="feed-types",
+                )
                 yield Pane(FactsView(what="the event type", id="about"), title="Type", id="feed-about")
             with Vertical(id="feed-right"):
-                yield Pane(FormView(empty="This event type has no arguments.", id="arguments"), title="Arguments",
-                           id="feed-form")  # fmt: skip
-                yield Pane(VirtualList(self.rows, empty="Follow the event type, or poll it once.", id="arrived"),
-                           title="Events", id="feed-events")  # fmt: skip
+                yield Pane(
+                    FormView(empty="This event type has no arguments.", id="arguments"),
+                    title="Arguments",
+                    id="feed-form",
+                )
+                yield Pane(
+                    VirtualList(self.rows, empty="Follow the event type, or poll it once.", id="arrived"),
+                    title="Events",
+                    id="feed-events",
+                )
         yield Footer(id="feed-footer")
         yield TooSmall()
 

@@ -148,8 +148,8 @@ class LoadScreen(Screen[None]):
             # The run has a thread of its own, and cannot ask: it uses the login that is there.
             options = replace(options, authorize=options.authorize.for_session(NoPerson()))
         self._run = LoadRun(
-            target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor,
-        )  # fmt: skip
+            target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor
+        )
         self._background = BackgroundRun(self._run, partial(self._ended, self._run))
         self._background.start()
         self._draw()
@@ -221,9 +221,12 @@ class LoadScreen(Screen[None]):
         edge.title = [("Load  ", "muted"), (", ".join(self._plan.tools), "bright")]
         edge.tone = "error" if self._problem else ""
         states = {
-            "connecting": "connecting", "floor": "measuring the own floor", "running": "running",
-            "draining": "waiting for the last answers", "over": "incomplete" if report.incomplete else "done",
-        }  # fmt: skip
+            "connecting": "connecting",
+            "floor": "measuring the own floor",
+            "running": "running",
+            "draining": "waiting for the last answers",
+            "over": "incomplete" if report.incomplete else "done",
+        }
         state = "paused" if self._is_paused and not self._is_over else states[run.phase]
         edge.facts = [f"{state}  {min(run.seconds, self._plan.seconds):.1f} s of {self._plan.seconds:g} s"]
         if self._problem:

@@ -145,9 +145,14 @@ class MessageEditor(Editor):
 
     def __init__(self, value: str) -> None:
         super().__init__(
-            value, multiline=True, placeholder="a message", ground="ground", idle_ground="ground", limit=LIMIT,
+            value,
+            multiline=True,
+            placeholder="a message",
+            ground="ground",
+            idle_ground="ground",
+            limit=LIMIT,
             highlight=_colours,
-        )  # fmt: skip
+        )
 
     @property
     def rows_shown(self) -> int:

@@ -253,10 +253,19 @@ class MessagesPane(MomentLog):
     @property
     def _state(self) -> LogState:
         return LogState(
-            self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
-            follow=self._list.follow, comparing=bool(self._compared), looking=self._catching_up is self._view,
-            searched=self._searched is not None, happened=self.happened, newer=self._newer, problem=self._problem,
-        )  # fmt: skip
+            self.session,
+            self._view,
+            self.current,
+            one_exchange=self._is_exchange,
+            maximised=self.maximised,
+            follow=self._list.follow,
+            comparing=bool(self._compared),
+            looking=self._catching_up is self._view,
+            searched=self._searched is not None,
+            happened=self.happened,
+            newer=self._newer,
+            problem=self._problem,
+        )
 
     @property
     def _newer(self) -> int:
@@ -298,9 +307,8 @@ class MessagesPane(MomentLog):
         """Show other rows: another filter, or the exchange view. The cursor stays on its event if possible."""
         n = self.current
         view = self._view = MessageView(
-            self.session.journal, self.filter, by_exchange=self.maximised,
-            folding=self.folding if self._folds else None,
-        )  # fmt: skip
+            self.session.journal, self.filter, by_exchange=self.maximised, folding=self.folding if self._folds else None
+        )
         times, now = self._rows.times, self._rows.now
         if view.exchanges is not None:
             self._rows = WaterfallRows(self._flat, view.exchanges)

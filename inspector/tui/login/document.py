@@ -22,9 +22,11 @@ from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _TABS = (Tab("response", "response"), Tab("request", "request"), Tab("headers", "headers"))
 _LOOKED_AT = {
-    "issuer": "issuer", "server": "authorization_servers", "resource": "resource",
+    "issuer": "issuer",
+    "server": "authorization_servers",
+    "resource": "resource",
     "authorize": "code_challenge_methods_supported",
-}  # fmt: skip
+}
 """The member of its document that each step reads."""
 _FROM = {"server": "resource", "issuer": "metadata", "authorize": "metadata", "scope": "resource"}
 """For a step without a request: the step whose document it uses."""

@@ -119,9 +119,13 @@ class AuthorizationScreen(Screen[NextAction]):
         """Draw what is new. Texts about the remaining time change every minute."""
         self._found.advance()
         seen = (
-            self.session.phase, self._work.has_token, self._token, len(self._found.numbers), int(time.time() // 60),
+            self.session.phase,
+            self._work.has_token,
+            self._token,
+            len(self._found.numbers),
+            int(time.time() // 60),
             self.size,
-        )  # fmt: skip
+        )
         if seen != self._seen:
             self._seen = seen
             self._draw()

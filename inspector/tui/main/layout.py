@@ -148,9 +148,13 @@ class PaneLayout:
         """Return what a single column shows: the pane with the focus."""
         panes = self._panes
         places = (
-            ("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task),
-            ("work", panes.flow), ("work", panes.skill),
-        )  # fmt: skip
+            ("messages", panes.messages),
+            ("detail", panes.detail),
+            ("work", panes.work),
+            ("work", panes.task),
+            ("work", panes.flow),
+            ("work", panes.skill),
+        )
         return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
 
     def arrange(self) -> None:

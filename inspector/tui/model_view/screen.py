@@ -243,9 +243,7 @@ class ModelScreen(Screen[str | None]):
         if self.query_one("#model-list").has_focus_within:
             of_list = [("list.select", "open"), "model.sort", "model.filter"]
         pane = [] if self.has_class("-wide") else [("app.next-pane", "next pane")]
-        return hints(
-            self, *of_list, "model.leave", *pane, "model.budget", "model.hosts", "model.copy", "model.save",
-        )  # fmt: skip
+        return hints(self, *of_list, "model.leave", *pane, "model.budget", "model.hosts", "model.copy", "model.save")
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
@@ -347,12 +345,16 @@ class ModelScreen(Screen[str | None]):
 def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:
     found: list[RowSection | JsonSection] = [
         RowSection([_head("name", len(tool.name)), Row([(tool.name, "normal")])]),
-        RowSection([
-            Row(), _head("description", len(tool.description)),
-            *(Row([(line, "normal")]) for line in text_lines(tool.description)), Row(),
-            _head("input schema", len(tool.schema)),
-        ]),
-    ]  # fmt: skip
+        RowSection(
+            [
+                Row(),
+                _head("description", len(tool.description)),
+                *(Row([(line, "normal")]) for line in text_lines(tool.description)),
+                Row(),
+                _head("input schema", len(tool.schema)),
+            ]
+        ),
+    ]
     if tool.schema:
         found.append(JsonSection(tree(tool.schema)))
     if tool.not_included:

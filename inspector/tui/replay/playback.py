@@ -162,8 +162,13 @@ class Playback:
         player = self.player
         self.behind = behind
         shown = (
-            player.at_end, player.now, player.playing, player.speed, behind, len(status_lines.waited_for(self.session))
-        )  # fmt: skip
+            player.at_end,
+            player.now,
+            player.playing,
+            player.speed,
+            behind,
+            len(status_lines.waited_for(self.session)),
+        )
         if shown != self._shown:
             self._shown = shown
             self._screen.draw_lines()
@@ -254,9 +259,12 @@ class Playback:
     async def _choose_speed(self) -> None:
         words = [speeds.words(speed) for speed in speeds.SPEEDS]
         chosen = await self._screen.app.push_screen_wait(
-            Choose("Speed", [(word, "as fast as possible" if word == "max" else "") for word in words],
-                   speeds.words(self.player.speed))
-        )  # fmt: skip
+            Choose(
+                "Speed",
+                [(word, "as fast as possible" if word == "max" else "") for word in words],
+                speeds.words(self.player.speed),
+            )
+        )
         speed = speeds.read(chosen) if chosen is not None else None
         if speed is not None:
             self.player.speed = speed

@@ -112,9 +112,15 @@ class RerunScreen(ModalScreen[None]):
         self._end()
         self._say("running", "progress")
         process = self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "inspector", *words, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"},
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "inspector",
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
         assert process.stdout is not None
         told = bytearray()
         while block := await process.stdout.read(1 << 16):

@@ -63,9 +63,16 @@ class ScrubPane(Container):
         cells = line.cells
         mark = profile.cell(player.place, cells) if player.position else 0
         state = (
-            cells, mark, profile.seen, profile.errors, player.position, player.now, player.playing, player.speed,
+            cells,
+            mark,
+            profile.seen,
+            profile.errors,
+            player.position,
+            player.now,
+            player.playing,
+            player.speed,
             ascii_only(),
-        )  # fmt: skip
+        )
         if state == self._drawn or not line.size.width:
             return
         self._drawn = state

@@ -122,9 +122,11 @@ class ServeScreen(ModalScreen[None]):
         edge.facts = ([("serving", "received")],) if server.url else ()
         url = [KeyHint("u", "copy URL", "u")] if server.url else []
         edge.keys = [
-            KeyHint("s", "stop" if server.url else "serve here", "s"), *url, KeyHint("c", "copy command", "c"),
+            KeyHint("s", "stop" if server.url else "serve here", "s"),
+            *url,
+            KeyHint("c", "copy command", "c"),
             KeyHint("esc", "back" if not server.url else "close, keep serving", "escape"),
-        ]  # fmt: skip
+        ]
 
     async def action_start_or_stop(self) -> None:
         """Start the server on loopback, or stop it."""

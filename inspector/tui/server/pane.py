@@ -142,8 +142,9 @@ class ServerPane(Container):
             )
             stderr = Pane(
                 VirtualList(self._stderr, follow=True, id="stderr-rows", empty="No output on stderr."),
-                title="stderr", id="stderr",
-            )  # fmt: skip
+                title="stderr",
+                id="stderr",
+            )
             stderr.display = self.session.target.kind != "http"
             self.set_class(not stderr.display, "-no-stderr")
             yield stderr
@@ -311,10 +312,17 @@ class ServerPane(Container):
                 sign, role = signs_now().finding, "finding"
             name = title(state.id)
             about = f"  {name}" if name else ""
-            rows.append(Row([
-                (f"  {sign} ", role), safe(state.id, _SHOWN_EXTENSION), (about, "muted"),
-                (f"  {state.standing}", "finding" if state.problem else "muted"),
-            ], 4))  # fmt: skip
+            rows.append(
+                Row(
+                    [
+                        (f"  {sign} ", role),
+                        safe(state.id, _SHOWN_EXTENSION),
+                        (about, "muted"),
+                        (f"  {state.standing}", "finding" if state.problem else "muted"),
+                    ],
+                    4,
+                )
+            )
             for who, settings in (("server", state.settings), ("client", state.offered)):
                 if settings not in (None, {}):
                     rows.append(Row([(f"      {who}  ", "muted"), excerpt(settings, _SHOWN_SETTINGS)], 14))
@@ -420,8 +428,10 @@ class ServerPane(Container):
         rows: list[Row] = []
         for change in self.session.surface_changes:
             for sign, role, names in (
-                ("+", "received", change.added), ("-", "error", change.removed), ("~", "finding", change.altered)
-            ):  # fmt: skip
+                ("+", "received", change.added),
+                ("-", "error", change.removed),
+                ("~", "finding", change.altered),
+            ):
                 rows += [
                     Row([(f"  {sign} ", role), (f"{change.list:<11} ", "muted"), name], 4)
                     for name in names[:_SHOWN_CHANGES]

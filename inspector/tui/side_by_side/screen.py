@@ -362,11 +362,15 @@ class PairScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_tool(self) -> None:
         """Choose another tool of the two sessions."""
-        names = [{tool["name"] for tool in side.session.catalog.tools.items if isinstance(tool.get("name"), str)}
-                 for side in self.sides]  # fmt: skip
+        names = [
+            {tool["name"] for tool in side.session.catalog.tools.items if isinstance(tool.get("name"), str)}
+            for side in self.sides
+        ]
         both = sorted(names[0] | names[1])
-        where = {name: "" if all(name in each for each in names) else "only in A" if name in names[0] else "only in B"
-                 for name in both}  # fmt: skip
+        where = {
+            name: "" if all(name in each for each in names) else "only in A" if name in names[0] else "only in B"
+            for name in both
+        }
         choices = [(name, where[name]) for name in both]
         chosen = await self.app.push_screen_wait(Choose("Tool", choices, self.name_of_tool))
         if chosen is not None and chosen != self.name_of_tool:

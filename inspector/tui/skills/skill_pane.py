@@ -335,9 +335,10 @@ class SkillPane(Container, SkillActions):
     def action_next_failure(self) -> None:
         """Go to the next file that failed, is missing or is not listed."""
         odd = [
-            at for at, row in enumerate(self._rows.rows)
+            at
+            for at, row in enumerate(self._rows.rows)
             if row.found is not None or row.missing or (row.check is not None and row.check.failed)
-        ]  # fmt: skip
+        ]
         if not odd:
             self.notify("No file failed.", timeout=3)
             return

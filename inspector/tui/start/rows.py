@@ -146,9 +146,13 @@ class StartRows:
             self._rows.append(_Row(lambda _width: []))
         facts = f"{found} of {len(group.things)}" if narrowed else group.facts
         if group.title:
-            self._rows.append(_Row(lambda width: paint.spread(
-                paint.segments([(group.title, "bright bold")]), paint.segments([(facts, "muted")]), width
-            )))  # fmt: skip
+            self._rows.append(
+                _Row(
+                    lambda width: paint.spread(
+                        paint.segments([(group.title, "bright bold")]), paint.segments([(facts, "muted")]), width
+                    )
+                )
+            )
         if not group.things and group.note:
             self._line([("  ", "muted"), (group.note, "muted")])
         for problem in group.problems:
@@ -212,9 +216,17 @@ class StartRows:
         return lambda width: paint.cut(paint.segments(demo, room=width), width)
 
     def _columns(
-        self, width: int, sign: Pieces, name: str, kind: str, target: str, state: list[Segment], end: list[Segment],
-        *, dim: bool = False,
-    ) -> list[Segment]:  # fmt: skip
+        self,
+        width: int,
+        sign: Pieces,
+        name: str,
+        kind: str,
+        target: str,
+        state: list[Segment],
+        end: list[Segment],
+        *,
+        dim: bool = False,
+    ) -> list[Segment]:
         """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay."""
         names = min(self._name, max(width // 4, 12)) + 2
         kinds = 7 if width >= _ROOMY else 0
@@ -230,9 +242,14 @@ class StartRows:
         target, roomy = opened.session.target, width >= _ROOMY
         asked: Pieces = [(opened.wants, "ask")] if opened.wants else ""
         return self._columns(
-            width, [opened.sign], opened.name, target.kind, target.describe(),
-            paint.cell([opened.state], 28 if roomy else 20), paint.cell(asked, 18 if roomy else 12, right=True),
-        )  # fmt: skip
+            width,
+            [opened.sign],
+            opened.name,
+            target.kind,
+            target.describe(),
+            paint.cell([opened.state], 28 if roomy else 20),
+            paint.cell(asked, 18 if roomy else 12, right=True),
+        )
 
     def _configured(self, thing: Configured, width: int) -> list[Segment]:
         entry, last, signs, roomy = thing.entry, thing.last, signs_now(), width >= _ROOMY
@@ -242,9 +259,15 @@ class StartRows:
         source = self._marked(f" {entry.source_label}", "faint")
         states = 52 if width >= _WIDE else 28 if roomy else 24
         return self._columns(
-            width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], states),
-            paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
-        )  # fmt: skip
+            width,
+            sign,
+            f"@{entry.name}",
+            entry.kind,
+            entry.summary,
+            paint.cell([thing.state], states),
+            paint.cell(source, 18, right=True) if roomy else [],
+            dim=entry.disabled,
+        )
 
     def _in_registry(self, thing: RegistryRow, width: int) -> list[Segment]:
         roomy = width >= _ROOMY

@@ -58,9 +58,16 @@ class LaneDrawing:
         index = view.session.journal.index
         filtered = view.filtered
         key = (
-            view.window, height, view.lanes.seen, index.count, index.errors, view.latest, view.moment, signs_now(),
+            view.window,
+            height,
+            view.lanes.seen,
+            index.count,
+            index.errors,
+            view.latest,
+            view.moment,
+            signs_now(),
             None if filtered is None else (filtered.filter.source, filtered.seen, len(filtered)),
-        )  # fmt: skip
+        )
         if self._drawn is None or self._drawn[0] != key:
             self._asks_people = asks_people(index)
             self._drawn = key, self._draw(height)
@@ -72,9 +79,7 @@ class LaneDrawing:
         if len(lanes.received):
             rows = lanes.received.rows
             below.append(self._requests("server asks", lanes.received, rows, 2 if height >= 16 else 1))
-        for name, lane in (
-            ("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)
-        ):  # fmt: skip
+        for name, lane in (("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)):
             if lane is lanes.login and len(self.view.logins):
                 below.append([self._logins()])
             elif len(lane):
@@ -218,8 +223,10 @@ class LaneDrawing:
     def _events(self, name: str, lane: EventLane) -> list[LaneLine]:
         view, window = self.view, self.view.window
         line = CellLine(window.cells)
-        found = [(window.cell(view.session.journal.index.time(n)), n, number)
-                 for n, number in lane.within(window.begin, window.end - 1, window.step)]  # fmt: skip
+        found = [
+            (window.cell(view.session.journal.index.time(n)), n, number)
+            for n, number in lane.within(window.begin, window.end - 1, window.step)
+        ]
         for at, (cell, n, number) in enumerate(found):
             sign, role = event_sign(view, n, signs_now())
             faint = view.is_faint_within(n, lane.after(n, number - 1), lane)

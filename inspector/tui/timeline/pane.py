@@ -175,10 +175,19 @@ class TimelinePane(Vertical):
             return
         low = self.has_class("-low")
         facts = (
-            view.window, view.cursor, view.mark, view.selected, view.lanes.seen, view.latest, view.moment,
-            self.size, self._lanes.size, self.app.theme, self.session.journal.index.errors,
+            view.window,
+            view.cursor,
+            view.mark,
+            view.selected,
+            view.lanes.seen,
+            view.latest,
+            view.moment,
+            self.size,
+            self._lanes.size,
+            self.app.theme,
+            self.session.journal.index.errors,
             None if view.filtered is None else (view.filtered.filter.source, view.filtered.seen, len(view.filtered)),
-        )  # fmt: skip
+        )
         if facts == self._drawn:
             return
         self._drawn = facts
@@ -204,9 +213,11 @@ class TimelinePane(Vertical):
         edge = self.query_one("#timeline-lanes", Pane)
         what = f"{moment(begin)} to {moment(end)}"
         facts: list[paint.Pieces] = [
-            [(what, "bright" if view.mark is not None else "muted")], duration(end - begin),
-            quantity(number, "exchange"), f"{count(flying)} in flight at the cursor",
-        ]  # fmt: skip
+            [(what, "bright" if view.mark is not None else "muted")],
+            duration(end - begin),
+            quantity(number, "exchange"),
+            f"{count(flying)} in flight at the cursor",
+        ]
         if view.filtered is not None:
             facts.insert(
                 0, [(safe(view.filtered.filter.source, _FILTER_SHOWN), "bright"), (", the rest is faint", "muted")]
@@ -219,8 +230,10 @@ class TimelinePane(Vertical):
         edge.keys = self.hints()
         errors: list[paint.Pieces] = [[(quantity(index.errors, "error"), "error")]] if index.errors else []
         self.query_one("#timeline-session", Pane).facts = [
-            moment(view.latest), quantity(index.count, "message"), *errors
-        ]  # fmt: skip
+            moment(view.latest),
+            quantity(index.count, "message"),
+            *errors,
+        ]
         items = self.query_one("#timeline-items", Pane)
         items.title = f"At {moment(view.cursor)}"
         items.facts = [f"{count(flying)} in flight"]
@@ -270,9 +283,11 @@ class TimelinePane(Vertical):
         self._methods.show(method_lines(stats, self._sort, self._methods.room, height))
         edge.note = [("without a person's time", "faint")] if stats.person else ""
         edge.keys = hints(
-            self, "timeline.sort", ("timeline.scope", "window" if self._of_session else "whole session"),
+            self,
+            "timeline.sort",
+            ("timeline.scope", "window" if self._of_session else "whole session"),
             "timeline.save",
-        )  # fmt: skip
+        )
 
     # Keys
 
@@ -286,9 +301,11 @@ class TimelinePane(Vertical):
         if not view.is_whole:
             found += self._pair("timeline.pan-left", "timeline.pan-right", "pan")
         found += hints(
-            self, ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
-            ("timeline.filter", "filter to range"), ("timeline.open", "open"),
-        )  # fmt: skip
+            self,
+            ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
+            ("timeline.filter", "filter to range"),
+            ("timeline.open", "open"),
+        )
         found += self._pair("timeline.previous", "timeline.next", "choose")
         if len(self.session.journal.findings.events()):
             found += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")

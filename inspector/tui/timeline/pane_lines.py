@@ -229,9 +229,14 @@ def _part_lines(view: TimelineView, n: int, cells: int) -> list[list[Segment]]:
     spent = divided(journal, n, view.latest) if journal.index.shape(n) is Shape.REQUEST else None
     if spent is None:
         return []
-    named = (("queue", spent.queue, "normal"), ("login", spent.login, "ask"),
-             ("connect", spent.connect, "normal"), ("waiting", spent.waiting, "normal"),
-             ("streaming", spent.streaming, "normal"), ("yours", spent.person, "ask"))  # fmt: skip
+    named = (
+        ("queue", spent.queue, "normal"),
+        ("login", spent.login, "ask"),
+        ("connect", spent.connect, "normal"),
+        ("waiting", spent.waiting, "normal"),
+        ("streaming", spent.streaming, "normal"),
+        ("yours", spent.person, "ask"),
+    )
     lines: list[list[paint.Piece]] = [[]]
     room = cells
     for name, us, role in named:

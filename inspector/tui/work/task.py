@@ -195,9 +195,16 @@ class TaskPane(Container, TaskActions):
         last = answer or task.last_n
         took = index.time(last) - index.time(task.call_n) if 0 < task.call_n <= last <= index.count else 0
         return CallOutcome(
-            task.method or "tasks/result", task.call_n, answer, task.result, task.error,
-            late=False, took=took, gave_up=took, by_us=False,
-        )  # fmt: skip
+            task.method or "tasks/result",
+            task.call_n,
+            answer,
+            task.result,
+            task.error,
+            late=False,
+            took=took,
+            gave_up=took,
+            by_us=False,
+        )
 
     def _output_schema(self, task: Task) -> Any:
         tool = self.session.catalog["tools"].get(task.title) if task.method == "tools/call" else None
