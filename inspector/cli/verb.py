@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HELP_NAMES = (HELP.name, HELP_ALL.name)
 
 
-class Slot:
+class PositionalArgument:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
@@ -24,8 +24,16 @@ class Slot:
     """
 
     __slots__ = (
-        "after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command",
-    )  # fmt: skip
+        "after",
+        "before_target",
+        "choices",
+        "completes",
+        "kind",
+        "metavar",
+        "name",
+        "optional",
+        "takes_command",
+    )
 
     def __init__(
         self,
@@ -83,7 +91,7 @@ class Verb:
         name: str,
         run: Callable[[Invocation], int],
         *,
-        slots: Sequence[Slot] = (),
+        slots: Sequence[PositionalArgument] = (),
         options: Sequence[Option] = (),
         target: Literal["required", "optional", "none"] = "required",
         several: bool = False,

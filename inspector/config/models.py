@@ -150,9 +150,9 @@ class SettingsModel(_Keys):
     protocol: ConfigText = Field("", examples=["2025-11-25"])
     """Protocol revision to offer. Default: empty, which is the newest of the era."""
 
-    log_level: (
-        Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None
-    ) = Field(None, examples=["info"])  # fmt: skip
+    log_level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None = Field(
+        None, examples=["info"]
+    )
     """Least severe log message requested from servers. Default: null, the server decides."""
 
     roots: tuple[FileUri, ...] = Field((), examples=[["file:///home/ada/src"]])
@@ -266,11 +266,8 @@ def _without_null(value: Any) -> Any:
 Values = Annotated[
     dict[ConfigText, ConfigValue],
     BeforeValidator(_without_null),
-    WithJsonSchema({
-        "type": "object",
-        "additionalProperties": {"anyOf": [*_VALUE_SCHEMA["anyOf"], {"type": "null"}]},
-    }),
-]  # fmt: skip
+    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_VALUE_SCHEMA["anyOf"], {"type": "null"}]}}),
+]
 
 
 def _place_of_secret(value: Any) -> str:
@@ -349,8 +346,16 @@ class AuthModel(_Keys):
 
 
 _TRANSPORTS = (
-    "auto", "stdio", "local", "http", "streamable-http", "streamablehttp", "streamable_http", "remote", "sse",
-)  # fmt: skip
+    "auto",
+    "stdio",
+    "local",
+    "http",
+    "streamable-http",
+    "streamablehttp",
+    "streamable_http",
+    "remote",
+    "sse",
+)
 
 
 def _transport(value: Any) -> str:
@@ -364,7 +369,7 @@ def _transport(value: Any) -> str:
 
 TransportText = Annotated[
     str, PlainValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
-]  # fmt: skip
+]
 
 
 def _root(value: Any) -> str:

@@ -14,10 +14,19 @@ from inspector.reasons import url_reason
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-FRAMING = frozenset((
-    "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-    "upgrade",
-))  # fmt: skip
+FRAMING = frozenset(
+    (
+        "connection",
+        "content-length",
+        "expect",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
 """Headers, in lower case, that say where a message ends or what becomes of its connection (RFC 9112; RFC 9110, 7.6.1).
 
 Set by a user they would contradict what is sent, which fails or lets one request pass for two.

@@ -66,9 +66,14 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float)
     command = f"inspector {shlex.quote(found.url.text)}"
     fix = Fix("Use the URL of the server.", command)
     chart.add(
-        "paths", "warn", f"{what} is at {found.url.text}", details=said, seconds=watch.seconds, fix=fix,
+        "paths",
+        "warn",
+        f"{what} is at {found.url.text}",
+        details=said,
+        seconds=watch.seconds,
+        fix=fix,
         cause=f"The path is wrong: {url.target} is not an MCP server, but {found.url.target} is.",
-    )  # fmt: skip
+    )
     return found
 
 
@@ -100,12 +105,15 @@ async def look_for_card(chart: StepCollector, target: HttpTarget, url: Url, seco
     if not others or url.text in named:
         return
     chart.add(
-        "card", "warn", f"the server card of the host names {others[0].text}",
-        details=[other.text for other in others], seconds=watch.seconds,
+        "card",
+        "warn",
+        f"the server card of the host names {others[0].text}",
+        details=[other.text for other in others],
+        seconds=watch.seconds,
         fix=Fix("Use the URL of the server card, if you trust it.", f"inspector {shlex.quote(others[0].text)}"),
         cause=f"The path is wrong: {url.target} is not an MCP server, and the server card of the host names "
         f"{others[0].text}.",
-    )  # fmt: skip
+    )
 
 
 def _parsed(text: str) -> Url | None:
@@ -129,4 +137,4 @@ async def _try(web: ProbeClient, url: Url) -> tuple[str, Literal["http", "sse", 
 
 
 def _short(answer: ProbeResponse) -> str:
-    return f"{answer.status}, {answer.body}" if answer.status else answer.why
+    return f"{answer.status}, {answer.body}" if answer.status else answer.reason

@@ -76,7 +76,7 @@ class Remembers(Fault):
         return [message]
 
 
-class Counts(Remembers):
+class DeliveryCounts(Remembers):
     """Each call gives its number, over all sessions; `wraps` begins again after so many."""
 
     def __init__(self, wraps=0):
@@ -190,11 +190,11 @@ ECHO = Allowed(calls=("echo",))
 
 
 async def test_a_count_that_goes_on_in_another_session_is_a_remark():
-    await is_found(Case("TOOL-29", R4, Counts, allowed=ECHO, remark=True))
+    await is_found(Case("TOOL-29", R4, DeliveryCounts, allowed=ECHO, remark=True))
 
 
 async def test_a_count_that_is_lost_within_a_session_is_found():
-    await is_found(Case("TOOL-29", R4, Counts(wraps=2), allowed=ECHO))
+    await is_found(Case("TOOL-29", R4, DeliveryCounts(wraps=2), allowed=ECHO))
 
 
 @pytest.mark.parametrize("schema", [

@@ -52,10 +52,10 @@ async def too_large(visit: Visit) -> Outcome:
             kind = next((kind for kind in wanted.accept if "/" in kind and "*" not in kind), "application/octet-stream")
             file = f"data:{kind};base64,{base64.b64encode(bytes(wanted.max_size + 1)).decode()}"
             params = {"name": tool.get("name"), "arguments": arguments_for(tool) | {name: file}}
-            asked = await visit.ask("tools/call", params, probe=True)
-            if asked.ok and asked.body.get("isError") is not True:
+            response = await visit.request("tools/call", params, probe=True)
+            if response.ok and response.body.get("isError") is not True:
                 size = f"{wanted.max_size + 1:,} bytes, and its maxSize is {wanted.max_size:,}"
-                return bad(f"{excerpt(tool.get('name'), 60)} takes a file of {size}.", *asked.events)
-            seen += asked.events
+                return bad(f"{excerpt(tool.get('name'), 60)} takes a file of {size}.", *response.events)
+            seen += response.events
             break
     return good("", *seen) if seen else skipped("no allowed tool takes a file with a maxSize")

@@ -31,7 +31,7 @@ def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-MOST_LINKS = 5
+MAX_LINKS = 5
 """Links of one sentence that are read."""
 GAP = r"[^.!?;]"
 """A character between two parts of a phrase."""
@@ -765,7 +765,7 @@ _PICTURE = _re(r"\b(?:image|picture|icon|logo|pixel|link|gif|badge|thumbnail|pho
 
 
 def _image(sentence: str) -> Iterator[Phrase]:
-    for found in islice(_SHOWN_LINK.finditer(sentence), MOST_LINKS):
+    for found in islice(_SHOWN_LINK.finditer(sentence), MAX_LINKS):
         if _BRACED.search(found[1]) or _CAPITALS.search(found[1]):
             yield Phrase("image", found[0][:200])
             return

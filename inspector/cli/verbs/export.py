@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.export import FORMATS, check, export
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.journal.filters import Filter
     from inspector.journal.journal import Journal
 
-LARGEST = 1 << 53
+MAX_SIZE = 1 << 53
 _JSON = (".json", ".har")
 """The suffixes of formats that are one JSON document."""
 
@@ -123,7 +123,7 @@ def ranges(word: str) -> list[tuple[int, int]]:
     for part in word.split(","):
         match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
         first = int(match[1]) if match else 0
-        last = first if match and not match[2] else int(match[3]) if match and match[3] else LARGEST
+        last = first if match and not match[2] else int(match[3]) if match and match[3] else MAX_SIZE
         if not 0 < first <= last:
             raise UsageError(f"“{part[:40]}” is not a range of events.", hint="Example: --events 1-20,33,40-.")
         found.append((first, last))
@@ -151,7 +151,7 @@ VERBS = {
     "export": Verb(
         "export",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option(

@@ -88,9 +88,9 @@ class Listening:
         if self._lists:
             if self._events:
                 wanted["eventsListChanged"] = True  # C-EVENT-20
-            wanted.update({
-                f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)
-            })  # fmt: skip
+            wanted.update(
+                {f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)}
+            )
         if self._uris:
             wanted["resourceSubscriptions"] = list(self._uris)
         return wanted
