@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
@@ -241,6 +242,15 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         assert app.work.result.size.height > 4
 
 
+def describe(session: Session, tool: str, text: str) -> None:
+    """Let the server list a tool with another description."""
+    fresh = [dict(item) for item in session.catalog.tools.items]
+    next(item for item in fresh if item["name"] == tool)["description"] = text
+    session.catalog.tools.begin()
+    session.catalog.tools.page({"tools": fresh})
+    session.changes.bump("tools")
+
+
 DOCSTRING = "Place an order.\n\n    The order is checked.\n    It is stored.\n"
 """A description as the official Python SDK sends the docstring of a function."""
 
@@ -250,11 +260,7 @@ async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
     tmp_path: Path, height: int, is_cut: bool
 ) -> None:
     async with desk(tmp_path, "tools", size=(110, height)) as (session, app, pilot):
-        fresh = [dict(item) for item in session.catalog.tools.items]
-        next(item for item in fresh if item["name"] == "book-trip")["description"] = DOCSTRING
-        session.catalog.tools.begin()
-        session.catalog.tools.page({"tools": fresh})
-        session.changes.bump("tools")
+        describe(session, "book-trip", DOCSTRING)
         await go(app, pilot, "tools", "book-trip")
         await settle(pilot, lambda: "Place an order." in screen_text(app))
         if is_cut:
@@ -262,6 +268,17 @@ async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
             assert "The order is checked" not in screen_text(app)
             await pilot.press("enter", "f2")
         await settle(pilot, lambda: any("│ The order is checked." in line for line in screen_lines(app)))
+
+
+async def test_a_description_that_is_cut_says_so_above_a_result_on_a_small_screen(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools", size=(110, 22)) as (session, app, pilot):
+        describe(session, "add", "word " * 200)
+        await go(app, pilot, "tools", "add")
+        await settle(pilot, lambda: "f2 whole text" in screen_text(app))
+        await pilot.press("enter", "1", "tab", "2", "ctrl+r")
+        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
+        await settle(pilot, lambda: app.work.request.outer_size.height < 14)
+        assert "f2 whole text" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -51,10 +51,10 @@ class Paragraphs(LineWidget):
             self.display = bool(self.paragraphs)
             self.refresh(layout=True)
 
-    def limit(self, most: int) -> None:
-        """Show at most so many lines from now on."""
-        if most != self.most:
-            self.most = most
+    def limit(self, most: int, *, after: int) -> None:
+        """Show at most so many lines from now on, and leave `after` lines below empty."""
+        if (most, after) != (self.most, self.after):
+            self.most, self.after = most, after
             self.refresh(layout=True)
 
     def show_all(self, whole: bool) -> None:

@@ -652,7 +652,7 @@ class WorkPane(Container):
         if isinstance(asking.body, RootsBody) and asking.question is question:
             # There is room for one line: what would be sent is more important than a whole sentence.
             uris = " ".join(safe(uri, 60) for uri in asking.body.uris())
-            return [sign, ("which folders?  ", "bright"), uris]
+            return [sign, ("which folders may it use?  ", "bright"), uris]
         return [sign, (labels.summary(question), "bright")]
 
     def go_to_question(self, question: Question) -> None:

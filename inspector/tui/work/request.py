@@ -349,11 +349,14 @@ class RequestPane(CompactEdge):
         if not self.most_lines:
             return
         tight = self.compact and len(self._form.children) >= MANY_FIELDS
-        self._about.limit(1 if self.is_brief or tight else ABOUT_LINES)
         # The description stays readable, and the form keeps at least two fields.
+        room = max(self.most_lines - _FRAME - 8, 2)
+        most = 1 if self.is_brief or tight else ABOUT_LINES
+        # Without room for the empty line below it, the last line of the description would be cut without a sign.
+        self._about.limit(min(most, room), after=int(most < room))
         others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
-        self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
+        self._about.styles.max_height = room
         for view in (self._form, *self._kept.values()):
             view.styles.max_height = max(self.most_lines - others, 4)
 
