@@ -237,9 +237,13 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         assert app.work.request.outer_size.height >= app.work.size.height - 6
         await pilot.press("enter", *"Ada")
         assert app.work.request.form.value == {"traveller": {"name": "Ada"}}, "it begins with the first field"
+        assert "to result" not in screen_text(app), "there is none"
         await pilot.press("ctrl+r", "ctrl+r")
         await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
         assert app.work.result.size.height > 4
+        await settle(pilot, lambda: "alt-r to result" in screen_text(app))
+        await pilot.press("alt+r")
+        await settle(pilot, lambda: app.work.result.has_focus_within)
 
 
 def describe(session: Session, tool: str, text: str) -> None:

@@ -361,6 +361,10 @@ class WorkPane(Container):
         if self._lower is self.result:
             self._show_result()
 
+    def on_request_pane_to_result(self, event: RequestPane.ToResult) -> None:
+        event.stop()
+        self._lower.focus_inside()
+
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
         if isinstance(event.work.call, Call):

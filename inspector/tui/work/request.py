@@ -76,6 +76,9 @@ class RequestPane(CompactEdge):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RequestPane.Edited)
 
+    class ToResult(Message):
+        """Focus the result, the running call or the question below the form."""
+
     class CancelCall(Message):
         """Cancel the call of the current item."""
 
@@ -468,6 +471,8 @@ class RequestPane(CompactEdge):
         wanted: list[str | tuple[str, str]] = []
         if self.session.commands is not None:
             wanted.append(("form.call", "to question" if self.asks_for_answer else work.catalog_item.verb))
+            if self.check_action("result", ()):
+                wanted.append("form.result")
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
@@ -511,6 +516,8 @@ class RequestPane(CompactEdge):
             return self.session.commands is not None and work is not None and (self._is_tool or bool(work.past))
         if action == "saved_calls":
             return self.session.commands is not None and bool(self._saved_calls)
+        if action == "result":
+            return work is not None and (work.answer is not None or work.is_running)
         if action == "load":
             return self.session.commands is not None and self._is_tool
         if action in ("call", "leave", "save"):
@@ -571,6 +578,12 @@ class RequestPane(CompactEdge):
         if self.work is None or not isinstance(self.work.catalog_item.view, Resource):
             raise SkipAction
         self.action_call()
+
+    def action_result(self) -> None:
+        """Go to what stands below the form, however many fields it has."""
+        if not self.check_action("result", ()):
+            raise SkipAction
+        self.post_message(self.ToResult())
 
     def action_leave(self) -> None:
         """Cancel the call while it runs; else return to the list."""
