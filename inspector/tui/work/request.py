@@ -471,8 +471,11 @@ class RequestPane(CompactEdge):
         wanted: list[str | tuple[str, str]] = []
         if self.session.commands is not None:
             wanted.append(("form.call", "to question" if self.asks_for_answer else work.catalog_item.verb))
-            if self.check_action("result", ()):
+            if work.answer is not None and not running:
                 wanted.append("form.result")
+            if not running:
+                # Before all that may not fit: without this key a new user does not find the way back.
+                wanted.append("form.leave")
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
@@ -494,9 +497,8 @@ class RequestPane(CompactEdge):
                 wanted.append("form.saved-calls")
             if self.check_action("load", ()):
                 wanted.append("form.load")
-        if not running:
-            # On a low screen the footer is short, and without this key a new user does not find the way back.
-            wanted.insert(1 if self.compact and wanted else len(wanted), "form.leave")
+        else:
+            wanted.append("form.leave")
         return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
