@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 _EVENTS_SHOWN = 30
 
 
@@ -474,8 +474,8 @@ def _mode(config: pytest.Config) -> Mode:
 
 def _file_name(name: str) -> str:
     """Return a name as a file name; a digest distinguishes names that do not fit."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
-    if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_MAX_NAME]
+    if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _MAX_NAME:
         return plain
     import hashlib
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = 200
 TEXT = 2000
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 """Servers that are printed for a person."""
 
 
@@ -42,15 +42,19 @@ def search(invocation: Invocation) -> int:
     if out.json:
         out.document({"servers": [server.as_json() for server in found], "refused": listing.refused})
     else:
-        shown = found[:MOST_SHOWN]
-        out.table([
-            (
-                out.safe(server.name, NAME), out.safe(server.version, 40), _state(out, server),
-                out.safe(", ".join(dict.fromkeys(choice.kind for choice in server.choices)), 60),
-                out.safe(server.description, TEXT),
-            )
-            for server in shown
-        ])  # fmt: skip
+        shown = found[:MAX_SHOWN]
+        out.table(
+            [
+                (
+                    out.safe(server.name, NAME),
+                    out.safe(server.version, 40),
+                    _state(out, server),
+                    out.safe(", ".join(dict.fromkeys(choice.kind for choice in server.choices)), 60),
+                    out.safe(server.description, TEXT),
+                )
+                for server in shown
+            ]
+        )
         if len(found) > len(shown):
             out.note(f"note: {len(found) - len(shown):,} more servers fit.")
         if not found:
@@ -151,13 +155,15 @@ def cards(invocation: Invocation) -> int:
     url = _checked(url if "://" in url else f"https://{url}")
     found = asyncio.run(_discovered(url))
     if out.json:
-        out.document({
-            "looked": [{"url": answer.url, "answer": answer.shown} for answer in found.looked],
-            "cards": [
-                {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
-            ],
-            "notes": found.notes,
-        })  # fmt: skip
+        out.document(
+            {
+                "looked": [{"url": answer.url, "answer": answer.shown} for answer in found.looked],
+                "cards": [
+                    {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
+                ],
+                "notes": found.notes,
+            }
+        )
         return 0 if found.cards else 4
     for card in found.cards:
         _print_card(out, card)

@@ -238,6 +238,11 @@ def _texts(value: Any) -> Any:
     return MISSING
 
 
+def _roots(value: Any) -> Any:
+    found = _texts(value)
+    return found if found is MISSING or all(text.startswith("file://") for text in found) else MISSING
+
+
 def _text_by_text(value: Any) -> Any:
     if isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair):
         return dict(value)
@@ -286,7 +291,7 @@ _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "era": _one_of("auto", "legacy", "modern"),
     "protocol": _TEXT,
     "log_level": _one_of("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", None),
-    "roots": ("a list of URIs", _texts),
+    "roots": ("a list of file:// URIs", _roots),
     "sampling": _TEXT,
     "elicitation": ("ask, defaults, decline, cancel or an object", _elicitation),
     "client": _TEXT,

@@ -13,6 +13,7 @@ from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
+from inspector.config.text_checks import root_uri
 from inspector.config.trust import always
 from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
@@ -224,7 +225,4 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Return URIs unmodified, and folders as `file:` URIs."""
-    return tuple(
-        root if isinstance(root, str) and "://" in root else Path(root).expanduser().absolute().as_uri()
-        for root in roots
-    )
+    return tuple(root_uri(os.fspath(root)) for root in roots)

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.message import Message
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.worker import Worker
 
 if TYPE_CHECKING:
     from textual.app import App as _Base
 else:
     _Base = object
 
-LONGEST = 0.25
+MAX_LENGTH = 0.25
 """Seconds after which a key counts as done without a `KeyDone`, because the focused widget is gone."""
+
+DIALOG = "dialog"
+"""The group of workers that open a dialog and wait for its answer."""
+OPENING = 1.0
+"""Seconds for which keys wait at most until a dialog or a screen that a key opens can take them."""
+_LOOK_AGAIN = 0.005
 
 PASSES = 3
 """How often a `KeyDone` follows a key. A widget reports a key in a message to its pane, the pane in another to the
@@ -49,6 +58,11 @@ class KeysInOrder(_Base):
     _waiting_keys: deque[KeyEvent] | None = None
     _key_under_way: KeyEvent | None = None
     _key_limit: Timer | None = None
+    _key_screen: Screen[Any] | None = None
+    """The screen that was in front when the key was taken."""
+    _earlier_dialogs: frozenset[Worker[Any]] = frozenset()
+    """The workers that were waiting for a dialog by then."""
+    _key_taken = 0.0
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
@@ -70,8 +84,10 @@ class KeysInOrder(_Base):
             # Textual moves the focus from a hidden widget to a neighbour, which may be hidden too and take letters.
             self.screen.set_focus(None)
         target = self.focused or self.screen
+        self._key_screen, self._earlier_dialogs = self.screen, frozenset(self._dialogs())
+        self._key_taken = time.monotonic()
         await super().on_event(key)
-        self._key_limit = self.set_timer(LONGEST, partial(self._key_is_done, key))
+        self._key_limit = self.set_timer(MAX_LENGTH, partial(self._key_is_done, key))
         await self._follow(KeyDone(key, target, PASSES))
 
     async def _follow(self, done: KeyDone) -> None:
@@ -86,11 +102,25 @@ class KeysInOrder(_Base):
     async def _key_is_done(self, key: KeyEvent) -> None:
         if key is not self._key_under_way:
             return
+        if self._opens() and time.monotonic() - self._key_taken < OPENING:
+            self.set_timer(_LOOK_AGAIN, partial(self._key_is_done, key))
+            return
         self._key_under_way = None
         if self._key_limit is not None:
             self._key_limit.stop()
         if self._waiting_keys:
             await self._take_key(self._waiting_keys.popleft())
+
+    def _dialogs(self) -> Iterator[Worker[Any]]:
+        return (worker for worker in self.workers if worker.group == DIALOG)
+
+    def _opens(self) -> bool:
+        """Whether the key opens a screen that cannot take the next key yet."""
+        screen = self.screen
+        if screen is self._key_screen:
+            # The screen of a dialog may have to be imported first.
+            return any(worker not in self._earlier_dialogs for worker in self._dialogs())
+        return not screen.is_mounted or (screen.focused is None and bool(screen.focus_chain))
 
 
 def _is_shown(widget: Widget) -> bool:

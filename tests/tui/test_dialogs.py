@@ -43,7 +43,7 @@ async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_i
 
 
 async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html, "MOST", 3)
+    monkeypatch.setattr(html, "MAX_COUNT", 3)
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x", "down", "down", "enter")
         await shows(app, pilot, "as html")

@@ -1,8 +1,10 @@
 import asyncio
 import time
 
-from textual.app import App
+from textual import work
+from textual.app import App, ComposeResult
 from textual.events import Key, Paste
+from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from inspector.tui.key_order import KeysInOrder
@@ -63,6 +65,31 @@ async def test_keys_wait_while_what_a_key_means_is_reported_from_pane_to_pane() 
     async with on_demo() as (app, pilot):
         await burst(pilot, "enter", "x", "y")
         await shows(app, pilot, "▌ xy")
+
+
+async def test_keys_behind_one_that_opens_a_dialog_are_typed_in_the_dialog() -> None:
+    """They wait while its worker prepares it, and until its field has the focus; not for one that opens nothing."""
+
+    class Asker(Widget, can_focus=True):
+        BINDINGS = [("slash", "ask", ""), ("x", "nothing", "")]  # noqa: RUF012
+
+        @work(group="dialog")
+        async def action_ask(self) -> None:
+            await asyncio.sleep(0.3)  # longer than a key waits otherwise
+            await self.app.push_screen_wait(Dialog())
+
+        @work(group="dialog")
+        async def action_nothing(self) -> None:
+            pass
+
+    class Dialog(ModalScreen[None]):
+        def compose(self) -> ComposeResult:
+            yield Editor()
+
+    app = Stage(Asker())
+    async with app.run_test(size=(20, 4)) as pilot:
+        await burst(pilot, "x", "slash", *"x/echo")
+        await settle(pilot, lambda: isinstance(app.focused, Editor) and app.focused.value == "x/echo")
 
 
 async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():

@@ -13,7 +13,7 @@ from inspector.config.server_memory import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.request import RequestPane
-from inspector.tui.work.work_items import PAST, Past, WorkItem, label
+from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
 from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -483,10 +483,10 @@ async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
 def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
     work = WorkItem(CatalogItem("tools", {"name": "x"}))
     for text in ("a", "b", "a"):
-        work.remember(Past({"t": text}, text, "1 ms", "muted"))
+        work.remember(EarlierRun({"t": text}, text, "1 ms", "muted"))
     assert [past.label for past in work.past or ()] == ["a", "b"]
     for number in range(100):
-        work.remember(Past({"t": number}, str(number), "", "muted"))
+        work.remember(EarlierRun({"t": number}, str(number), "", "muted"))
     assert len(work.past or ()) == PAST
 
 
@@ -580,6 +580,6 @@ async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
         assert 14_000_000 <= outcome.person < outcome.took
         assert outcome.server_time < 10_000_000
         assert re.search(r"\d m?s \+14\.\d s yours$", outcome.time)
-        assert outcome.time in screen_text(app)
+        await settle(pilot, lambda: outcome.time in screen_text(app))
         assert outcome.in_brief[0] == outcome.time.partition(" +")[0]
         assert round(session.latency * 1e6) == outcome.server_time, "the header has the same figure"

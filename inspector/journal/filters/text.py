@@ -18,12 +18,12 @@ from inspector.journal.journal import Journal
 
 BLOCK = 1 << 20
 """Bytes that are read and searched at once."""
-LONGEST = 200
+MAX_LENGTH = 200
 """Most characters of a search text."""
 
 _GAP = 4096
-_MOST_READINGS = 16
-_OVERLAP = LONGEST * 32
+_MAX_READINGS = 16
+_OVERLAP = MAX_LENGTH * 32
 _HEAD = re.compile(rb'\{"n":-?\d+,"t":-?\d+,"dir":"[a-z]*","kind":"[a-z]*","ch":"(?:[^"\\]|\\.)*"')
 _KEY = b',"raw":"'
 _BASE64 = b',"b64":"'
@@ -35,7 +35,8 @@ class Needle:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        lower = text.lower()
+        # A letter that becomes two in lower case stays, because the text of a file is compared letter by letter.
+        lower = "".join(low if len(low := char.lower()) == 1 else char for char in text)
         readings = list(_readings(lower))
         plain = {_in_file(form) for reading in readings for form in (reading, escape(reading)[1:-1])}
         self.plain = tuple(sorted(plain))
@@ -46,11 +47,17 @@ class Needle:
         """The signs of a line that may have another form than the plain ones."""
         if "/" in text:
             self.unusual.append(b"\\\\/")
-        if len(readings) == _MOST_READINGS:
+        if len(readings) == _MAX_READINGS:
             letter = next(char for char in lower if not char.isascii() and len(_variants(char)) > 1)
             self.unusual += map(_in_file, _variants(letter))
         self.signs = [(form, len(form)) for form in self.plain] + [(sign, 0) for sign in (*self.unusual, _BASE64)]
         """The reasons to check a line: a form and its length, or a sign that there may be one (0)."""
+
+    @property
+    def usual(self) -> tuple[bytes, ...]:
+        """The plain forms, and those that escape every letter beyond ASCII, as many servers do."""
+        escaped = {re.sub(r"[^\x00-\x7f]", _escaped, form.decode("utf-8", "surrogatepass")) for form in self.plain}
+        return (*self.plain, *sorted(form.encode() for form in escaped if "\\u" in form))
 
     def stands_in(self, event: Event) -> bool:
         """Whether an event has the text in its message or in its other facts."""
@@ -58,14 +65,20 @@ class Needle:
         return self.pattern.search(body.lower().encode("utf-8", "surrogatepass")) is not None
 
 
+def _escaped(letter: re.Match[str]) -> str:
+    """Return a letter as the message's JSON escapes it, escaped again by the line's JSON."""
+    units = letter[0].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(rf"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
 def _in_file(text: str) -> bytes:
     return escape(text)[1:-1].encode("utf-8", "surrogatepass")
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Return the forms of letters beyond ASCII in lower and upper case, at most `_MOST_READINGS`."""
+    """Return the forms of letters beyond ASCII in lower and upper case, at most `_MAX_READINGS`."""
     choices = (_variants(char) if not char.isascii() else [char] for char in text)
-    return map("".join, islice(product(*choices), _MOST_READINGS))
+    return map("".join, islice(product(*choices), _MAX_READINGS))
 
 
 def _variants(char: str) -> list[str]:
@@ -159,7 +172,7 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
                 end = len(data)
             if not looked[n - low]:
                 looked[n - low] = 1
-                regions = _regions(data, start, end)
+                regions = message_regions(data, start, end)
                 if regions is None:
                     has_it = needle.stands_in(next(journal.events(n, n)))
                 else:
@@ -171,8 +184,8 @@ def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator
             position = find(sign, end)
 
 
-def _regions(data: bytes, start: int, end: int) -> list[tuple[int, int]] | None:
-    """Return the parts of a line with text of the server or the user.
+def message_regions(data: bytes, start: int, end: int) -> list[tuple[int, int]] | None:
+    """Return the parts of a line in lower case with text of the server or the user.
 
     None means that the line must be parsed instead.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from inspector.config.paths import state_folder
 from inspector.journal.filters import Filter, parse
 from inspector.journal.filters.completion import quoted
 from inspector.journal.filters.conditions import Scan
-from inspector.journal.filters.text import Needle
+from inspector.journal.filters.text import Needle, message_regions
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, excerpt
 from inspector.protocol.jsonrpc import parse as parse_json
@@ -37,25 +37,29 @@ TITLES: dict[GroupId, str] = {
 }
 """The groups in the order of the screen."""
 
-MOST = 200
+MAX_COUNT = 200
 """Results of a group that are kept; further ones are counted."""
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 """Matching messages of the session up to which they are counted."""
-MOST_IN_FILE = 500
+MAX_IN_FILE = 500
 """Matching messages of a recording up to which they are counted: the next file is more interesting."""
-LONGEST = 100
+MAX_LENGTH = 100
 """Characters of a text that is searched for."""
 _TEXT = 2000
 """Characters of a description that are searched."""
+_DEFAULT = 20
+"""Characters of a default that are shown."""
 _DEPTH = 8
-_MOST_ARGUMENTS = 500
+_MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
 """Events that are searched between two looks at whether the search is still wanted."""
 _BLOCK = 1 << 18
-_LONGEST_LINE = 1 << 26
+_LONG_LINE = 1 << 20
 """Bytes of a line beyond which it is searched in parts."""
 _LINE = 1 << 16
 """Bytes of a line that are read for its number."""
+
+_RAW = b',"raw":'
 
 StillWanted = Callable[[], bool]
 """Whether the search goes on; False after the text has changed or the screen was left."""
@@ -73,11 +77,11 @@ class SearchHit:
     """What to open: see the source."""
 
 
-class Words:
+class SearchTerms:
     """The typed text: words that must all occur, in any case."""
 
     def __init__(self, text: str) -> None:
-        self.all = text[:LONGEST].split()
+        self.all = text[:MAX_LENGTH].split()
         self._folded = [word.casefold() for word in self.all]
 
     def __bool__(self) -> bool:
@@ -94,8 +98,11 @@ class Words:
         return " ".join(quoted(word) for word in self.all)
 
 
-def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit]:
-    """Yield the items of a list whose name, title or description fits. The key is the list's name and the address."""
+def items(words: SearchTerms, catalog: Any, name: ListName) -> Iterator[SearchHit | None]:
+    """Yield the items of a list whose name, title or description fits, and None for each other one.
+
+    The key is the list's name and the address.
+    """
     kind = KINDS[name]
     for item in catalog[name].items:
         address = item.get(kind.id_field)
@@ -104,26 +111,36 @@ def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit]:
             described = next(filter(_is_text, texts), "")
             note = item.get("mimeType")
             yield SearchHit(name, address, described, note if isinstance(note, str) else "", (name, address))
+        else:
+            yield None
 
 
 def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
-def arguments(words: Words, catalog: Any) -> Iterator[SearchHit]:
-    """Yield the arguments of tools whose name or description fits. The key is that of the tool."""
+def arguments(words: SearchTerms, catalog: Any) -> Iterator[SearchHit | None]:
+    """Yield the arguments of tools whose name or description fits, and None for each other one.
+
+    The key is that of the tool.
+    """
     for item in catalog["tools"].items:
         tool = item.get("name")
         if not isinstance(tool, str):
             continue
         for path, schema in _properties(item.get("inputSchema")):
-            choices = schema.get("enum")
-            listed = " ".join(str(choice)[:LONGEST] for choice in choices[:50]) if type(choices) is list else ""
+            within = schema.get("items")
+            choices = schema.get("enum") or (within.get("enum") if type(within) is dict else None)
+            listed = ", ".join(str(choice)[:MAX_LENGTH] for choice in choices[:50]) if type(choices) is list else ""
             described = schema.get("description") or schema.get("title")
             if words.fit(path, described, listed):
-                kind = schema.get("type")
-                about = "  ".join(part for part in (kind, described) if isinstance(part, str) and part)
-                yield SearchHit("arguments", tool, f"{path}  {about}".rstrip(), listed, ("tools", tool))
+                kind, default = schema.get("type"), schema.get("default")
+                about = (kind, described, listed and f"one of {listed}")
+                shown = "  ".join(part for part in (path, *about) if isinstance(part, str) and part)
+                note = "" if default is None else f"default {excerpt(default, _DEFAULT)}"
+                yield SearchHit("arguments", tool, shown, note, ("tools", tool))
+            else:
+                yield None
 
 
 def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -134,8 +151,8 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if type(outer) is not dict or depth > _DEPTH:
             continue
         properties = outer.get("properties")
-        for name, inner in list(properties.items())[:_MOST_ARGUMENTS] if type(properties) is dict else ():
-            if type(inner) is not dict or given >= _MOST_ARGUMENTS:
+        for name, inner in list(properties.items())[:_MAX_ARGUMENTS] if type(properties) is dict else ():
+            if type(inner) is not dict or given >= _MAX_ARGUMENTS:
                 continue
             given += 1
             yield f"{path}{name}", inner
@@ -143,7 +160,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
 
 
-def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
+def messages(words: SearchTerms, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
     """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
     filter: Filter = parse(words.filter)
     scan = Scan(journal)
@@ -153,8 +170,11 @@ def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> 
         yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
 
-def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
-    """Yield the saved calls whose file, name or text fits. The key is the path and the number of the step, or 0."""
+def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit | None]:
+    """Yield the saved calls whose file, name or text fits, and None for each other step.
+
+    The key is the path and the number of the step, or 0.
+    """
     for flow in collection.flows:
         if words.fit(flow.name, flow.path.name):
             yield SearchHit("calls", flow.path.name, flow.name, quantity(len(flow.steps), "step"), (flow.path, 0))
@@ -164,55 +184,99 @@ def flows(words: Words, collection: Collection) -> Iterator[SearchHit]:
             if words.fit(shown):
                 yield SearchHit("calls", flow.path.name, f"step {number}  {shown}", "", (flow.path, number))
                 break
+            yield None
 
 
-def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
-    """Yield the recordings of the state folder with a line that has all words, newest first.
+def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
+    """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
     The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
     spellings that a recording usually has for them.
     """
+    forms = [Needle(word).usual for word in words.all]
     for path, octets in newest_first(state_folder() / "recordings"):
         if not wanted():
             return
         if path == mine:
             continue
-        first, amount = _matches(path, words, wanted)
+        found = _matches(path, forms, wanted)
         # Only found recordings are described: describing a hundred takes longer than searching the first.
-        if first and not (info := read_info(path, octets)).problem:
-            more = "+" if amount >= MOST_IN_FILE else ""
-            found = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}"
-            yield SearchHit("recordings", info.label or info.path.name, day(info.started), found, (info.path, first))
+        if found is not None and not (info := read_info(path, octets)).problem:
+            first, amount = found
+            more = "+" if amount >= MAX_IN_FILE else ""
+            said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
+            yield SearchHit("recordings", info.label or info.path.name, day(info.started), said, (info.path, first))
 
 
-def _matches(path: Path, words: Words, wanted: StillWanted) -> tuple[int, int]:
-    """Return the first event whose line has all words (0: none), and the number of such lines."""
-    needles = [Needle(word).plain for word in words.all]
-    lead, *others = sorted(needles, key=lambda forms: -max(map(len, forms)))
+Forms = Sequence[tuple[bytes, ...]]
+"""The spellings of each word, for bytes in lower case."""
+
+
+def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int] | None:
+    """Return the first event whose line has all words, and the number of such lines.
+
+    It is (1, 0) if only the header has them, and None if no line has.
+    """
+    forms = sorted(forms, key=lambda spellings: -max(map(len, spellings)))
+    overlap = max(len(form) for spellings in forms for form in spellings) - 1
     first = amount = 0
+    in_header = False
+    rest, place = b"", 0
+    """What was read of an unfinished line, and where it begins in the file."""
+    begun, found_before = b"", [False] * len(forms)
+    """The start of a line that is too long to be held, and the words that its earlier parts have."""
     with suppress(OSError), open(path, "rb") as file:
-        rest = b""
-        while wanted():
+        while wanted() and amount < MAX_IN_FILE:
             block = file.read(_BLOCK)
             data = rest + block
-            end = data.rfind(b"\n") + 1 if block else len(data)
             if not data:
                 break
-            low = data[:end].lower()
-            for start, stop in _lines_with(low, lead):
-                if all(any(low.find(form, start, stop) >= 0 for form in forms) for forms in others):
-                    first = first or _number(data[start:stop])
+            end = data.rfind(b"\n") + 1 if block else len(data)
+            low, at = data[:end].lower(), 0
+            if begun and end:
+                at = low.find(b"\n") + 1 or end
+                if all(_note(forms, found_before, low, 0, at)):
+                    first = first or _number(begun)
                     amount += 1
-            rest = data[end:] if len(data) - end < _LONGEST_LINE else b""
-            if not block or amount >= MOST_IN_FILE:
+                begun, found_before = b"", [False] * len(forms)
+            for start, stop in _lines_with(low, forms[0], at):
+                if not _has_all(low, start, stop, forms):
+                    continue
+                if place + start == 0:
+                    in_header = True
+                    continue
+                first = first or _number(data[start:stop])
+                amount += 1
+            rest, place = data[end:], place + end
+            if len(rest) > _LONG_LINE:
+                # Its keys before the message are not text.
+                message = 0 if begun else rest.find(_RAW, 0, _LINE) + len(_RAW)
+                begun = begun or rest[:_LINE]
+                _note(forms, found_before, rest.lower(), message, len(rest))
+                place += len(rest) - overlap
+                rest = rest[len(rest) - overlap :]
+            if not block:
                 break
-    return (first or 1 if amount else 0), amount
+    return (first, amount) if amount else (1, 0) if in_header else None
 
 
-def _lines_with(data: bytes, forms: Iterable[bytes]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of the lines that have one of some texts, each once, ascending."""
-    forms = tuple(forms)
-    at = 0
+def _note(forms: Forms, found: list[bool], data: bytes, start: int, end: int) -> list[bool]:
+    """Note which words a part of a line has, besides those that were found before."""
+    for at, spellings in enumerate(forms):
+        found[at] = found[at] or any(data.find(form, start, end) >= 0 for form in spellings)
+    return found
+
+
+def _has_all(data: bytes, start: int, stop: int, forms: Forms) -> bool:
+    """Whether the texts of a line, and not only its keys and numbers, have all words."""
+    regions = message_regions(data, start, stop) or [(start, stop)]
+    return all(
+        any(data.find(form, begin, end) >= 0 for form in spellings for begin, end in regions) for spellings in forms
+    )
+
+
+def _lines_with(data: bytes, forms: Sequence[bytes], at: int) -> Iterator[tuple[int, int]]:
+    """Yield start and end of the lines from `at` on that have one of some texts, each once, ascending."""
     while at < len(data):
         found = [place for form in forms if (place := data.find(form, at)) >= 0]
         if not found:

@@ -38,7 +38,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest_only import Latest
+from inspector.tui.work.latest_only import LatestOnly
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -90,8 +90,8 @@ class WorkPane(Container):
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
         self._recorded = RecordedCalls(session.journal, session) if session.commands is None else None
-        self._items = Latest(self, self._put_item)
-        self._puts = Latest(self, self._put_question)
+        self._items = LatestOnly(self, self._put_item)
+        self._puts = LatestOnly(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
         self._revision = ""
         self._log_seen = (-1, 0)
@@ -556,12 +556,12 @@ class WorkPane(Container):
         if not brief and (self.work is None or self.work.call is not None or self._lower is self.asking):
             share = 0.6
         least = (3 if brief else 9) if compact else 9
-        most = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
+        limit = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
-            most = max(self.size.height - EMPTY_RESULT, least)
-        if (most, brief) != (self.request.most_lines, self.request.is_brief):
-            self.request.most_lines, self.request.is_brief = most, brief
-            self.request.styles.max_height = most
+            limit = max(self.size.height - EMPTY_RESULT, least)
+        if (limit, brief) != (self.request.most_lines, self.request.is_brief):
+            self.request.most_lines, self.request.is_brief = limit, brief
+            self.request.styles.max_height = limit
             self.request.fit()
 
     def on_resize(self) -> None:

@@ -23,11 +23,11 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
-from inspector.tui.work.past_calls import PastLine
+from inspector.tui.work.past_calls import PastCallsLine
 from inspector.tui.work.running import seconds
 from inspector.tui.work.work_items import SavedArguments, WorkItem
 
@@ -44,7 +44,7 @@ _FRAME = 4
 """Lines of the pane without text or form: its edge, its keys, the empty line above them."""
 
 
-class RequestPane(CompactEdge):
+class RequestPane(CompactPane):
     """One item and its form. It posts `Send` when the user wants to send the form."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -96,13 +96,13 @@ class RequestPane(CompactEdge):
         """Lines that the pane may have; 0 for as many as it needs."""
         self.is_brief = False
         """The other part needs the room: show one line of the description."""
-        self._about = Paragraphs(most=ABOUT_LINES, after=1)
+        self._about = Paragraphs(max_lines=ABOUT_LINES, after=1)
         self._form = FormView()
         self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
         self._key: tuple[str, str] | None = None
         self._touched = False
         self._uri = Paragraphs(after=1)
-        self._past = PastLine()
+        self._past = PastCallsLine()
         self.sends_anyway = False
         """The errors were shown; the next request to send ignores them."""
         self.edits = 0
@@ -451,7 +451,7 @@ class RequestPane(CompactEdge):
         await self._form.load(past[at].arguments if at < len(past) else self._draft)
         self._draw_past()
 
-    async def on_past_line_picked(self, event: PastLine.Picked) -> None:
+    async def on_past_line_picked(self, event: PastCallsLine.Picked) -> None:
         event.stop()
         if event.saved and self.session.commands is not None:
             await self._load_saved(event.at)
