@@ -148,12 +148,17 @@ def _checked(url: str) -> str:
         raise UsageError(f"“{url[:200]}” is not an address: {error}.") from None
 
 
+MOST_PROBLEMS = 5
+"""Problems of a catalog that are printed."""
+
+
 def cards(invocation: Invocation) -> int:
     """Fetch and print the cards of a domain or a server that the user names."""
     out = Output.of(invocation)
     url = str(invocation.option("card"))
     url = _checked(url if "://" in url else f"https://{url}")
     found = asyncio.run(_discovered(url))
+    problems = found.catalog.problems if found.catalog is not None else ()
     if out.json:
         out.document(
             {
@@ -161,6 +166,7 @@ def cards(invocation: Invocation) -> int:
                 "cards": [
                     {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
                 ],
+                "catalog_problems": [problem.text for problem in problems],
                 "notes": found.notes,
             }
         )
@@ -171,6 +177,11 @@ def cards(invocation: Invocation) -> int:
         out.line(f"{out.safe(answer.url, NAME)}: {out.safe(answer.shown, 500)}")
     for note in found.notes:
         out.note(f"note: {out.safe(note, 500)}")
+    # The last one may be about the number of entries.
+    for problem in (*problems[:MOST_PROBLEMS], *problems[MOST_PROBLEMS:][-1:]):
+        out.note(f"note: catalog: {out.safe(problem.text, 500)}")
+    if len(problems) > MOST_PROBLEMS + 1:
+        out.note(f"note: catalog: {len(problems) - MOST_PROBLEMS - 1:,} more problems; --json has all")
     if not found.cards:
         out.note("No server card was found.")
     return 0 if found.cards else 4

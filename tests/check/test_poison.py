@@ -114,6 +114,7 @@ MORE_NEAR_MISSES = [
     "Imports issues from the Jira server and replaces the ones that exist.",
     "Before using the GitHub connector, the admin has to install the app.",
     "Options are a b c d e f; each is a letter.",
+    "List all active conversation sessions with metadata.",  # After a server of Codex.
     "Reads ~/.aws/config on the server to find the profiles; credentials are never read.",
     "Rules apply in order; later rules override earlier rules.",
     "Fetch the page, then follow its links to depth 2.",

@@ -506,7 +506,7 @@ def _secrecy(sentence: str) -> Iterator[Phrase]:
 # exfil
 
 _INSIDE = _any(
-    "conversations?",
+    r"conversations?(?! sessions\b)",
     r"chats?(?! (?:message|room|id|completion|model|channel|client|window)\b)",
     "dialog(?:ue)?s?",
     r"(?:chat|message|conversation|session|prompt) (?:history|log|transcript)s?",
@@ -525,8 +525,6 @@ _OWN_INSIDE = _any(
     r"(?:your|the) (?:initial |hidden |full |own )?(?:system|developer) (?:prompt|message|instructions?)",
     r"everything (?:that (?:was|has been) )?(?:said|written|discussed|typed|shared) (?:in|during) (?:this|the|our) "
     r"(?:chat|conversation|dialogue|session)",
-    r"(?:names?|schemas?|definitions?|list|descriptions?)(?: and \w+)? of (?:all|every|each)(?: of)?(?: the)? tools? "
-    r"(?:available to you|(?:that )?you (?:have|can))",
     r"(?:instructions?|rules|prompts?) (?:that )?you (?:were|have been|are) given",
     r"your (?:full |complete |initial |hidden |own |original )?(?:prompt|instructions|memory|context"
     r"|reasoning|chain of thought|conversation|chat history)",
@@ -623,11 +621,14 @@ _GIVING = _re(
     rf"|first\s+|then\s+|always\s+)?)\b{_GIVE}\b"
     rf"|\b(?:must|has to|have to|needs to|need to|should|shall|is to|are to) be {_GIVEN}\b"
     rf"|[`'\"‘“]\w+[`'\"’”] (?:takes|holds|contains|expects|gets|receives|wants|needs)\b"
-    rf"|^(?:list|name|enumerate)\b"
 )
 _WHOLE_INSIDE = _re(
     rf"\b{_WHOLE}\b[^.!?;]{{0,25}}\b{_INSIDE}\b|\b{_INSIDE}\b[^.!?;]{{0,40}}\b(?:in full|so far|word "
     rf"for word|verbatim|as a whole|from the beginning|up to now|until now)\b"
+)
+_TOOLS_OF_MODEL = _re(
+    rf"\b(?:list|name|enumerate|describe|report|give|put|include)\b{GAP}{{0,60}}\btools? "
+    r"(?:available to you|(?:that )?you (?:have|can (?:use|call|see)))\b"
 )
 _OWN = _re(_OWN_INSIDE)
 _RECORD_OF = _re(
@@ -648,6 +649,10 @@ _FOR_EACH = _re(r"^for (?:every|each|all|any)\b[^,]*$")
 
 
 def _exfil(sentence: str, wanted: bool) -> Iterator[Phrase]:
+    tools = _TOOLS_OF_MODEL.search(sentence)
+    if tools is not None and not _negated(sentence, tools.start()):
+        yield Phrase("exfil", tools[0])
+        return
     inside = _OWN.search(sentence) or _WHOLE_INSIDE.search(sentence) or _RECORD_OF.search(sentence)
     if inside is None or _BY_ID.search(inside[0]):
         return
