@@ -390,6 +390,9 @@ async def in_echo(app: Any, pilot: Any) -> RequestPane:
 
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
+        await go(app, pilot, "prompts", "greet")
+        await settle(pilot, lambda: "no arguments" in screen_text(app))
+        assert "add a key" not in screen_text(app)
         await go(app, pilot, "prompts", "explain-code")
         await app.work.request.form.load({"language": "python", "code": "x"})
         await pilot.press("ctrl+r")
