@@ -17,13 +17,15 @@ from inspector.journal.login_phases import LoginParts
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-PERSON_METHODS = ("elicitation/create", "sampling/createMessage")
-"""Requests of a server that a person answers."""
+PERSON_METHODS = ("elicitation/create", "sampling/createMessage", "roots/list")
+"""Requests of a server that a person answers, or a program in about a millisecond."""
 _MAX_QUESTIONS = 1000
 _MAX_NESTED = 10_000
 _MAX_HEADS = 50
 """HTTP heads of one request that are looked at: each login and redirect has two."""
 _LOGIN = Query(kind=Kind.AUTH)
+_LEAST_PERSON = 1000
+"""Microseconds below which no person can have answered."""
 _MIN_QUEUE = 1000
 """Microseconds that any request needs until it is begun."""
 
@@ -71,6 +73,10 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
         begin, end = index._times[request - 1], until
     else:
         return None
+    if index.dir(request) is Dir.RECV:
+        # The server asked: its own time is over, and the rest is the user's unless a program answered at once.
+        asked = max(end - begin, 0)
+        return CallTimes(0, asked) if asked >= _LEAST_PERSON else CallTimes(asked)
     last = min(answer or index.count, upto or index.count)
     person = overlap(questions(index, request, last, end), begin, end)
     return CallTimes(max(end - begin - person, 0), person)

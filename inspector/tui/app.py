@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
@@ -45,6 +46,7 @@ from inspector.tui.unexpected_errors import UnexpectedErrors, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import draw_scrollbars
+from inspector.tui.widgets.status_lines import Footer
 
 if TYPE_CHECKING:
     from inspector.compare.rules import ComparisonRules
@@ -196,6 +198,23 @@ class InspectorApp(KeysInOrder, App[int]):
     def action_command_palette(self) -> None:
         if not VerbPalette.is_open(self):
             self.push_screen(VerbPalette())
+
+    # A dialog leaves the footer below it on the screen, with keys that do not work now.
+
+    def push_screen(self, *args: Any, **options: Any) -> Any:
+        pushed = super().push_screen(*args, **options)
+        self._mute_footers()
+        return pushed
+
+    def pop_screen(self) -> AwaitComplete:
+        popped = super().pop_screen()
+        self._mute_footers()
+        return popped
+
+    def _mute_footers(self) -> None:
+        for screen in self.screen_stack:
+            for footer in screen.query(Footer):
+                footer.muted = screen is not self.screen
 
     def notify(
         self,

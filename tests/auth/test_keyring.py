@@ -126,7 +126,7 @@ def test_of_several_keyrings_the_first_is_used(
 
 
 @pytest.mark.parametrize(
-    ("backend", "why"),
+    ("backend", "reason"),
     [
         (keyring.backends.fail.Keyring(), "No keyring was found. Tokens"),
         (keyring.backends.null.Keyring(), "The keyring does not store tokens (it does not return the value that was stored). Tokens"),

@@ -256,7 +256,7 @@ def test_expectations_are_added_to_the_step_that_was_saved(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "expect", "why"),
+    ("number", "expect", "reason"),
     [
         (1, {"error": 1}, "Step 1 is not the last step"),
         (2, {"result": {"$.a": 2}}, ":7:7: The step has an expectation for $.a already"),
@@ -291,7 +291,7 @@ def test_steps_without_a_value_take_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why", "remedy"),
+    ("content", "reason", "remedy"),
     [
         ("inspector: 1\nsteps: [{call: a}]\n", ":2:8: “steps” is in brackets", "with “- ”"),
         ("inspector: 1\nsteps: []\n", ":2:8: “steps” is in brackets", "with “- ”"),

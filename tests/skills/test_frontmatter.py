@@ -42,7 +42,7 @@ def test_values_are_those_of_the_core_schema(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "reason"),
     [
         (b"", "does not begin"), (b"# Title\n", "does not begin"), (b" ---\n---\n", "does not begin"),
         (b"---\nname: x\n", "does not end"), (b"---\n- a\n---\n", "not a mapping"), (b"---\n---\n", "not a mapping"),

@@ -72,7 +72,7 @@ def test_the_block_with_the_uri_that_was_requested_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "why"),
+    ("result", "reason"),
     [
         (None, "no contents"), ({}, "no contents"), ({"contents": {}}, "no contents"), ({"contents": []}, "none of the 0"),
         ({"contents": [{"uri": f"{ROOT}/x", "text": ""}] * 5}, "none of the 5"), ({"contents": [{"uri": URI}]}, "neither"),

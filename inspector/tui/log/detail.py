@@ -145,7 +145,8 @@ class DetailPane(Pane):
         facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
         time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
         if time is not None:
-            facts.append(duration(time.server))
+            if time.server or not time.person:
+                facts.append(duration(time.server))
             if time.person:
                 facts.append([(yours(duration(time.person)), "ask")])
         cached = freshness(journal, n)

@@ -278,7 +278,7 @@ class MessageRows:
     def took(self, n: int) -> tuple[str, str]:
         """Return the duration of an answer, or the waiting time of a request, with its role."""
         found = self._took(n)
-        if found is None:
+        if found is None or (found.person and not found.server):
             return "", "muted"
         if self.journal.index.shape(n) is Shape.REQUEST and not self.list_messages(n):
             return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")

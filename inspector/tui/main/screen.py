@@ -423,7 +423,7 @@ class MainScreen(Screen[None]):
             session.changes["tasks"],
             self.panes.skill_count,
             *map(tuple, self._sessions.marks(session)),
-            *(len(session.catalog[name]) for name in KINDS),
+            *((len(session.catalog[name]), session.catalog[name].pages > 0) for name in KINDS),
         )
         if facts != self._facts:
             phase_changed = not self._facts or facts[:2] != self._facts[:2]

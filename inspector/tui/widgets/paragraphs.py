@@ -51,10 +51,10 @@ class Paragraphs(LineWidget):
             self.display = bool(self.paragraphs)
             self.refresh(layout=True)
 
-    def limit(self, max_lines: int) -> None:
-        """Show at most so many lines from now on."""
-        if max_lines != self.max_lines:
-            self.max_lines = max_lines
+    def limit(self, max_lines: int, *, after: int) -> None:
+        """Show at most so many lines from now on, and leave `after` lines below empty."""
+        if (max_lines, after) != (self.max_lines, self.after):
+            self.max_lines, self.after = max_lines, after
             self.refresh(layout=True)
 
     def show_all(self, whole: bool) -> None:

@@ -346,9 +346,11 @@ class CatalogPane(AnswersBeside, Pane):
         wanted: list[str | tuple[str, str]] = []
         asked = self.asked()
         if asked is not None:
-            wanted += asked.verbs_beside()
+            wanted += [verb for verb in asked.verbs_beside() if verb != "asked.later"]
         if len(self.rows):
             wanted.append("list.select")
+        if asked is not None:
+            wanted.append("asked.later")
         if len(self.rows) and self.session.commands is not None and asked is None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")

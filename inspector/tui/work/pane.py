@@ -361,6 +361,10 @@ class WorkPane(Container):
         if self._lower is self.result:
             self._show_result()
 
+    def on_request_pane_to_result(self, event: RequestPane.ToResult) -> None:
+        event.stop()
+        self._lower.focus_inside()
+
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
         if isinstance(event.work.call, Call):
@@ -652,7 +656,7 @@ class WorkPane(Container):
         if isinstance(asking.body, RootsBody) and asking.question is question:
             # There is room for one line: what would be sent is more important than a whole sentence.
             uris = " ".join(safe(uri, 60) for uri in asking.body.uris())
-            return [sign, ("which folders?  ", "bright"), uris]
+            return [sign, ("which folders may it use?  ", "bright"), uris]
         return [sign, (labels.summary(question), "bright")]
 
     def go_to_question(self, question: Question) -> None:
