@@ -50,7 +50,7 @@ EACH = 10.0
 """Seconds between two samples."""
 WARM_UP = 5.0
 """Minutes whose growth does not count; at most a quarter of a run."""
-MOST_GROWTH = 24
+MAX_GROWTH = 24
 """Bytes that a process may grow for each message that it records: its index is in files, the rows of lists are not."""
 SLACK_MB = 6.0
 """Growth that is never a fault: what the allocator keeps moves by so much."""
@@ -370,7 +370,7 @@ def growth(name: str, samples: list[dict[str, float]], warm: float) -> Finding:
     first, last = late[0][f"{name}_mb"], late[-1][f"{name}_mb"]
     text = f"{name}: {first:.1f} MB after {late[0]['minutes']:.1f} minutes, {last:.1f} MB at the end"
     text += f"; {each:.0f} bytes a message"
-    return Finding(text, each <= MOST_GROWTH or total <= SLACK_MB)
+    return Finding(text, each <= MAX_GROWTH or total <= SLACK_MB)
 
 
 def left(name: str, before: dict[str, Any], after: dict[str, Any]) -> list[Finding]:

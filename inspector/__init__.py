@@ -36,16 +36,14 @@ if TYPE_CHECKING:
         UsageError,
     )
     from inspector.flows.results import ExpectationResult, FlowResult, StepResult
-    from inspector.journal.exchange import Exchange
     from inspector.journal.findings import Finding
-    from inspector.journal.format import Event
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.flows import run_flow
     from inspector.library.loading import LoadClient, LoadReport, PlannedCall, load
     from inspector.library.opening import open
-    from inspector.library.recordings import Recording, recording
+    from inspector.library.recordings import Event, Exchange, Recording, recording
     from inspector.library.results import (
         Elicitation,
         Message,
@@ -62,16 +60,72 @@ if TYPE_CHECKING:
     from inspector.protocol.views import ContentBlock, Prompt, Resource, ResourceTemplate, Tool
 
 __all__ = [
-    "AuthOptions", "AuthorizationNeeded", "CheckReport", "Comparison", "ConfigError", "ConnectionProblem",
-    "ContentBlock", "Diagnosis", "Elicitation", "Event", "Exchange", "ExpectationResult", "Finding", "FlowResult",
-    "HandshakeError", "InputRefused", "InspectorError", "InvalidAnswer", "LoadClient", "LoadReport", "Message",
-    "MockServer", "NotOffered", "Notification", "PlannedCall", "Progress", "Prompt", "PromptResult", "Recording",
-    "RecordingError", "ReplayedSession", "RequestCancelled", "RequestTimeout", "RerunReport", "Resource",
-    "ResourceContents", "ResourceResult", "ResourceTemplate", "SamplingRequest", "Server", "ServerError",
-    "ServerExited", "Session", "SessionLost", "SpawnError", "StepResult", "SyncSession", "TargetError", "Task",
-    "Tool", "ToolFailed", "ToolResult", "TrustNeeded", "UsageError", "__version__", "check", "diff", "doctor", "load",
-    "open", "open_sync", "recording", "rerun", "run_flow", "serve",
-]  # fmt: skip
+    "AuthOptions",
+    "AuthorizationNeeded",
+    "CheckReport",
+    "Comparison",
+    "ConfigError",
+    "ConnectionProblem",
+    "ContentBlock",
+    "Diagnosis",
+    "Elicitation",
+    "Event",
+    "Exchange",
+    "ExpectationResult",
+    "Finding",
+    "FlowResult",
+    "HandshakeError",
+    "InputRefused",
+    "InspectorError",
+    "InvalidAnswer",
+    "LoadClient",
+    "LoadReport",
+    "Message",
+    "MockServer",
+    "NotOffered",
+    "Notification",
+    "PlannedCall",
+    "Progress",
+    "Prompt",
+    "PromptResult",
+    "Recording",
+    "RecordingError",
+    "ReplayedSession",
+    "RequestCancelled",
+    "RequestTimeout",
+    "RerunReport",
+    "Resource",
+    "ResourceContents",
+    "ResourceResult",
+    "ResourceTemplate",
+    "SamplingRequest",
+    "Server",
+    "ServerError",
+    "ServerExited",
+    "Session",
+    "SessionLost",
+    "SpawnError",
+    "StepResult",
+    "SyncSession",
+    "TargetError",
+    "Task",
+    "Tool",
+    "ToolFailed",
+    "ToolResult",
+    "TrustNeeded",
+    "UsageError",
+    "__version__",
+    "check",
+    "diff",
+    "doctor",
+    "load",
+    "open",
+    "open_sync",
+    "recording",
+    "rerun",
+    "run_flow",
+    "serve",
+]
 
 _HOMES = {
     "flows.results": ("ExpectationResult", "FlowResult", "StepResult"),
@@ -81,29 +135,48 @@ _HOMES = {
     "client.state.server": ("Server",),
     "client.state.tasks": ("Task",),
     "errors": (
-        "AuthorizationNeeded", "ConfigError", "ConnectionProblem", "HandshakeError", "InputRefused", "InspectorError",
-        "InvalidAnswer", "NotOffered", "RecordingError", "RequestCancelled", "RequestTimeout", "ServerError",
-        "ServerExited", "SessionLost", "SpawnError", "TargetError", "ToolFailed", "TrustNeeded",
+        "AuthorizationNeeded",
+        "ConfigError",
+        "ConnectionProblem",
+        "HandshakeError",
+        "InputRefused",
+        "InspectorError",
+        "InvalidAnswer",
+        "NotOffered",
+        "RecordingError",
+        "RequestCancelled",
+        "RequestTimeout",
+        "ServerError",
+        "ServerExited",
+        "SessionLost",
+        "SpawnError",
+        "TargetError",
+        "ToolFailed",
+        "TrustNeeded",
         "UsageError",
     ),
-    "journal.exchange": ("Exchange",),
     "journal.findings": ("Finding",),
-    "journal.format": ("Event",),
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
     "library.diagnosing": ("Diagnosis", "doctor"),
     "library.loading": ("LoadClient", "LoadReport", "PlannedCall", "load"),
     "library.opening": ("open",),
-    "library.recordings": ("Recording", "recording"),
+    "library.recordings": ("Event", "Exchange", "Recording", "recording"),
     "library.results": (
-        "Elicitation", "Message", "Notification", "PromptResult", "ResourceContents", "ResourceResult",
-        "SamplingRequest", "ToolResult",
+        "Elicitation",
+        "Message",
+        "Notification",
+        "PromptResult",
+        "ResourceContents",
+        "ResourceResult",
+        "SamplingRequest",
+        "ToolResult",
     ),
     "library.serving": ("MockServer", "ReplayedSession", "serve"),
     "library.session": ("Session",),
     "library.sync": ("SyncSession", "open_sync"),
     "protocol.views": ("ContentBlock", "Prompt", "Resource", "ResourceTemplate", "Tool"),
-}  # fmt: skip
+}
 """The module of each public name."""
 _PACKAGES = ("check", "doctor", "load")
 """Functions with the name of a package: the package is callable (`callable_package.py`)."""

@@ -127,12 +127,16 @@ class Hint(str):
 
     def mapped(self, change: Callable[[str], str]) -> Hint:
         """Return the hint with a function applied to each text in it, values included."""
-        return Hint(*(
-            change(part) if isinstance(part, str)
-            else Setting(part.parameter, change(part.value)) if isinstance(part, Setting)
-            else part
-            for part in self.parts
-        ))  # fmt: skip
+        return Hint(
+            *(
+                change(part)
+                if isinstance(part, str)
+                else Setting(part.parameter, change(part.value))
+                if isinstance(part, Setting)
+                else part
+                for part in self.parts
+            )
+        )
 
     def as_json(self) -> list[Any]:
         """Return the parts for a recording: a text, `{"set": NAME, "value": TEXT}` or `{"unset": [NAME, …]}`.
@@ -142,11 +146,13 @@ class Hint(str):
         if all(isinstance(part, str) for part in self.parts):
             return []
         return [
-            part if isinstance(part, str)
-            else {"set": part.parameter.name, "value": part.value} if isinstance(part, Setting)
+            part
+            if isinstance(part, str)
+            else {"set": part.parameter.name, "value": part.value}
+            if isinstance(part, Setting)
             else {"unset": [each.name for each in part.parameters]}
             for part in self.parts
-        ]  # fmt: skip
+        ]
 
     @classmethod
     def from_json(cls, parts: object, text: object) -> Hint:
@@ -211,8 +217,14 @@ def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
 
 NO_HINT = Hint()
 LOG_IN = Hint(
-    "Log in once with `inspector login URL` on a terminal, or give a token with ", Parameter.BEARER.to("NAME"),
-    ", or a client with ", Parameter.CLIENT_ID, " and ", Parameter.CLIENT_SECRET, " and ",
-    Parameter.GRANT.to("client-credentials"), ".",
-)  # fmt: skip
+    "Log in once with `inspector login URL` on a terminal, or give a token with ",
+    Parameter.BEARER.to("NAME"),
+    ", or a client with ",
+    Parameter.CLIENT_ID,
+    " and ",
+    Parameter.CLIENT_SECRET,
+    " and ",
+    Parameter.GRANT.to("client-credentials"),
+    ".",
+)
 """The hint if a server requires a login and no person can be asked."""

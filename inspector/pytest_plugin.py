@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
-_LONGEST_NAME = 100
+_MAX_NAME = 100
 _EVENTS_SHOWN = 30
 
 
@@ -474,8 +474,8 @@ def _mode(config: pytest.Config) -> Mode:
 
 def _file_name(name: str) -> str:
     """Return a name as a file name; a digest distinguishes names that do not fit."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_LONGEST_NAME]
-    if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _LONGEST_NAME:
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:_MAX_NAME]
+    if re.fullmatch(r"[\w.:\[\]-]+", name, re.ASCII) and len(plain) < _MAX_NAME:
         return plain
     import hashlib
 
@@ -496,7 +496,7 @@ def _raw(value: Any) -> Any:
 
 def _transcript(session: Session) -> str:
     from inspector.errors import SessionLost
-    from inspector.journal.format import Dir, Kind
+    from inspector.journal.format import Kind
     from inspector.text import safe
 
     try:
@@ -509,6 +509,6 @@ def _transcript(session: Session) -> str:
         lines.append(f"… {len(shown) - _EVENTS_SHOWN:,} messages before these")
     for n in shown[-_EVENTS_SHOWN:]:
         event = recording[n]
-        sign = "→" if event.dir is Dir.SEND else "!" if event.kind is Kind.STDERR else "←"
+        sign = "→" if event.dir == "send" else "!" if event.kind == "stderr" else "←"
         lines.append(f"{n:>5} {sign} {safe(event.text, 300)}")
     return "\n".join(lines)

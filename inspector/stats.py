@@ -19,7 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-MOST_GROUPS = 1000
+MAX_GROUPS = 1000
 """Methods and tools that have a row of their own; further ones share one."""
 FURTHER = "…"
 
@@ -57,10 +57,16 @@ class GroupStats:
     def as_json(self) -> dict[str, Any]:
         """Return the object of `--json`: durations in milliseconds, null without an answer."""
         return {
-            "dir": self.dir, "method": self.method, "name": self.name or None, "count": self.count,
-            "errors": self.errors, "open": self.open, "bytes": self.bytes, "person_ms": self.person / 1000,
+            "dir": self.dir,
+            "method": self.method,
+            "name": self.name or None,
+            "count": self.count,
+            "errors": self.errors,
+            "open": self.open,
+            "bytes": self.bytes,
+            "person_ms": self.person / 1000,
             **{name: _milliseconds(self.percentile(part)) for name, part in PERCENTILES.items()},
-        }  # fmt: skip
+        }
 
 
 PERCENTILES: dict[str, float] = {"p50_ms": 50, "p95_ms": 95, "max_ms": 100}
@@ -98,11 +104,13 @@ class SessionStats:
         return {
             "lasted_ms": self.lasted / 1000,
             "time": {
-                "server_ms": self.server / 1000, "person_ms": self.person / 1000, "network_ms": self.network / 1000,
+                "server_ms": self.server / 1000,
+                "person_ms": self.person / 1000,
+                "network_ms": self.network / 1000,
             },
             "methods": [group.as_json() for group in self.groups],
             "total": self.total.as_json(),
-        }  # fmt: skip
+        }
 
 
 def measure(journal: Journal, first: int = 1, last: int | None = None, *, by_name: bool = True) -> SessionStats:
@@ -160,7 +168,7 @@ def _group(groups: dict[tuple[str, str, str], GroupStats], dir: str, method: str
     key = dir, method, name
     found = groups.get(key)
     if found is None:
-        if len(groups) >= MOST_GROUPS:
+        if len(groups) >= MAX_GROUPS:
             key = dir, FURTHER, ""
         found = groups.setdefault(key, GroupStats(*key))
     return found

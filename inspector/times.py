@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-LONGEST = 64
+MAX_LENGTH = 64
 """Characters of a time that is read."""
 _FIRST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
@@ -16,7 +16,7 @@ def parse_time(value: object) -> datetime | None:
     Every time exists in every zone, so `astimezone` does not fail: one of the first or last day that Python knows is
     moved by at most two days.
     """
-    if type(value) is not str or len(value) > LONGEST:
+    if type(value) is not str or len(value) > MAX_LENGTH:
         return None
     try:
         found = datetime.fromisoformat(value)

@@ -3,8 +3,8 @@
 `python -m tests.fuzz --minutes N [PATH …]`
 
 One file at a time, each in a process of its own. A fault is a test that fails, an example that takes more than a second
-each time it is tried (the profile `fuzz` in conftest.py), a test that needs more than `LARGEST` bytes of memory, or a
-file that takes more than `LONGEST` seconds. Hypothesis prints how to repeat a failed example. This module is also the
+each time it is tried (the profile `fuzz` in conftest.py), a test that needs more than `MAX_SIZE` bytes of memory, or a
+file that takes more than `MAX_LENGTH` seconds. Hypothesis prints how to repeat a failed example. This module is also the
 pytest plugin that measures memory and judges slow examples.
 """
 
@@ -25,9 +25,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LONGEST = 600.0
+MAX_LENGTH = 600.0
 """Seconds that one file may take; 400 examples of each of its properties take a minute or two on an idle machine."""
-LARGEST = 200 << 20
+MAX_SIZE = 200 << 20
 """Bytes of memory that one test may take, beyond what its process has."""
 BUSY = "Unreliable test timings"
 """Hypothesis says so where an example took too long once, and not when it was tried again: the machine was busy."""
@@ -62,11 +62,11 @@ def run(file: Path) -> list[str]:
         (*words, str(file)), cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     try:
-        output, _ = child.communicate(timeout=LONGEST)
+        output, _ = child.communicate(timeout=MAX_LENGTH)
     except subprocess.TimeoutExpired:
         child.kill()
         child.communicate()
-        return [f"it took more than {LONGEST:g} s"]
+        return [f"it took more than {MAX_LENGTH:g} s"]
     return [] if child.returncode in (0, 5) else [output[-4000:]]
 
 
@@ -91,7 +91,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     except Exception as error:
         if BUSY not in "".join(traceback.format_exception(error)):
             raise
-    if _peak() > max(peak, resident + LARGEST):
+    if _peak() > max(peak, resident + MAX_SIZE):
         pytest.fail(f"{item.nodeid} took {_peak() - resident >> 20} MB of memory")
 
 

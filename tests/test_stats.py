@@ -96,7 +96,7 @@ def test_a_part_of_a_recording() -> None:
 
 
 def test_very_many_names_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stats, "MOST_GROUPS", 3)
+    monkeypatch.setattr(stats, "MAX_GROUPS", 3)
     script = Script()
     for n in range(9):
         script.call(n, f"tool-{n}", n, n + 0.5)

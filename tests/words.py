@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_WORDS = 20
+MAX_WORDS = 20
 """Words in the first line of a docstring."""
 LINE = 100
 """Characters in a line of the docs, tables, links and code blocks excepted."""
@@ -96,8 +96,8 @@ _TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", 
 
 def _docstring(text: str, line: int) -> Iterator[tuple[int, str, str]]:
     first = text.split("\n\n")[0].split(". ")[0]
-    if len(first.split()) > MOST_WORDS:
-        yield line, first[:80], f"a first sentence of at most {MOST_WORDS} words"
+    if len(first.split()) > MAX_WORDS:
+        yield line, first[:80], f"a first sentence of at most {MAX_WORDS} words"
     for found in RIDDLE.finditer(first):
         yield line, found[0][:80], "begin with the subject and a verb"
 

@@ -99,8 +99,13 @@ class AppPage:
     def as_json(self, *, source: bool = False) -> dict[str, Any]:
         """Return the facts as JSON values; the source only if asked for."""
         return {
-            "uri": self.uri, "mimeType": self.mime_type, "title": self.title, "bytes": len(self.data),
-            "sha256": self.sha256, "member": self.member or None, "metaFrom": self.ui_place or None,
+            "uri": self.uri,
+            "mimeType": self.mime_type,
+            "title": self.title,
+            "bytes": len(self.data),
+            "sha256": self.sha256,
+            "member": self.member or None,
+            "metaFrom": self.ui_place or None,
             "policy": {
                 "default": self.policy.is_default,
                 "directives": [
@@ -108,13 +113,14 @@ class AppPage:
                     for each in self.policy.directives
                 ],
             },
-            "permissions": list(self.permissions), "domain": self.domain or None, "prefersBorder": self.border,
-            "loaded": [url._asdict() for url in self.scan.loaded], "mentioned": self.scan.mentioned,
+            "permissions": list(self.permissions),
+            "domain": self.domain or None,
+            "prefersBorder": self.border,
+            "loaded": [url._asdict() for url in self.scan.loaded],
+            "mentioned": self.scan.mentioned,
             "scannedWhole": self.scan.is_whole,
             "problems": [problem._asdict() for problem in self.all_problems],
-        } | (
-            {"text": self.text.text, "textWhole": self.text.is_whole, "source": self.source} if source else {}
-        )  # fmt: skip
+        } | ({"text": self.text.text, "textWhole": self.text.is_whole, "source": self.source} if source else {})
 
 
 def read_page(uri: str, result: Any, listed: Any = None) -> AppPage:

@@ -16,7 +16,7 @@ from inspector.protocol.jsonrpc import excerpt
 
 LISTS = ("connectDomains", "resourceDomains", "frameDomains", "baseUriDomains")
 PERMISSIONS = ("camera", "microphone", "geolocation", "clipboardWrite")
-MOST = 200
+MAX_COUNT = 200
 """Domains of one list that are used."""
 _HOST = re.compile(
     r"(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](?::[0-9]{1,5})?"
@@ -25,10 +25,13 @@ _SCHEMES = ("https", "http", "wss", "ws")
 BY_SPECIFICATION = "by the specification"
 """The origin of a source that no page declares."""
 _DEFAULT = (
-    ("default-src", ("'none'",)), ("script-src", ("'self'", "'unsafe-inline'")),
-    ("style-src", ("'self'", "'unsafe-inline'")), ("img-src", ("'self'", "data:")),
-    ("media-src", ("'self'", "data:")), ("connect-src", ("'none'",)),
-)  # fmt: skip
+    ("default-src", ("'none'",)),
+    ("script-src", ("'self'", "'unsafe-inline'")),
+    ("style-src", ("'self'", "'unsafe-inline'")),
+    ("img-src", ("'self'", "data:")),
+    ("media-src", ("'self'", "data:")),
+    ("connect-src", ("'none'",)),
+)
 """Stable 2026-01-26, "Restrictive Default": a MUST there, a SHOULD in the draft."""
 _BUILT = (
     ("default-src", ("'none'",), "", ""),
@@ -108,16 +111,19 @@ def page_policy(ui: Any) -> PagePolicy:
     declared = {key: _domains(key, csp[key], found) if key in csp else () for key in LISTS}
     return PagePolicy(
         tuple(
-            Directive(name, (
-                *(PolicySource(each, BY_SPECIFICATION) for each in given),
-                *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
-                *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
-            ))
+            Directive(
+                name,
+                (
+                    *(PolicySource(each, BY_SPECIFICATION) for each in given),
+                    *(PolicySource(each, f"csp.{key}") for each in declared.get(key, ())),
+                    *((PolicySource(otherwise, BY_SPECIFICATION),) if otherwise and not declared[key] else ()),
+                ),
+            )
             for name, given, key, otherwise in _BUILT
         ),
         False,
         tuple(found),
-    )  # fmt: skip
+    )
 
 
 def _by_specification(values: tuple[str, ...]) -> tuple[PolicySource, ...]:
@@ -132,7 +138,7 @@ def page_problems(ui: Any) -> Iterator[AppProblem]:
     if type(permissions) is not dict:
         yield AppProblem("APP-09", f"permissions is {excerpt(permissions, 40)}, not an object.")
         permissions = {}
-    for name, value in list(permissions.items())[:MOST]:
+    for name, value in list(permissions.items())[:MAX_COUNT]:
         if name not in PERMISSIONS:
             yield AppProblem("APP-09", f"The permission {excerpt(name, 40)} is unknown.")
         elif value != {} or type(value) is not dict:
@@ -146,7 +152,7 @@ def page_problems(ui: Any) -> Iterator[AppProblem]:
 def permissions_of(ui: Any) -> tuple[str, ...]:
     """Return the permissions that a page requests, known or not."""
     permissions = ui.get("permissions") if isinstance(ui, dict) else None
-    return tuple(permissions)[:MOST] if type(permissions) is dict else ()
+    return tuple(permissions)[:MAX_COUNT] if type(permissions) is dict else ()
 
 
 def origin_problem(value: Any) -> str:
@@ -170,14 +176,14 @@ def _domains(key: str, value: Any, found: list[AppProblem]) -> tuple[str, ...]:
         found.append(AppProblem("APP-08", f"csp.{key} is {excerpt(value, 60)}, not a list."))
         return ()
     good = []
-    for each in value[:MOST]:
+    for each in value[:MAX_COUNT]:
         wrong = origin_problem(each)
         if wrong:
             found.append(AppProblem("APP-08", f"csp.{key} contains {excerpt(each, 80)}, which is {wrong}."))
         else:
             good.append(each)
-    if len(value) > MOST:
-        found.append(AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MOST} are used.", "doubtful"))
+    if len(value) > MAX_COUNT:
+        found.append(AppProblem("APP-08", f"csp.{key} has {len(value):,} entries; {MAX_COUNT} are used.", "doubtful"))
     return tuple(dict.fromkeys(good))
 
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 from inspector.apps.policy import PagePolicy
 
-MOST_URLS = 20_000
+MAX_URLS = 20_000
 """URLs of one page that are examined."""
-MOST_FOUND = 500
+MAX_FOUND = 500
 """Different loaded URLs that are listed."""
-MOST_TAGS = 200_000
+MAX_TAGS = 200_000
 """Tags that the text of a page is read from."""
-LONGEST = 2_000
+MAX_LENGTH = 2_000
 """Characters of a URL."""
 _BEFORE = 400
 """Characters before a URL that tell what it is for."""
@@ -35,19 +35,30 @@ _CALLS = re.compile(
 """The call before a URL; runs of blanks are one blank."""
 _QUOTES = ("'", '"', "`")
 _BY_TAG = {
-    ("script", "src"): "script-src", ("link", "href"): "style-src", ("img", "src"): "img-src",
-    ("image", "href"): "img-src", ("iframe", "src"): "frame-src", ("frame", "src"): "frame-src",
-    ("embed", "src"): "object-src", ("object", "data"): "object-src", ("audio", "src"): "media-src",
-    ("video", "src"): "media-src", ("video", "poster"): "img-src", ("source", "src"): "media-src",
-    ("track", "src"): "media-src", ("input", "src"): "img-src", ("base", "href"): "base-uri",
-}  # fmt: skip
+    ("script", "src"): "script-src",
+    ("link", "href"): "style-src",
+    ("img", "src"): "img-src",
+    ("image", "href"): "img-src",
+    ("iframe", "src"): "frame-src",
+    ("frame", "src"): "frame-src",
+    ("embed", "src"): "object-src",
+    ("object", "data"): "object-src",
+    ("audio", "src"): "media-src",
+    ("video", "src"): "media-src",
+    ("video", "poster"): "img-src",
+    ("source", "src"): "media-src",
+    ("track", "src"): "media-src",
+    ("input", "src"): "img-src",
+    ("base", "href"): "base-uri",
+}
 _BY_CALL = {"connect": "connect-src", "script": "script-src", "style": "style-src", "image": "img-src"}
 _RAW_TEXT = ("script", "style", "template", "noscript", "svg", "head")
-_BLOCKS = frozenset((
-    "p", "div", "br", "li", "ul", "ol", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article",
-    "header", "footer", "main", "nav", "form", "fieldset", "pre", "blockquote", "dt", "dd", "dl", "button", "label",
-    "option", "hr", "title", "select", "textarea",
-))  # fmt: skip
+_BLOCKS = frozenset(
+    """
+    p div br li ul ol tr table h1 h2 h3 h4 h5 h6 section article header footer main nav form fieldset pre blockquote dt
+    dd dl button label option hr title select textarea
+    """.split()
+)
 
 
 class LoadedUrl(NamedTuple):
@@ -83,7 +94,7 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
     dropped = False
     for match in _URL.finditer(source):
         examined += 1
-        if examined > MOST_URLS:
+        if examined > MAX_URLS:
             break
         directive = _directive(source[max(0, match.start() - _BEFORE) : match.start()])
         if not directive or _BUILT.search(match[0]):
@@ -91,13 +102,13 @@ def scan(source: str, policy: PagePolicy) -> PageUrls:
             continue
         url = html.unescape(match[0])
         key = (f"https:{url}" if url.startswith("//") else url, directive)
-        if key in counts or len(counts) < MOST_FOUND:
+        if key in counts or len(counts) < MAX_FOUND:
             counts[key] = counts.get(key, 0) + 1
         else:
             dropped = True
     loaded = [LoadedUrl(url, name, policy.allows(name, url), times) for (url, name), times in counts.items()]
     loaded.sort(key=lambda each: each.allowed)
-    return PageUrls(tuple(loaded), mentioned, examined <= MOST_URLS and not dropped)
+    return PageUrls(tuple(loaded), mentioned, examined <= MAX_URLS and not dropped)
 
 
 def _directive(before: str) -> str:
@@ -141,7 +152,7 @@ def visible_text(source: str) -> PageText:
     """Return the text of a page as a person would read it, without scripts and styles."""
     out: list[str] = []
     at = tags = 0
-    while tags < MOST_TAGS:
+    while tags < MAX_TAGS:
         start = source.find("<", at)
         if start < 0:
             out.append(source[at:])
@@ -168,7 +179,7 @@ def visible_text(source: str) -> PageText:
             at = len(source) if closing is None else closing.end()
     text = html.unescape("".join(out))
     lines = (" ".join(line.split()) for line in text.split("\n"))
-    return PageText("\n".join(line for line in lines if line), tags < MOST_TAGS)
+    return PageText("\n".join(line for line in lines if line), tags < MAX_TAGS)
 
 
 def title_of(source: str) -> str:

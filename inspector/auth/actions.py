@@ -74,7 +74,7 @@ class OpenListener:
 
     wanted: str = ""
     fixed: bool = False
-    why: str = ""
+    reason: str = ""
     """Why a person is needed, as the start of an error message for runs without one. Empty: the first login."""
 
 
@@ -193,10 +193,12 @@ class RecordStep:
     """For a failed step: what the server should have sent, or what the person can do (a `Hint`)."""
 
 
-STEPS = (
-    "challenge", "resource", "server", "metadata", "issuer", "registration", "scope", "authorize", "callback", "device",
-    "exchange", "token", "refresh", "stepup", "request", "revoke",
-)  # fmt: skip
+STEPS = tuple(
+    """
+    challenge resource server metadata issuer registration scope authorize callback device exchange token refresh stepup
+    request revoke
+    """.split()
+)
 """The steps that an action may record, in the order of a login."""
 
 

@@ -20,10 +20,10 @@ from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
-LONGEST_URL = 1 << 14
+MAX_URL = 1 << 14
 """Maximum characters of an authorization URL that browsers accept."""
 
-LONGEST_CALLBACK = 1 << 16
+MAX_CALLBACK = 1 << 16
 
 _BOUND = ("state", "code_challenge")
 """Request parameters that bind the response to this session; they are never shown."""
@@ -55,9 +55,12 @@ def check(server: AuthorizationServer) -> AuthFlow[None]:
     offered = server.challenge_methods
     if not server.authorization_endpoint:
         yield from record_step(
-            "authorize", "The metadata names no authorization endpoint", ok=False, rule="RFC 8414 section 2",
+            "authorize",
+            "The metadata names no authorization endpoint",
+            ok=False,
+            rule="RFC 8414 section 2",
             fix="Set “authorization_endpoint” to its URL.",
-        )  # fmt: skip
+        )
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} has no login page.",
             hint=Hint("Try another grant: see ", Parameter.GRANT, "."),
@@ -65,10 +68,13 @@ def check(server: AuthorizationServer) -> AuthFlow[None]:
     if not offered or "S256" not in offered:
         what = "does not say that it supports PKCE" if not offered else "does not support PKCE with S256"
         yield from record_step(
-            "authorize", f"The authorization server {what}", ok=False, rule="C-AUTH-12",
+            "authorize",
+            f"The authorization server {what}",
+            ok=False,
+            rule="C-AUTH-12",
             code_challenge_methods_supported=None if offered is None else list(offered),
-            fix="Add “code_challenge_methods_supported”: [\"S256\"] to its metadata.",
-        )  # fmt: skip
+            fix='Add “code_challenge_methods_supported”: ["S256"] to its metadata.',
+        )
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} {what}, so its codes could be stolen in transit.",
             hint="Its metadata must list S256 in “code_challenge_methods_supported”.",
@@ -104,7 +110,7 @@ def request(
             hint="Remove the parameter from the endpoint's URL in the metadata (RFC 6749 section 3.1).",
         )
     url = endpoint + ("&" if urlsplit(endpoint).query else "" if endpoint.endswith("?") else "?") + urlencode(asked)
-    if len(url) > LONGEST_URL:
+    if len(url) > MAX_URL:
         raise AuthorizationNeeded(
             f"The authorization URL has {len(url)} characters, more than browsers accept.",
             hint=Hint("Request fewer scopes with ", Parameter.SCOPE, "."),
@@ -121,9 +127,12 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     yield RegisterSecret(asked.state)
     host = url_checks.parts(asked.url.partition("?")[0]).host
     yield from record_step(
-        "authorize", f"To be completed in the browser, at {safe(host, 200)}", rule="C-AUTH-20", host=host,
+        "authorize",
+        f"To be completed in the browser, at {safe(host, 200)}",
+        rule="C-AUTH-20",
+        host=host,
         asked=[[name, value] for name, value in parse_qsl(urlsplit(asked.url).query) if name not in _BOUND],
-    )  # fmt: skip
+    )
     given: list[tuple[str, str]] = []
     try:
         back = yield VisitPage(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
@@ -143,9 +152,11 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
         )
         raise
     yield from record_step(
-        "callback", "A code for the state of this login" + (" from the right issuer" if "iss" in dict(given) else ""),
-        rule="C-AUTH-29", came_with=_names(given),
-    )  # fmt: skip
+        "callback",
+        "A code for the state of this login" + (" from the right issuer" if "iss" in dict(given) else ""),
+        rule="C-AUTH-29",
+        came_with=_names(given),
+    )
     return code
 
 
@@ -164,7 +175,7 @@ def _names(given: list[tuple[str, str]]) -> list[str]:
 
 
 def _parameters(url: str) -> list[tuple[str, str]]:
-    if len(url) > LONGEST_CALLBACK:
+    if len(url) > MAX_CALLBACK:
         raise AuthorizationNeeded(f"The redirect URL is too long: {len(url)} characters.")
     try:
         return parse_qsl(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=100)
@@ -200,9 +211,9 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
             f"The browser came back to an address other than {asked.redirect_uri}.",
             hint="Paste the full address that the browser shows at the end.",
         )
-    if why := mismatch(back, asked.state):
+    if reason := mismatch(back, asked.state):
         raise AuthorizationNeeded(
-            f"The browser came back with a response that {why}, so it is rejected.", hint=STATE_HINT
+            f"The browser came back with a response that {reason}, so it is rejected.", hint=STATE_HINT
         )
     values = dict(given)
     if (iss := values.get("iss")) is None:
@@ -218,8 +229,10 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
             f"The redirect is from “{safe(iss, 200)}”, but the request went to “{safe(asked.issuer, 200)}”. The "
             "redirect is rejected.",
             hint="“iss” must equal the issuer in the metadata, character by character (RFC 9207 section 2.4).",
-            rule="C-AUTH-29", expected=asked.issuer, found=iss,
-        )  # fmt: skip
+            rule="C-AUTH-29",
+            expected=asked.issuer,
+            found=iss,
+        )
     if "error" in values:
         raise _denied(values)
     if not (code := values.get("code", "")):
@@ -229,8 +242,8 @@ def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) 
 
 def _denied(values: dict[str, str]) -> AuthorizationNeeded:
     """Return the exception for an error in the redirect (RFC 6749 section 4.1.2.1)."""
-    code, why = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
-    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
+    code, reason = safe(values["error"], 60), safe(values.get("error_description", ""), 200)
+    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     if values["error"] == "access_denied":
         return Denied(f"The authorization server denied access with {said}.", hint="Log in again.")
     hints = {

@@ -30,7 +30,7 @@ from inspector.auth.token_endpoint import TokenContext, TokenRefused
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
-MOST = 3
+MAX_COUNT = 3
 """Authorization attempts for one operation; after that many it has failed (C-AUTH-34)."""
 
 SETTLED = 60.0
@@ -223,8 +223,11 @@ class Authorization:
             yield from record_step(
                 "server",
                 f"The server moved from {safe(old.issuer, 200)} to {safe(issuer, 200)}: "
-                "the grant from there is not sent any more", rule="C-AUTH-17", before=old.issuer, issuer=issuer,
-            )  # fmt: skip
+                "the grant from there is not sent any more",
+                rule="C-AUTH-17",
+                before=old.issuer,
+                issuer=issuer,
+            )
             yield StoreGrant(old.issuer, old.resource, None)
             self.grant = old = None
         if (yield from self._renewed_or_kept(refusal, challenge, found, token, effort)):
@@ -243,7 +246,7 @@ class Authorization:
                 # Keep the scopes of a step-up when its token expires.
                 scope = tuple(dict.fromkeys((*scope, *old.asked)))
         attempt = (refusal.status, issuer, resource, frozenset(scope or ()))
-        if effort.count >= MOST or attempt in effort.tried:
+        if effort.count >= MAX_COUNT or attempt in effort.tried:
             raise (yield from refusals.enough(refusal, challenge, effort.count, resource))
         effort.tried.add(attempt)
         effort.count += 1
@@ -322,16 +325,16 @@ class Authorization:
         yield StoreGrant(fresh.issuer, fresh.resource, fresh)
         return True
 
-    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, why: str = "") -> AuthFlow[Grant]:
+    def _acquired(self, found: Discovery, scope: tuple[str, ...] | None, reason: str = "") -> AuthFlow[Grant]:
         """Get a new token by the grant of the options; it is stored if a person had to act.
 
-        `why` is the error message when a person is needed and none is present.
+        `reason` is the error message when a person is needed and none is present.
         """
         kind = grants.kind_of(found, self.options)
         if self.options.client_id:
             self._client_issuer = self._client_issuer or found.server.issuer
             self._means.options = self.options = replace(self.options, client_issuer=self._client_issuer)
-        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, why)
+        grant = yield from grants.acquire(kind, found, self.server, scope, self._means, reason)
         self.grant = grant
         if grants.needs_person(kind):
             yield StoreGrant(grant.issuer, grant.resource, grant)

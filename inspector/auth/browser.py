@@ -20,15 +20,15 @@ from inspector.text import safe
 
 HERE = "127.0.0.1"
 PATH = "/callback"
-LONGEST_HEAD = 1 << 16
+MAX_HEAD = 1 << 16
 """Maximum bytes of a request's head; an authorization response is not longer."""
 HEAD_SECONDS = 10.0
 """Seconds that a connection may take to send its head."""
-MOST_CONNECTIONS = 32
+MAX_CONNECTIONS = 32
 """Connections open at once; the oldest is closed for a new one, because browsers keep spare ones open."""
 OPENING_SECONDS = 3.0
 """Seconds for which the browser's launcher is watched for a failure."""
-MOST_REFUSED = 100
+MAX_REFUSED = 100
 """Responses of other logins after which the wait ends: that many are not an accident."""
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 
@@ -68,7 +68,7 @@ class Callback:
 
     async def start(self, port: int) -> None:
         """Listen on loopback only; port 0 selects a free port. Raises OSError if the port is in use."""
-        self._server = await asyncio.start_server(self._serve, HERE, port, limit=LONGEST_HEAD)
+        self._server = await asyncio.start_server(self._serve, HERE, port, limit=MAX_HEAD)
         taken = self._server.sockets[0].getsockname()[1]
         self._hosts = frozenset(f"{name}:{taken}" for name in _LOOPBACK_NAMES)
         if not port:
@@ -96,7 +96,7 @@ class Callback:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        if len(self._connections) >= MOST_CONNECTIONS:
+        if len(self._connections) >= MAX_CONNECTIONS:
             next(iter(self._connections)).cancel()
         self._connections[task] = None
         try:
@@ -131,27 +131,27 @@ class Callback:
         if self._came.done():
             return _page("410 Gone", "This login was already received. Go back to the terminal.")
         origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
-        if why := self._mismatch(f"{origin}{target}"):
-            return self._refuse(why)
+        if reason := self._mismatch(f"{origin}{target}"):
+            return self._refuse(reason)
         self._came.set_result(f"{origin}{target}")
         return _page(
             "200 OK", "Inspector received the login response. You can close this page and go back to the terminal."
         )
 
-    def _refuse(self, why: str) -> bytes:
+    def _refuse(self, reason: str) -> bytes:
         """Keep waiting: any page can send a browser here, and must not be able to end a login."""
         self._refused += 1
-        if self._refused >= MOST_REFUSED:
+        if self._refused >= MAX_REFUSED:
             self._came.set_exception(
                 AuthorizationNeeded(
                     f"The browser came back {self._refused} times with a response to another login. The last one "
-                    f"{why}.",
+                    f"{reason}.",
                     hint="Close other tabs of this login, and log in again.",
                 )
             )
         return _page(
             "400 Bad Request",
-            f"This response does not belong to the current login: it {why}. Inspector is still waiting. Finish the "
+            f"This response does not belong to the current login: it {reason}. Inspector is still waiting. Finish the "
             "login in the page that Inspector opened, or start it again in the terminal.",
         )
 
@@ -268,9 +268,12 @@ def _start(command: Sequence[str], url: str) -> str:
     try:
         # A session of its own: Ctrl-C must not reach it, and a console browser must not use our terminal.
         process = subprocess.Popen(
-            [program, *filled], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            [program, *filled],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
         status = process.wait(OPENING_SECONDS)
     except subprocess.TimeoutExpired:
         return ""  # The launcher still runs, so the browser is open.

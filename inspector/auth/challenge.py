@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from inspector.auth.json_documents import is_scope
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 """Maximum characters of all values together."""
 
-MOST = 64
+MAX_COUNT = 64
 """Maximum number of challenges."""
 
 _SPACE = re.compile(r"[ \t]*")
@@ -48,9 +48,9 @@ class Challenge:
 def parse(values: Sequence[str]) -> list[Challenge]:
     """Return the challenges in all `WWW-Authenticate` values of a response, in order."""
     found: list[Challenge] = []
-    left = LONGEST
+    left = MAX_LENGTH
     for value in values:
-        found += _challenges(value[:left], MOST - len(found))
+        found += _challenges(value[:left], MAX_COUNT - len(found))
         left -= len(value)
         if left <= 0:
             break
@@ -63,10 +63,10 @@ def chosen(challenges: Sequence[Challenge]) -> Challenge | None:
     return max(ours, key=lambda each: ("resource_metadata" in each.parameters, each.scheme == "bearer"), default=None)
 
 
-def _challenges(text: str, most: int) -> list[Challenge]:
+def _challenges(text: str, limit: int) -> list[Challenge]:
     found: list[Challenge] = []
     at = _end(_BETWEEN, text, 0)
-    while at < len(text) and len(found) < most:
+    while at < len(text) and len(found) < limit:
         scheme = _TOKEN.match(text, at)
         if scheme is None or (scheme.end() < len(text) and text[scheme.end()] not in " \t,"):
             at = _end(_BETWEEN, text, _past(text, at))

@@ -154,8 +154,9 @@ class Login:
         if self._target.owned:
             hint = Hint(
                 "Set SSL_CERT_FILE=/path/to/ca.pem to the server's authority, or give a token with ",
-                Parameter.BEARER, ".",
-            )  # fmt: skip
+                Parameter.BEARER,
+                ".",
+            )
         return AuthorizationNeeded(f"The server requires a login, but tokens are not sent because {reason}.", hint=hint)
 
     async def run(self, make: Callable[[], AuthFlow[T]], recorder: Recorder) -> T:

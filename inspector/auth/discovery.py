@@ -74,9 +74,13 @@ def discover(server: str, challenge: Challenge | None, *, issuer: str = "", revi
     elif resource.issuers and issuer not in resource.issuers:
         names = ", ".join(f"“{safe(each, 100)}”" for each in resource.issuers[:5])
         yield from record_step(
-            "server", f"The server does not name the authorization server {safe(issuer, 200)}", ok=False,
-            rule="C-AUTH-04", issuers=list(resource.issuers), fix=f"It names {names}.",
-        )  # fmt: skip
+            "server",
+            f"The server does not name the authorization server {safe(issuer, 200)}",
+            ok=False,
+            rule="C-AUTH-04",
+            issuers=list(resource.issuers),
+            fix=f"It names {names}.",
+        )
         raise AuthorizationNeeded(
             f"The MCP server does not name {safe(issuer, 200)} as its authorization server, so a token from there is "
             "not sent.",
@@ -105,9 +109,12 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             url_checks.secure(place)
         except ValueError as error:
             yield from record_step(
-                "resource", f"“{safe(place, 200)}” is not fetched: {error}", ok=False, rule="C-AUTH-13",
+                "resource",
+                f"“{safe(place, 200)}” is not fetched: {error}",
+                ok=False,
+                rule="C-AUTH-13",
                 fix="Set `resource_metadata` to an https URL.",
-            )  # fmt: skip
+            )
             continue
         try:
             named = url_checks.origin(place) == own
@@ -123,9 +130,13 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
             continue
         if said and tried:
             yield from record_step(
-                "resource", f"The URL in the challenge has no metadata: {tried[0][1]}", ok=False, rule="C-AUTH-06",
-                places=tried, fix=f"Name {place} in the challenge",
-            )  # fmt: skip
+                "resource",
+                f"The URL in the challenge has no metadata: {tried[0][1]}",
+                ok=False,
+                rule="C-AUTH-06",
+                places=tried,
+                fix=f"Name {place} in the challenge",
+            )
             tried = []
         return (yield from _read_resource(values, answer, place, server, f"URL {number} of {len(places)}", tried))
     if failure is not None:
@@ -134,22 +145,29 @@ def protected_resource(server: str, challenge: Challenge | None, revision: str) 
         raise failure
     if said:
         # A server that names a metadata URL is not of 2025-03-26, so its default endpoints would be guesses.
-        why = f": {tried[0][1]}" if tried else ""
+        reason = f": {tried[0][1]}" if tried else ""
         yield from record_step(
-            "resource", f"No metadata was found at the challenge's URL or the well-known URLs{why}", ok=False,
-            rule="C-AUTH-05", places=tried,
+            "resource",
+            f"No metadata was found at the challenge's URL or the well-known URLs{reason}",
+            ok=False,
+            rule="C-AUTH-05",
+            places=tried,
             fix=f"The server should answer {said[:200]} with a JSON document that names itself and its authorization "
-                "server.",
-        )  # fmt: skip
+            "server.",
+        )
         raise AuthorizationNeeded(
             f"The protected resource metadata is neither at “{safe(said, 200)}”, the URL of the challenge, nor at a "
-            f"well-known URL{why}.",
+            f"well-known URL{reason}.",
             hint=Hint("Set the authorization server's issuer with ", Parameter.AUTH_SERVER, ", if you know it."),
         )
     yield from record_step(
-        "resource", "The server has no protected resource metadata", ok=False, rule="C-AUTH-05", places=tried,
+        "resource",
+        "The server has no protected resource metadata",
+        ok=False,
+        rule="C-AUTH-05",
+        places=tried,
         fix=f"Publish it at {places[-1]}, and name its URL in the challenge.",
-    )  # fmt: skip
+    )
     return None
 
 
@@ -158,12 +176,13 @@ def _read_resource(
 ) -> AuthFlow[ProtectedResource]:
     facts = {"url": place, "status": answer.status, "places": tried, **shown(answer, values)}
     document = OAuthDocument(
-        values, "The protected resource metadata",
+        values,
+        "The protected resource metadata",
         hint=f"It was read from {safe(place, 200)}; its format is in RFC 9728 section 2.",
-    )  # fmt: skip
+    )
     try:
         found = ProtectedResource(
-            document.needed("resource", longest=url_checks.LONGEST),
+            document.needed("resource", longest=url_checks.MAX_LENGTH),
             tuple(dict.fromkeys(document.texts("authorization_servers") or ())),
             document.scopes("scopes_supported"),
             document.flag("dpop_bound_access_tokens_required"),
@@ -175,8 +194,9 @@ def _read_resource(
                 f"The protected resource metadata is for “{safe(found.resource, 200)}”, not for this server, "
                 f"{safe(server, 200)}. Inspector ignores it.",
                 hint="Its “resource” must be the URL of the MCP server (RFC 9728 section 3.3).",
-                field="resource", rule="C-AUTH-07",
-            )  # fmt: skip
+                field="resource",
+                rule="C-AUTH-07",
+            )
     except InvalidDocument as error:
         fix = (
             f"Set “resource” to “{safe(url_checks.canonical(server), 200)}”."
@@ -184,9 +204,14 @@ def _read_resource(
             else error.hint
         )
         yield from record_step(
-            "resource", error.message, ok=False, rule=error.rule or "RFC 9728 section 2", **facts, field=error.field,
+            "resource",
+            error.message,
+            ok=False,
+            rule=error.rule or "RFC 9728 section 2",
+            **facts,
+            field=error.field,
             fix=fix,
-        )  # fmt: skip
+        )
         raise
     yield from record_step(
         "resource", f"{which} names this server: {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
@@ -199,12 +224,15 @@ def _chosen(resource: ProtectedResource) -> AuthFlow[str]:
     issuers = resource.issuers
     if not issuers:
         yield from record_step(
-            "server", "The protected resource metadata names no authorization server", ok=False, rule="C-AUTH-05",
+            "server",
+            "The protected resource metadata names no authorization server",
+            ok=False,
+            rule="C-AUTH-05",
             fix=(
                 "Set “authorization_servers” to a list of at least one issuer: the URL of the server that issues its "
                 "tokens."
             ),
-        )  # fmt: skip
+        )
         raise AuthorizationNeeded(
             "The protected resource metadata names no authorization server.",
             hint=Hint("If you know its issuer, set it with ", Parameter.AUTH_SERVER, "."),

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 from inspector import addresses
 from inspector.auth import url_checks
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
-from inspector.auth.json_documents import LARGEST
+from inspector.auth.json_documents import MAX_SIZE
 from inspector.errors import InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -19,7 +19,7 @@ from inspector.version import __version__
 
 FETCH_SECONDS = 20.0
 """Timeout in seconds for one request with its full response, unless one is given."""
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _URL_SHOWN = 300
 
@@ -75,9 +75,10 @@ class Fetcher:
         """Perform a fetch. Raises `FetchFailed` if it has no response."""
         started = time.perf_counter()
         facts: dict[str, Any] = {
-            "method": action.method, "url": safe(action.url, url_checks.LONGEST),
+            "method": action.method,
+            "url": safe(action.url, url_checks.MAX_LENGTH),
             "request": {"headers": list(action.fields), "body": action.body.decode("utf-8", "replace")},
-        }  # fmt: skip
+        }
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._follow(action)
@@ -95,7 +96,7 @@ class Fetcher:
         except FetchFailed as error:
             self._tell(action, started, facts, error)
             raise
-        facts["url"] = safe(answer.url, url_checks.LONGEST)
+        facts["url"] = safe(answer.url, url_checks.MAX_LENGTH)
         facts["status"] = answer.status
         facts["response"] = {"headers": list(answer.fields), "body": answer.body.decode("utf-8", "replace")}
         self._tell(action, started, facts, None)
@@ -109,7 +110,7 @@ class Fetcher:
     async def _follow(self, action: Fetch) -> Fetched:
         """Send, and follow redirects within the origin for requests without secrets."""
         url = action.url
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             answer = await self._send(action, url)
             if answer.status not in _REDIRECTS:
                 return answer
@@ -150,14 +151,14 @@ class Fetcher:
         if action.body:
             fields.append(("Content-Length", str(len(action.body))))
         try:
-            answer = await self._web.send(action.method, url, fields, action.body, limit=LARGEST, admit=admit)
+            answer = await self._web.send(action.method, url, fields, action.body, limit=MAX_SIZE, admit=admit)
         except FetchFailed:
             raise
         except InspectorError as error:
             raise FetchFailed(error.message, hint=error.hint) from None
-        if len(answer.body) > LARGEST:
+        if len(answer.body) > MAX_SIZE:
             raise FetchFailed(
-                f"{_shown(url)} sent more than {LARGEST >> 20} MiB. The rest is not read.",
+                f"{_shown(url)} sent more than {MAX_SIZE >> 20} MiB. The rest is not read.",
                 hint="Respond with a JSON object of a few kilobytes.",
             )
         return answer

@@ -36,7 +36,7 @@ ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token"
 POLL = 5.0
 """Seconds between two polls for a device's token, unless the server says otherwise (RFC 8628 section 3.2)."""
 
-LONGEST_WAIT = 1800.0
+MAX_WAIT = 1800.0
 """Maximum seconds to wait for a device's code, whatever the server says."""
 
 
@@ -71,17 +71,17 @@ def acquire(
     mcp_server: str,
     scope: tuple[str, ...] | None,
     means: TokenContext,
-    why: str = "",
+    reason: str = "",
 ) -> AuthFlow[Grant]:
     """Get a token by the grant `kind`. Raises `AuthorizationNeeded` with the reason.
 
-    `why` is the message when a person is needed and none is present; empty for a first login.
+    `reason` is the message when a person is needed and none is present; empty for a first login.
     """
     key = ""
     if means.options.dpop and (found.wants_bound or assertions.PROOF_ALGORITHM in found.server.dpop):
         key = assertions.new_key()
         yield RegisterSecret(key)
-    job = _GrantRun(found, mcp_server, scope, means, key, why)
+    job = _GrantRun(found, mcp_server, scope, means, key, reason)
     ways = {
         "client-credentials": job.client_credentials,
         "enterprise": job.enterprise,
@@ -95,7 +95,13 @@ class _GrantRun:
     """One run of a grant: its servers, options and scopes."""
 
     def __init__(
-        self, found: Discovery, mcp_server: str, scope: tuple[str, ...] | None, means: TokenContext, key: str, why: str
+        self,
+        found: Discovery,
+        mcp_server: str,
+        scope: tuple[str, ...] | None,
+        means: TokenContext,
+        key: str,
+        reason: str,
     ) -> None:
         self._server: AuthorizationServer = found.server
         self._resource = found.resource.resource
@@ -104,7 +110,7 @@ class _GrantRun:
         self._means = means
         self._options = means.options
         self._key = key
-        self._why = why
+        self._why = reason
 
     # With a person
 
@@ -118,21 +124,29 @@ class _GrantRun:
         if client is None and before is not None and fits:
             client = before
             yield from record_step(
-                "registration", f"{safe(client.client_id, 100)}, from the last login", rule="C-AUTH-17",
+                "registration",
+                f"{safe(client.client_id, 100)}, from the last login",
+                rule="C-AUTH-17",
                 client_id=client.client_id,
-            )  # fmt: skip
+            )
         if client is None:
             client = yield from self._new_client(redirect_uri)
         forgotten = client is before and client.origin == "registered"
         try:
             asked = authorization_code.request(self._server, client, redirect_uri, self._resource, self._scope)
             word = yield from authorization_code.visit(asked, self._scope, doubtful=forgotten)
-            return (yield from self._token(client, {
-                "grant_type": "authorization_code",
-                "code": word,
-                "redirect_uri": redirect_uri,
-                "code_verifier": asked.verifier,
-            }, "code"))  # fmt: skip
+            return (
+                yield from self._token(
+                    client,
+                    {
+                        "grant_type": "authorization_code",
+                        "code": word,
+                        "redirect_uri": redirect_uri,
+                        "code_verifier": asked.verifier,
+                    },
+                    "code",
+                )
+            )
         except (Denied, TimedOut, TokenRefused) as error:
             # A server shows only the person that it does not know the client: the next login uses another one.
             mistyped = client.origin == "typed" and not isinstance(error, Denied)
@@ -156,7 +170,7 @@ class _GrantRun:
         url = document.endpoint("verification_uri", needed=True)
         complete = document.endpoint("verification_uri_complete")
         word = document.needed("user_code", longest=64)
-        lasting = min(document.seconds("expires_in") or LONGEST_WAIT, LONGEST_WAIT)
+        lasting = min(document.seconds("expires_in") or MAX_WAIT, MAX_WAIT)
         pause = min(max(document.seconds("interval") or POLL, 1), 60)
         host = url_checks.parts(url).host
         yield from record_step("device", f"A code to enter at {safe(url, 200)}", rule="RFC 8628", host=host, url=url)
@@ -215,17 +229,19 @@ class _GrantRun:
         who = OAuthClient(options.idp_client_id, options.idp_client_secret, "" if options.idp_client_secret else "none")
         if who.client_secret:
             yield RegisterSecret(who.client_secret)
-        asked = self._scoped({
-            "grant_type": TOKEN_EXCHANGE,
-            "requested_token_type": ID_JAG,
-            "audience": self._server.issuer,
-            "resource": self._resource,
-            "subject_token": options.idp_id_token,
-            "subject_token_type": ID_TOKEN,
-        })  # fmt: skip
+        asked = self._scoped(
+            {
+                "grant_type": TOKEN_EXCHANGE,
+                "requested_token_type": ID_JAG,
+                "audience": self._server.issuer,
+                "resource": self._resource,
+                "subject_token": options.idp_id_token,
+                "subject_token_type": ID_TOKEN,
+            }
+        )
         try:
             document = yield from token_endpoint.ask(provider, who, asked, self._means, what="the identity assertion")
-            assertion = document.needed("access_token", longest=token_endpoint.LONGEST_TOKEN)
+            assertion = document.needed("access_token", longest=token_endpoint.MAX_TOKEN)
             yield RegisterSecret(assertion)
             given = document.text("issued_token_type")
             if given and given != ID_JAG:
@@ -236,9 +252,13 @@ class _GrantRun:
             )
             raise
         yield from record_step(
-            "exchange", "The identity provider gave an assertion for this server", rule="C-AUTH-41",
-            audience=self._server.issuer, resource=self._resource, url=provider.token_endpoint,
-        )  # fmt: skip
+            "exchange",
+            "The identity provider gave an assertion for this server",
+            rule="C-AUTH-41",
+            audience=self._server.issuer,
+            resource=self._resource,
+            url=provider.token_endpoint,
+        )
         form = self._scoped({"grant_type": JWT_BEARER, "assertion": assertion})
         return (yield from self._token(client, form, "enterprise"))
 
@@ -258,16 +278,30 @@ class _GrantRun:
         asked = form | {"resource": self._resource}
         try:
             document = yield from token_endpoint.ask(self._server, client, asked, self._means, key=self._key)
-            return (yield from token_endpoint.granted(
-                document, self._server, client, self._means, mcp_server=self._mcp_server, resource=self._resource,
-                asked=self._scope, kind=kind, key=self._key,
-            ))  # fmt: skip
+            return (
+                yield from token_endpoint.granted(
+                    document,
+                    self._server,
+                    client,
+                    self._means,
+                    mcp_server=self._mcp_server,
+                    resource=self._resource,
+                    asked=self._scope,
+                    kind=kind,
+                    key=self._key,
+                )
+            )
         except AuthorizationNeeded as error:
             if getattr(error, "error", "") not in ("authorization_pending", "slow_down"):
                 yield from record_step(
-                    "token", error.message, ok=False, rule="RFC 6749 section 5", url=self._server.token_endpoint,
-                    fix=error.hint, field=getattr(error, "field", "error"),
-                )  # fmt: skip
+                    "token",
+                    error.message,
+                    ok=False,
+                    rule="RFC 6749 section 5",
+                    url=self._server.token_endpoint,
+                    fix=error.hint,
+                    field=getattr(error, "field", "error"),
+                )
             raise
 
     def _redirect_uri(self, before: OAuthClient | None) -> AuthFlow[str]:
@@ -282,7 +316,7 @@ class _GrantRun:
                     hint="Use an http URL on this machine, or an https URL.",
                 ) from None
         answer = yield OpenListener(
-            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), why=self._why
+            wanted or (before.redirect_uri if before else ""), fixed=bool(wanted), reason=self._why
         )
         assert isinstance(answer, str)
         return answer

@@ -13,10 +13,10 @@ from inspector.auth.actions import Fetched
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 """Maximum bytes of a document."""
 
-MOST = 500
+MAX_COUNT = 500
 """Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
@@ -38,7 +38,7 @@ class InvalidDocument(AuthorizationNeeded):
 
 def parsed(body: bytes) -> dict[str, Any] | None:
     """Return the JSON object in a body; None for anything else."""
-    if len(body) > LARGEST:
+    if len(body) > MAX_SIZE:
         return None
     try:
         value = json.loads(body)
@@ -51,7 +51,7 @@ def described(answer: Fetched) -> str:
     """Describe a response without a usable document in a few words: “status 404”, “a page of HTML, not JSON”."""
     if answer.status != 200:
         return f"status {answer.status}"
-    if len(answer.body) > LARGEST:
+    if len(answer.body) > MAX_SIZE:
         return f"a document of {len(answer.body)} bytes"
     if not answer.body.strip():
         return "an empty body"
@@ -68,8 +68,8 @@ def described(answer: Fetched) -> str:
 
 def error_of(values: Mapping[str, object] | None) -> tuple[str, str]:
     """Return `error` and `error_description` of an OAuth response, safe to show; empty if missing."""
-    code, why = (values or {}).get("error"), (values or {}).get("error_description")
-    return safe(code, 60) if isinstance(code, str) else "", safe(why, 200) if isinstance(why, str) else ""
+    code, reason = (values or {}).get("error"), (values or {}).get("error_description")
+    return safe(code, 60) if isinstance(code, str) else "", safe(reason, 200) if isinstance(reason, str) else ""
 
 
 class OAuthDocument:
@@ -105,14 +105,14 @@ class OAuthDocument:
             return None
         if not isinstance(value, list):
             raise self.refused(name, f"is {_kind(value)}, not a list of strings", "be a list of strings")
-        if len(value) > MOST:
-            raise self.refused(name, f"has {len(value)} entries", f"have at most {MOST}")
+        if len(value) > MAX_COUNT:
+            raise self.refused(name, f"has {len(value)} entries", f"have at most {MAX_COUNT}")
         for entry in value:
             if not isinstance(entry, str):
                 raise self.refused(name, f"contains {_kind(entry)}, not only strings", "be a list of strings")
-            if len(entry) > url_checks.LONGEST:
+            if len(entry) > url_checks.MAX_LENGTH:
                 raise self.refused(
-                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.LONGEST}"
+                    name, f"contains an entry of {len(entry)} characters", f"have at most {url_checks.MAX_LENGTH}"
                 )
         return tuple(value)
 
@@ -158,14 +158,14 @@ class OAuthDocument:
                 url_checks.secure(value)
             except ValueError as error:
                 shown = safe(value, 120)
-                why = f"is “{shown}”, which is not allowed: {error}"
-                raise self.refused(name, why, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
+                reason = f"is “{shown}”, which is not allowed: {error}"
+                raise self.refused(name, reason, "be an https URL, or one on this machine", rule="C-AUTH-13") from None
         return value
 
-    def refused(self, name: str, why: str, should: str, *, rule: str = "") -> InvalidDocument:
-        """Return the error for the value under `name`: `why` it is invalid, and what it `should` be or have."""
+    def refused(self, name: str, reason: str, should: str, *, rule: str = "") -> InvalidDocument:
+        """Return the error for the value under `name`: `reason` it is invalid, and what it `should` be or have."""
         hint = f"“{name}” should {should}. {self._hint}".rstrip()
-        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {why}.", hint=hint, field=name, rule=rule)
+        return InvalidDocument(f"{self.what} cannot be used: its “{name}” {reason}.", hint=hint, field=name, rule=rule)
 
 
 def is_scope(text: str) -> bool:

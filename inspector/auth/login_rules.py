@@ -19,30 +19,32 @@ class AuthRule(NamedTuple):
 RULES: dict[str, AuthRule] = {
     "C-AUTH-02": AuthRule(
         "A server that requires a login responds with 401. Its WWW-Authenticate field names the metadata URL and the "
-        "required scopes.", _AUTH,
+        "required scopes.",
+        _AUTH,
     ),
     "C-AUTH-04": AuthRule(
-        "A token is sent only to the server that it was issued for. Any other server could use it.", _AUTH,
+        "A token is sent only to the server that it was issued for. Any other server could use it.", _AUTH
     ),
     "C-AUTH-05": AuthRule(
         "An MCP server publishes who issues its tokens: its protected resource metadata lists at least one "
-        "authorization server.", f"{_DISCOVERY}; RFC 9728",
+        "authorization server.",
+        f"{_DISCOVERY}; RFC 9728",
     ),
     "C-AUTH-06": AuthRule(
         "The client looks for the protected resource metadata at the challenge's URL, then below /.well-known/ with "
-        "the server's path, then without it. It uses the first document.", f"{_DISCOVERY}; RFC 9728 section 3",
+        "the server's path, then without it. It uses the first document.",
+        f"{_DISCOVERY}; RFC 9728 section 3",
     ),
     "C-AUTH-07": AuthRule(
         "The metadata must be for the server that was called: otherwise one server could get tokens issued for "
-        "another. A document for another server is ignored.", "RFC 9728 section 3.3",
+        "another. A document for another server is ignored.",
+        "RFC 9728 section 3.3",
     ),
-    "C-AUTH-08": AuthRule(
-        "A server may name several authorization servers; the client chooses one.",
-        _DISCOVERY,
-    ),
+    "C-AUTH-08": AuthRule("A server may name several authorization servers; the client chooses one.", _DISCOVERY),
     "C-AUTH-09": AuthRule(
         "An authorization server publishes its metadata at a well-known URL derived from its issuer: OAuth's URL "
-        "first, then those of OpenID Connect. The client uses the first document.", f"{_DISCOVERY}; RFC 8414 section 3",
+        "first, then those of OpenID Connect. The client uses the first document.",
+        f"{_DISCOVERY}; RFC 8414 section 3",
     ),
     "C-AUTH-10": AuthRule(
         "The issuer in the metadata must equal the issuer of the authorization server, character by character: "
@@ -60,12 +62,14 @@ RULES: dict[str, AuthRule] = {
     ),
     "C-AUTH-14": AuthRule(
         "An authorization server must know the client. In this order: a client that you give, one whose document the "
-        "server fetches, one that is registered automatically, one that you register by hand.", _REGISTRATION,
+        "server fetches, one that is registered automatically, one that you register by hand.",
+        _REGISTRATION,
     ),
     "C-AUTH-15": AuthRule("A client id may be the URL of a document that describes the client.", _REGISTRATION),
     "C-AUTH-16": AuthRule(
         "A client registers itself as a native application with its redirect URI; the response must contain a client "
-        "id and the same redirect URI.", f"{_REGISTRATION}; RFC 7591",
+        "id and the same redirect URI.",
+        f"{_REGISTRATION}; RFC 7591",
     ),
     "C-AUTH-17": AuthRule(
         "A client belongs to the authorization server that it was registered with, and is never sent to another.",
@@ -73,15 +77,18 @@ RULES: dict[str, AuthRule] = {
     ),
     "C-AUTH-20": AuthRule(
         "The request in your browser names the client, the MCP server and the scopes, and binds the code to this "
-        "session (PKCE, S256).", _AUTH,
+        "session (PKCE, S256).",
+        _AUTH,
     ),
     "C-AUTH-22": AuthRule(
         "The redirect must have the “state” of the request, once: otherwise it may belong to a request of an "
-        "attacker. Its code is then not sent anywhere.", "OAuth 2.1 section 7.12",
+        "attacker. Its code is then not sent anywhere.",
+        "OAuth 2.1 section 7.12",
     ),
     "C-AUTH-24": AuthRule(
         "The client requests the scopes that the challenge names; without any, those of the protected resource "
-        "metadata; else none.", _AUTH,
+        "metadata; else none.",
+        _AUTH,
     ),
     "C-AUTH-29": AuthRule(
         "“iss” in the response must equal the requested issuer, character by character, and is required if the "
@@ -92,15 +99,15 @@ RULES: dict[str, AuthRule] = {
     "C-AUTH-31": AuthRule("Tokens are stored in the system's keyring, or in a file that only you can read.", _AUTH),
     "C-AUTH-32": AuthRule(
         "An expired token is refreshed with its refresh token. If the authorization server refuses the refresh "
-        "token, it is deleted, and a new login starts.", f"{_AUTH}; RFC 6749 section 6",
+        "token, it is deleted, and a new login starts.",
+        f"{_AUTH}; RFC 6749 section 6",
     ),
     "C-AUTH-33": AuthRule(
         "A server that requires more scopes responds with 403 and names them. The client requests them together with "
-        "the granted scopes, so that none is lost.", _AUTH,
+        "the granted scopes, so that none is lost.",
+        _AUTH,
     ),
-    "C-AUTH-34": AuthRule(
-        "A request that is refused several times, with a new token each time, has failed.", _AUTH
-    ),
+    "C-AUTH-34": AuthRule("A request that is refused several times, with a new token each time, has failed.", _AUTH),
     "C-AUTH-35": AuthRule(
         "A server without protected resource metadata is treated as one of 2025-03-26: its own origin is its "
         "authorization server, with /authorize, /token and /register as defaults.",
@@ -127,26 +134,25 @@ RULES: dict[str, AuthRule] = {
     ),
     "RFC 8414 section 2": AuthRule(
         "The metadata describes what the authorization server supports, and its URLs. A missing or invalid member is "
-        "not guessed.", "RFC 8414 section 2",
+        "not guessed.",
+        "RFC 8414 section 2",
     ),
     "RFC 9728 section 2": AuthRule(
         "The protected resource metadata names its server and the authorization servers. A missing or invalid member "
-        "is not guessed.", "RFC 9728 section 2",
+        "is not guessed.",
+        "RFC 9728 section 2",
     ),
     "RFC 8628 section 4": AuthRule(
-        "An authorization server that supports device codes names the endpoint that issues them.",
-        "RFC 8628 section 4",
+        "An authorization server that supports device codes names the endpoint that issues them.", "RFC 8628 section 4"
     ),
     "RFC 8628": AuthRule("A code is shown here and entered on a page, on any device.", "RFC 8628"),
     "RFC 9449 section 8": AuthRule(
-        "An authorization server may require a nonce of its own in each DPoP proof.",
-        "RFC 9449 section 8",
+        "An authorization server may require a nonce of its own in each DPoP proof.", "RFC 9449 section 8"
     ),
     "RFC 9449 section 9": AuthRule(
-        "An MCP server may require a nonce of its own in each DPoP proof.",
-        "RFC 9449 section 9",
+        "An MCP server may require a nonce of its own in each DPoP proof.", "RFC 9449 section 9"
     ),
-}  # fmt: skip
+}
 """By the identifiers that steps record: C-AUTH-… for the specification's requirements, or a section of an RFC."""
 
 RULES["RFC 6749 section 5.1"] = RULES["RFC 6749 section 5"]

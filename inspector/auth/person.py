@@ -11,7 +11,7 @@ from inspector.hints import LOG_IN, Hint, Parameter
 
 
 @dataclass(frozen=True, slots=True)
-class Invitation:
+class LoginPage:
     """A page for the person to visit. Its texts are from a server: hostile until escaped."""
 
     url: str
@@ -37,10 +37,10 @@ class Person(Protocol):
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Ask whether a browser may be opened on `url`, which is shown complete, with its host.
 
-        None: not on this machine; the login continues with a browser elsewhere. `until`: as in `Invitation`.
+        None: not on this machine; the login continues with a browser elsewhere. `until`: as in `LoginPage`.
         """
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Show a page to visit, or that one was opened; does not wait. Replaces the page shown before."""
 
     async def pasted(self) -> str:
@@ -76,7 +76,7 @@ class NoPerson:
         """Raises `AuthorizationNeeded`."""
         raise person_required(f"A person must log in at {host}")
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Nothing."""
 
     async def pasted(self) -> str:

@@ -24,7 +24,7 @@ def enough(
 ) -> AuthFlow[AuthorizationNeeded]:
     """Return the error after `count` authorizations for `resource` (C-AUTH-34)."""
     what = f" to {safe(refusal.method, 60)}" if refusal.method else ""
-    why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
+    reason = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
     wanted = safe(" ".join((challenge.scope if challenge else None) or ()), 200)
     if refusal.status == 403 and wanted:
         times = "once" if count == 1 else f"{count} times"
@@ -40,15 +40,15 @@ def enough(
     else:
         message = "The server refuses the token that its own authorization server just issued for it"
         fix = Hint(f"Check that the server accepts tokens for “{safe(resource, 200)}”.")
-    message += f": {why}" if why else "."
+    message += f": {reason}" if reason else "."
     yield from record_step("request", message, ok=False, rule="C-AUTH-34", status=refusal.status, fix=fix)
     return AuthorizationNeeded(message, hint=fix)
 
 
 def of_given_token(refusal: RefusedResponse, challenge: Challenge | None) -> AuthorizationNeeded:
     """Return the error for a token that the person gave and the server refuses."""
-    why = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
-    said = f"The server refuses the given token ({refusal.status})" + (f": {why}" if why else ".")
+    reason = safe((challenge.parameters if challenge else {}).get("error_description", ""), 200)
+    said = f"The server refuses the given token ({refusal.status})" + (f": {reason}" if reason else ".")
     return AuthorizationNeeded(said, hint="Give another token, or remove it to log in.")
 
 

@@ -42,9 +42,14 @@ def given(server: AuthorizationServer, options: AuthOptions) -> AuthFlow[OAuthCl
         of = options.client_issuer
         if of and of != server.issuer:
             yield from record_step(
-                "registration", f"The client is registered with {safe(of, 200)}, not with this server", ok=False,
-                rule="C-AUTH-17", expected=of, found=server.issuer, fix="Register a client with this server, too.",
-            )  # fmt: skip
+                "registration",
+                f"The client is registered with {safe(of, 200)}, not with this server",
+                ok=False,
+                rule="C-AUTH-17",
+                expected=of,
+                found=server.issuer,
+                fix="Register a client with this server, too.",
+            )
             raise AuthorizationNeeded(
                 f"The client {safe(options.client_id, 100)} is registered with {safe(of, 200)}, but the server uses "
                 f"{safe(server.issuer, 200)}. Inspector does not send it to another server.",
@@ -53,9 +58,11 @@ def given(server: AuthorizationServer, options: AuthOptions) -> AuthFlow[OAuthCl
         if options.client_secret:
             yield RegisterSecret(options.client_secret)
         yield from record_step(
-            "registration", f"{safe(options.client_id, 200)}, as the options say", rule="C-AUTH-14",
+            "registration",
+            f"{safe(options.client_id, 200)}, as the options say",
+            rule="C-AUTH-14",
             client_id=options.client_id,
-        )  # fmt: skip
+        )
         return OAuthClient(options.client_id, options.client_secret, "private_key_jwt" if options.client_key else "")
     url = options.client_metadata_url
     if not (url and server.takes_documents):
@@ -125,15 +132,28 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
         client = replace(_client(document, asked, server.methods, redirect_uri), scope=_scope(values, scope))
     except AuthorizationNeeded as error:
         yield from record_step(
-            "registration", error.message, ok=False, rule="C-AUTH-16", url=url, status=answer.status,
-            redirect_uri=redirect_uri, fix=error.hint, field=getattr(error, "field", "error"),
-        )  # fmt: skip
+            "registration",
+            error.message,
+            ok=False,
+            rule="C-AUTH-16",
+            url=url,
+            status=answer.status,
+            redirect_uri=redirect_uri,
+            fix=error.hint,
+            field=getattr(error, "field", "error"),
+        )
         raise
     yield from record_step(
-        "registration", f"Registered now as {safe(client.client_id, 100)}", rule="C-AUTH-14", url=url,
-        status=answer.status, client_id=client.client_id, method=client.method, redirect_uri=redirect_uri,
+        "registration",
+        f"Registered now as {safe(client.client_id, 100)}",
+        rule="C-AUTH-14",
+        url=url,
+        status=answer.status,
+        client_id=client.client_id,
+        method=client.method,
+        redirect_uri=redirect_uri,
         application_type="native",
-    )  # fmt: skip
+    )
     yield StoreClient(server.issuer, client)
     return client
 
@@ -143,13 +163,15 @@ def typed(server: AuthorizationServer, redirect_uri: str) -> AuthFlow[OAuthClien
     client = yield AskClient(server.issuer, redirect_uri)
     if not isinstance(client, OAuthClient) or not client.client_id:
         yield from record_step(
-            "registration", "No client ID is set, and the server does not support client registration", ok=False,
-            rule="C-AUTH-14", redirect_uri=redirect_uri,
+            "registration",
+            "No client ID is set, and the server does not support client registration",
+            ok=False,
+            rule="C-AUTH-14",
+            redirect_uri=redirect_uri,
             fix=Hint(
-                "Register a client there by hand with that redirect URI, and set its id with ",
-                Parameter.CLIENT_ID, ".",
+                "Register a client there by hand with that redirect URI, and set its id with ", Parameter.CLIENT_ID, "."
             ),
-        )  # fmt: skip
+        )
         raise AuthorizationNeeded(
             f"The authorization server {safe(server.issuer, 200)} does not support client "
             "registration, and no client ID is set.",
@@ -178,21 +200,21 @@ def _preferred(offered: tuple[str, ...] | None) -> Method:
 
 
 def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | None, redirect_uri: str) -> OAuthClient:
-    client_id = document.needed("client_id", longest=url_checks.LONGEST)
+    client_id = document.needed("client_id", longest=url_checks.MAX_LENGTH)
     if not _PRINTABLE.match(client_id):
         raise document.refused(
             "client_id", "contains characters that are not allowed in a client id", "be printable ASCII"
         )
     redirects = document.texts("redirect_uris")
     if redirects and redirect_uri not in redirects:
-        why = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
-        raise document.refused("redirect_uris", why, f"contain {redirect_uri}, as requested")
+        reason = f"does not contain {redirect_uri}, but “{safe(redirects[0], 200)}”"
+        raise document.refused("redirect_uris", reason, f"contain {redirect_uri}, as requested")
     secret = document.text("client_secret")
     said = document.text("token_endpoint_auth_method")
     method: Method = next((known for known in METHODS if known == said), asked)
     if said and (said != method or said == "private_key_jwt"):
-        why = f"is “{safe(said, 60)}”, which was not requested"
-        raise document.refused("token_endpoint_auth_method", why, f"be “{asked}”")
+        reason = f"is “{safe(said, 60)}”, which was not requested"
+        raise document.refused("token_endpoint_auth_method", reason, f"be “{asked}”")
     if not said and asked == "none" and secret and offered is None:
         # Neither the metadata nor the response names a method: the default of both applies (RFC 7591 section 2).
         method = "client_secret_basic"
@@ -206,7 +228,7 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
     words = (
-        [word for word in said.split()[: json_documents.MOST] if json_documents.is_scope(word)]
+        [word for word in said.split()[: json_documents.MAX_COUNT] if json_documents.is_scope(word)]
         if isinstance(said, str)
         else []
     )
@@ -216,13 +238,15 @@ def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, 
 def _refused(
     server: AuthorizationServer, status: int, values: dict[str, object] | None, redirect_uri: str
 ) -> AuthorizationNeeded:
-    code, why = json_documents.error_of(values)
-    said = f" with “{code}”" + (f": {why}" if why else "") if code else f" with status {status}"
+    code, reason = json_documents.error_of(values)
+    said = f" with “{code}”" + (f": {reason}" if reason else "") if code else f" with status {status}"
     if code == "invalid_redirect_uri":
         hint = Hint(
             f"It should accept {redirect_uri} with any port: a loopback address. Otherwise register a client by "
-            "hand, and set its id with ", Parameter.CLIENT_ID, ".",
-        )  # fmt: skip
+            "hand, and set its id with ",
+            Parameter.CLIENT_ID,
+            ".",
+        )
     else:
         hint = Hint("Register a client by hand, and set its id with ", Parameter.CLIENT_ID, ".")
     return AuthorizationNeeded(

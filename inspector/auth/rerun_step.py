@@ -125,9 +125,13 @@ def _challenge(state: Authorization) -> AuthFlow[None]:
         has = "so this request needs no login"
     said = [each[:2000] for each in challenges[:8]]
     yield from record_step(
-        "challenge", f"{answer.status}, {has}", ok=found is not None, rule="C-AUTH-02", status=answer.status,
+        "challenge",
+        f"{answer.status}, {has}",
+        ok=found is not None,
+        rule="C-AUTH-02",
+        status=answer.status,
         challenge=said,
-    )  # fmt: skip
+    )
 
 
 def _metadata(state: Authorization, known: EarlierSteps) -> AuthFlow[server_metadata.AuthorizationServer]:

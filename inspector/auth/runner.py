@@ -31,10 +31,10 @@ from inspector.auth.actions import (
     Wait,
 )
 from inspector.auth.fetching import Fetcher, HttpSender, Recorder
-from inspector.auth.person import Invitation, Person, person_required
+from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
-from inspector.auth.token_endpoint import SHORTEST_SECRET
+from inspector.auth.token_endpoint import MIN_SECRET
 from inspector.config.secret_values import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
@@ -50,8 +50,8 @@ VISIT_SECONDS = 300.0
 """Timeout in seconds for the person to come back from the browser."""
 STORE_SECONDS = 120.0
 """Timeout in seconds for the user to unlock the keyring."""
-LONGEST_PASTED = 1 << 16
-LONGEST_PAGE = 8000
+MAX_PASTED = 1 << 16
+MAX_PAGE = 8000
 """Maximum characters of a URL to visit: a longer one could not be shown complete."""
 
 
@@ -148,7 +148,7 @@ class FlowRunner:
                     raise person_required("A person must enter a code")
                 url = _shown_url(action.complete or action.url)
                 await self._person.show(
-                    Invitation(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
+                    LoginPage(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
                 )
             case Wait():
                 await self._wait(action.seconds)
@@ -234,7 +234,7 @@ class FlowRunner:
 
     def _redact(self, error: InspectorError) -> None:
         """Remove secrets from an error: a server may echo its request."""
-        held = [secret for secret in self._held if len(secret) >= SHORTEST_SECRET]
+        held = [secret for secret in self._held if len(secret) >= MIN_SECRET]
         error.message = without(error.message, held)
         error.hint = error.hint.mapped(lambda text: without(text, held))
 
@@ -247,7 +247,7 @@ class FlowRunner:
     async def _listen(self, action: OpenListener) -> str:
         if not self._person.present and self._open_browser is not True:
             # Checked before a client is registered in vain.
-            raise person_required(action.why or "A person must log in")
+            raise person_required(action.reason or "A person must log in")
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted
@@ -290,20 +290,20 @@ class FlowRunner:
         if problem:
             self._person.say(problem)
         until = self._until(VISIT_SECONDS)
-        await self._person.show(Invitation(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
+        await self._person.show(LoginPage(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
         return await self._came_back(visit)
 
     def _mismatch(self, back: str, state: str) -> str:
         """Return why a redirect or a pasted URL is rejected; recorded and shown up to a limit."""
         try:
-            why = authorization_code.mismatch(back, state)
+            reason = authorization_code.mismatch(back, state)
             names = authorization_code.names_in(back)
         except AuthorizationNeeded as error:
-            why, names = f"cannot be read: {error.message}", []
-        if why:
-            self._mismatches.append(why)
+            reason, names = f"cannot be read: {error.message}", []
+        if reason:
+            self._mismatches.append(reason)
             if len(self._mismatches) <= MISMATCHES_TOLD:
-                text = f"The browser came back with a response that {why}. It is rejected; Inspector keeps waiting"
+                text = f"The browser came back with a response that {reason}. It is rejected; Inspector keeps waiting"
                 self._recorder.auth(
                     "callback",
                     False,
@@ -313,7 +313,7 @@ class FlowRunner:
                     facts={"came_with": names},
                 )
                 self._person.say(f"{text}.")
-        return why
+        return reason
 
     async def _came_back(self, visit: VisitPage) -> str:
         """Wait for the browser or for a pasted URL, whichever is first."""
@@ -342,7 +342,7 @@ class FlowRunner:
     async def _pasted(self, visit: VisitPage) -> str:
         while True:
             text = (await self._person.pasted()).strip()
-            if text.startswith(visit.redirect_uri) and len(text) <= LONGEST_PASTED:
+            if text.startswith(visit.redirect_uri) and len(text) <= MAX_PASTED:
                 if not self._mismatch(text, visit.state):
                     return text
             elif text:
@@ -354,7 +354,7 @@ def _shown_url(url: str) -> str:
     try:
         # The query may be long, and only its characters are checked.
         url_checks.secure(url.partition("?")[0])
-        if len(url) > LONGEST_PAGE:
+        if len(url) > MAX_PAGE:
             raise ValueError(f"it is {len(url)} characters long")
         if not url.isascii() or not url.isprintable() or " " in url:
             raise ValueError("it contains characters that are not allowed in a URL")

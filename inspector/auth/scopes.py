@@ -53,9 +53,13 @@ def first(
         yield from record_step("scope", none, rule="C-AUTH-24", grant=kind)
         return None
     yield from record_step(
-        "scope", f"{safe(' '.join(scope), 300)}, by {name}", rule="C-AUTH-24", source=source, scope=list(scope),
+        "scope",
+        f"{safe(' '.join(scope), 300)}, by {name}",
+        rule="C-AUTH-24",
+        source=source,
+        scope=list(scope),
         grant=kind,
-    )  # fmt: skip
+    )
     return scope
 
 
@@ -72,9 +76,14 @@ def more(
     scope = tuple(before | dict.fromkeys(wanted))
     text = f"{safe(' '.join(wanted) or 'no scope is named', 300)}, in addition to the granted scopes"
     yield from record_step(
-        "stepup", text, rule="C-AUTH-33", wanted=list(wanted), before=list(before), scope=list(scope),
+        "stepup",
+        text,
+        rule="C-AUTH-33",
+        wanted=list(wanted),
+        before=list(before),
+        scope=list(scope),
         source="challenge" if challenge.scope else "options" if said else "metadata",
-    )  # fmt: skip
+    )
     return scope
 
 

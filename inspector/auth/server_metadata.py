@@ -70,9 +70,12 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> AuthFlow[Auth
         places = url_checks.server_places(issuer)
     except ValueError as error:
         yield from record_step(
-            "server", f"“{safe(issuer, 200)}” is not a valid issuer: {error}", ok=False, rule="C-AUTH-13",
+            "server",
+            f"“{safe(issuer, 200)}” is not a valid issuer: {error}",
+            ok=False,
+            rule="C-AUTH-13",
             fix="Use an https URL without query and fragment (RFC 8414 section 2).",
-        )  # fmt: skip
+        )
         raise AuthorizationNeeded(
             f"“{safe(issuer, 200)}” is not a valid authorization server: {error}.",
             hint="Use an https URL without query and fragment; http only on this machine.",
@@ -83,10 +86,11 @@ def of(issuer: str, *, revision: str = "", named: bool = False) -> AuthFlow[Auth
     yield from record_step(
         "metadata",
         failure.message if failure is not None else f"None of the {len(places)} URLs has the metadata: {tried[0][1]}",
-        ok=False, rule="C-AUTH-09", places=tried,
-        fix=(failure.hint if failure is not None else "")
-        or f"Publish it at {places[0]}, as a JSON document.",
-    )  # fmt: skip
+        ok=False,
+        rule="C-AUTH-09",
+        places=tried,
+        fix=(failure.hint if failure is not None else "") or f"Publish it at {places[0]}, as a JSON document.",
+    )
     raise failure or AuthorizationNeeded(
         f"The authorization server {safe(issuer, 200)} has no metadata at any of its {len(places)} well-known URLs. "
         f"The first returned {tried[0][1]}.",
@@ -127,22 +131,31 @@ def _read(
     hint = f"It was read from {safe(place, 200)}; its format is in RFC 8414 section 2."
     document = OAuthDocument(values, "The authorization server's metadata", hint=hint)
     try:
-        named = document.needed("issuer", longest=url_checks.LONGEST)
+        named = document.needed("issuer", longest=url_checks.MAX_LENGTH)
         found = None if named != issuer else _server(document, issuer, place, given)
     except InvalidDocument as error:
         yield from record_step(
-            "metadata", error.message, ok=False, rule=error.rule or "RFC 8414 section 2", **facts, field=error.field,
+            "metadata",
+            error.message,
+            ok=False,
+            rule=error.rule or "RFC 8414 section 2",
+            **facts,
+            field=error.field,
             fix=error.hint,
-        )  # fmt: skip
+        )
         raise
     yield from record_step("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
     if found is None:
         yield from record_step(
-            "issuer", f"The metadata has another issuer: “{safe(named, 200)}”", ok=False, rule="C-AUTH-10",
-            expected=issuer, found=named,
+            "issuer",
+            f"The metadata has another issuer: “{safe(named, 200)}”",
+            ok=False,
+            rule="C-AUTH-10",
+            expected=issuer,
+            found=named,
             fix="The two must be equal, character by character. Publish the issuer as the protected resource "
-                "metadata names it, or name it there as it is published.",
-        )  # fmt: skip
+            "metadata names it, or name it there as it is published.",
+        )
         raise AuthorizationNeeded(
             f"The metadata of the authorization server “{safe(issuer, 200)}” has another issuer, "
             f"“{safe(named, 200)}”. Inspector ignores it.",
@@ -192,9 +205,12 @@ def as_of_2025_03_26(server: str, revision: str) -> AuthFlow[AuthorizationServer
         issuer = named if named in (base, base + "/") else base
         return (yield from _read(values, answer, place, issuer, "1 of 1 URLs", True, []))
     yield from record_step(
-        "metadata", f"1 of 1: {json_documents.described(answer)}. The default endpoints are used", rule="C-AUTH-35",
-        url=place, status=answer.status,
-    )  # fmt: skip
+        "metadata",
+        f"1 of 1: {json_documents.described(answer)}. The default endpoints are used",
+        rule="C-AUTH-35",
+        url=place,
+        status=answer.status,
+    )
     return AuthorizationServer(
         base, f"{base}/token", f"{base}/authorize", f"{base}/register", challenge_methods=("S256",), named=True
     )

@@ -22,7 +22,7 @@ from inspector.errors import ConfigError, InspectorError
 
 SERVICE = keyrings.LOGIN_SERVICE
 """The keyring service under which secrets are kept."""
-LONGEST = 4 << 20
+MAX_LENGTH = 4 << 20
 """Maximum bytes of the file."""
 _LOCK_SECONDS = 5.0
 _STALE_LOCK = 30.0
@@ -184,7 +184,7 @@ class Store:
         if not foreign_files.present(self._path):
             return {}
         try:
-            found = jsonc.parse(foreign_files.read_text(self._path, limit=LONGEST))
+            found = jsonc.parse(foreign_files.read_text(self._path, limit=MAX_LENGTH))
         except (ConfigError, jsonc.JsoncError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -232,8 +232,8 @@ class Store:
     def _tell(self, problem: str) -> None:
         if any(entry.get("secrets") for table in ("grants", "clients") for entry in self._entries(table)):
             return
-        why = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
-        self.warn(f"{why}. Tokens are stored in {self._path}, which only you can read.")
+        reason = f"The keyring does not store tokens ({problem})" if problem else "No keyring was found"
+        self.warn(f"{reason}. Tokens are stored in {self._path}, which only you can read.")
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:

@@ -22,10 +22,10 @@ from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
 
-LONGEST_TOKEN = 1 << 16
+MAX_TOKEN = 1 << 16
 """Maximum characters of a token in a header field."""
 
-SHORTEST_SECRET = 8
+MIN_SECRET = 8
 """Minimum characters of a secret that is removed from a server's error text."""
 
 SKEW = 60
@@ -123,9 +123,17 @@ def ask(
 
 
 def granted(
-    document: OAuthDocument, server: AuthorizationServer, client: OAuthClient, means: TokenContext, *,
-    mcp_server: str, resource: str, asked: tuple[str, ...] | None, kind: str, key: str = "",
-) -> AuthFlow[Grant]:  # fmt: skip
+    document: OAuthDocument,
+    server: AuthorizationServer,
+    client: OAuthClient,
+    means: TokenContext,
+    *,
+    mcp_server: str,
+    resource: str,
+    asked: tuple[str, ...] | None,
+    kind: str,
+    key: str = "",
+) -> AuthFlow[Grant]:
     """Make a grant of a token endpoint's response (RFC 6749 section 5.1). Raises `InvalidDocument` with the member."""
     for name in ("access_token", "refresh_token", "id_token"):
         if isinstance(value := document.values.get(name), str):
@@ -141,8 +149,8 @@ def granted(
     scope = document.text("scope").split()
     for each in scope:
         if not json_documents.is_scope(each):
-            why = f"contains “{safe(each, 60)}”, which is not a valid scope"
-            raise document.refused("scope", why, "be scopes without spaces, quotes or control characters")
+            reason = f"contains “{safe(each, 60)}”, which is not a valid scope"
+            raise document.refused("scope", reason, "be scopes without spaces, quotes or control characters")
     if key and token_type == "DPoP":
         yield RegisterSecret(key)
     grant = Grant(
@@ -177,9 +185,16 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     try:
         document = yield from ask(server, grant.client, asked, means, key=grant.key, what="a new token")
         fresh = yield from granted(
-            document, server, grant.client, means, mcp_server=grant.server, resource=grant.resource,
-            asked=grant.asked, kind=grant.kind, key=grant.key,
-        )  # fmt: skip
+            document,
+            server,
+            grant.client,
+            means,
+            mcp_server=grant.server,
+            resource=grant.resource,
+            asked=grant.asked,
+            kind=grant.kind,
+            key=grant.key,
+        )
     except (TokenRefused, InvalidDocument) as error:
         yield from record_step("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
         raise
@@ -188,9 +203,12 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     if not fresh.refresh_token:
         fresh = replace(fresh, refresh_token=grant.refresh_token)
     yield from record_step(
-        "refresh", "Refreshed without the browser", rule="C-AUTH-32", url=server.token_endpoint,
+        "refresh",
+        "Refreshed without the browser",
+        rule="C-AUTH-32",
+        url=server.token_endpoint,
         rotated=fresh.refresh_token != grant.refresh_token,
-    )  # fmt: skip
+    )
     return fresh
 
 
@@ -287,18 +305,23 @@ def _assertion(server: AuthorizationServer, client: OAuthClient, means: TokenCon
             hint=Hint("Set the file of its private key with ", Parameter.CLIENT_KEY, "."),
         )
     assertion = assertions.client_assertion(
-        client.client_id, server.issuer, options.client_key, options.client_key_alg, options.client_key_id,
-        server.signing, means.now(),
-    )  # fmt: skip
+        client.client_id,
+        server.issuer,
+        options.client_key,
+        options.client_key_alg,
+        options.client_key_id,
+        server.signing,
+        means.now(),
+    )
     yield RegisterSecret(assertion)
     return assertion
 
 
 def _token(document: OAuthDocument, name: str, *, needed: bool = False) -> str:
-    token = document.needed(name, longest=LONGEST_TOKEN) if needed else document.text(name, longest=LONGEST_TOKEN)
+    token = document.needed(name, longest=MAX_TOKEN) if needed else document.text(name, longest=MAX_TOKEN)
     if token and not _TOKEN.match(token):
-        why = "contains characters that are not allowed in a token"
-        raise document.refused(name, why, "be printable ASCII, without spaces and line breaks")
+        reason = "contains characters that are not allowed in a token"
+        raise document.refused(name, reason, "be printable ASCII, without spaces and line breaks")
     return token
 
 
@@ -308,11 +331,18 @@ def _told_of(grant: Grant, lifetime: float | None, asked: tuple[str, ...] | None
     missing = [each for each in asked or () if each not in grant.scope]
     claims = assertions.claims_of(grant.access_token) or {}
     yield from record_step(
-        "token", f"A {grant.token_type} token, {ends}, {renewed}", rule="RFC 6749 section 5.1",
-        token_type=grant.token_type, expires_in=lifetime, scope=list(grant.scope), missing=missing,
-        refresh=bool(grant.refresh_token), method=grant.client.method or None, resource=grant.resource,
+        "token",
+        f"A {grant.token_type} token, {ends}, {renewed}",
+        rule="RFC 6749 section 5.1",
+        token_type=grant.token_type,
+        expires_in=lifetime,
+        scope=list(grant.scope),
+        missing=missing,
+        refresh=bool(grant.refresh_token),
+        method=grant.client.method or None,
+        resource=grant.resource,
         claims={name: claims[name] for name in ("iss", "aud", "exp", "iat", "scope", "scp") if name in claims} or None,
-    )  # fmt: skip
+    )
 
 
 def _refused(
@@ -324,10 +354,10 @@ def _refused(
     asked: Mapping[str, str],
     secret: str,
 ) -> AuthorizationNeeded:
-    code, why = json_documents.error_of(values)
+    code, reason = json_documents.error_of(values)
     for value in {*asked.values(), secret}:
         # A server may echo its request, secrets included.
-        why = why.replace(value, "…") if len(value) >= SHORTEST_SECRET else why
+        reason = reason.replace(value, "…") if len(value) >= MIN_SECRET else reason
     where = safe(server.issuer, 200)
     if not code:
         found = (
@@ -365,7 +395,7 @@ def _refused(
     hint = clock if off else hints.get(code, "")
     if answer.status == 200:
         hint = Hint(hint).then("The response should have status 400 (RFC 6749 section 5.2).")
-    said = f"“{code}”" + (f": {why.rstrip('.')}" if why else "")
+    said = f"“{code}”" + (f": {reason.rstrip('.')}" if reason else "")
     return TokenRefused(
         f"The authorization server {where} refused the request for {what} with {said}.", hint=hint, error=code
     )

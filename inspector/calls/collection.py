@@ -17,9 +17,9 @@ from inspector.calls.models import FlowModel, StepModel
 from inspector.calls.regex import BadPattern, Pattern
 from inspector.calls.templates import BadTemplate, has_placeholder, insert, placeholders
 from inspector.calls.yaml_text import (
-    LARGEST,
+    MAX_SIZE,
     CallsError,
-    Located,
+    LocatedValue,
     Position,
     display_path,
     first_key,
@@ -36,7 +36,7 @@ FOLDER = "calls"
 ENVIRONMENTS = "env"
 _ENDINGS = (".yaml", ".yml")
 _SHOWN = 80
-MOST_DEEP = 20
+MAX_DEEP = 20
 """Flows that use one another, one inside the other."""
 
 
@@ -46,13 +46,13 @@ class Environment(NamedTuple):
     name: str
     path: Path
     values: dict[str, Any]
-    located: Located
+    located: LocatedValue
 
 
 class Flow:
     """One flow, and where each part of it stands."""
 
-    def __init__(self, located: Located, model: FlowModel) -> None:
+    def __init__(self, located: LocatedValue, model: FlowModel) -> None:
         self.path = located.path
         self.model = model
         self.located = located
@@ -202,8 +202,8 @@ class Collection:
 
     def _link(self, flow: Flow, around: list[Flow]) -> None:
         """Find the flows that this one uses, and those that they use."""
-        if len(around) > MOST_DEEP:
-            raise flow.error((), f"More than {MOST_DEEP} flows use one another.", hint="Remove a “use”.")
+        if len(around) > MAX_DEEP:
+            raise flow.error((), f"More than {MAX_DEEP} flows use one another.", hint="Remove a “use”.")
         for number, step in enumerate(flow.steps, 1):
             if not isinstance(step, models.UseStep):
                 continue
@@ -211,9 +211,10 @@ class Collection:
             path = flow.path.parent / step.use
             if not path.is_file():
                 raise flow.error(
-                    place, f"The flow {safe(step.use, _SHOWN)} does not exist.",
+                    place,
+                    f"The flow {safe(step.use, _SHOWN)} does not exist.",
                     hint=_near_file(path, flow.path) or "The path is relative to the folder of this file.",
-                )  # fmt: skip
+                )
             key = Path(os.path.abspath(path))
             used = flow.used.get(number) or self._flow(path)
             circle = [*around, flow]
@@ -262,9 +263,10 @@ def read_environment(path: Path) -> Environment:
         _check_name(located, (name,), name)
         if isinstance(value, (dict, list)):
             raise located.error(
-                (name,), f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
+                (name,),
+                f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
                 hint="Write one value, or move it to “vars” of the flow.",
-            )  # fmt: skip
+            )
     return Environment(path.stem, path, values, located)
 
 
@@ -314,7 +316,7 @@ def _near_file(path: Path, beside: Path) -> str:
 # Errors of models, at their places
 
 
-def _check_shape(located: Located) -> None:
+def _check_shape(located: LocatedValue) -> None:
     """Check the parts whose errors the models explain badly."""
     value = located.value
     if not isinstance(value, dict):
@@ -333,9 +335,11 @@ def _check_shape(located: Located) -> None:
         verbs = [verb for verb in models.VERBS if verb in step]
         if len(verbs) > 1:
             raise located.error(
-                ("steps", at, verbs[1]), f"The step has “{verbs[0]}” and “{verbs[1]}”.", key=True,
+                ("steps", at, verbs[1]),
+                f"The step has “{verbs[0]}” and “{verbs[1]}”.",
+                key=True,
                 hint="Make two steps of it.",
-            )  # fmt: skip
+            )
         if not verbs:
             unknown = [key for key in step if key not in _STEP_KEYS]
             near = nearest(unknown[0], list(models.VERBS)) if unknown else ""
@@ -350,7 +354,7 @@ def _check_shape(located: Located) -> None:
 _STEP_KEYS = frozenset(key for model in models.STEPS.values() for key in models.keys_of(model))
 
 
-def _translated(located: Located, error: ValidationError) -> CallsError:
+def _translated(located: LocatedValue, error: ValidationError) -> CallsError:
     """The first error of the models, in the words and at the place of the file."""
     details = error.errors(include_url=False)
     found = [(_steps(located.value, each["loc"]), each) for each in details]
@@ -399,7 +403,7 @@ def _steps(value: Any, loc: Sequence[str | int]) -> tuple[str | int, ...]:
     return tuple(place)
 
 
-def _unknown_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+def _unknown_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     key = str(place[-1])
     around = place[:-1]
     known: list[str]
@@ -411,26 +415,32 @@ def _unknown_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
         known = models.keys_of(models.STEPS[verb])
         if key in _STEP_KEYS:
             return located.error(
-                place, f"The key “{key}” does not work with “{verb}”.", key=True,
+                place,
+                f"The key “{key}” does not work with “{verb}”.",
+                key=True,
                 hint=f"Keys that work: {', '.join(known)}.",
-            )  # fmt: skip
+            )
     else:
         model: type[BaseModel] = models.PARTS.get(str(around[-1]), models.Matcher)
         known = models.keys_of(model)
     near = nearest(key, known)
     return located.error(
-        place, f"Unknown key “{safe(key, _SHOWN)}”.", key=True,
+        place,
+        f"Unknown key “{safe(key, _SHOWN)}”.",
+        key=True,
         hint=f"Did you mean “{near}”?" if near else f"Known keys: {', '.join(known)}.",
-    )  # fmt: skip
+    )
 
 
-def _bad_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
+def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
     key = str(place[-1])
     if place[-2:-1] == ("result",):
         return located.error(
-            place, f"“{safe(key, _SHOWN)}” is not a path.", key=True,
+            place,
+            f"“{safe(key, _SHOWN)}” is not a path.",
+            key=True,
             hint="Write one like $.structuredContent.id, or a JSON pointer like /structuredContent/id.",
-        )  # fmt: skip
+        )
     if "headers" in place:
         return located.error(place, "A header name is not empty.", key=True)
     return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=_NAME_HINT)
@@ -439,7 +449,7 @@ def _bad_key(located: Located, place: tuple[str | int, ...]) -> CallsError:
 _NAME_HINT = "A name has letters, digits, _ and -, and begins with a letter or _."
 
 
-def _check_name(located: Located, place: tuple[str | int, ...], name: str) -> None:
+def _check_name(located: LocatedValue, place: tuple[str | int, ...], name: str) -> None:
     import re
 
     if not re.fullmatch(models.NAME, name):
@@ -447,30 +457,53 @@ def _check_name(located: Located, place: tuple[str | int, ...], name: str) -> No
 
 
 _WANTED = {
-    "within": "a time with its unit, such as 800 ms, 2 s or 1 min", "every": "a time with its unit, such as 1 s",
-    "for": "a time with its unit, such as 30 s", "findings": "any", "near": "a list of a value and a tolerance",
-    "exists": "true or false", "task": "true or false", "result": "a map from paths to expectations",
-    "tool_error": "true, or a map with “text”", "error": "an error code, true, or a map with code, message and data",
+    "within": "a time with its unit, such as 800 ms, 2 s or 1 min",
+    "every": "a time with its unit, such as 1 s",
+    "for": "a time with its unit, such as 30 s",
+    "findings": "any",
+    "near": "a list of a value and a tolerance",
+    "exists": "true or false",
+    "task": "true or false",
+    "result": "a map from paths to expectations",
+    "tool_error": "true, or a map with “text”",
+    "error": "an error code, true, or a map with code, message and data",
     "type": "one of string, number, integer, boolean, object, array, null, or a list of them",
-    "steps": "a list of steps", "capture": "a map from variables to paths",
+    "steps": "a list of steps",
+    "capture": "a map from variables to paths",
     "each": "a list with at least one map of variables",
     "wait": "a time such as 2 s, or the method of a notification",
-    "vars": "a map of variables", "one_of": "a list of values", "roots": "a list of folders or URIs",
-    "elicitation": "defaults, decline, cancel, or a map with the content", "secret": "a list of captured variables",
-    "items": "a number of items", "min_items": "a number of items", "max_items": "a number of items",
-    "min": "a number", "max": "a number", "matches": "a regular expression", "schema": "a JSON Schema or a file name",
-    "ignore": "a list of paths", "unordered": "a list of paths", "expect": "a map of expectations",
+    "vars": "a map of variables",
+    "one_of": "a list of values",
+    "roots": "a list of folders or URIs",
+    "elicitation": "defaults, decline, cancel, or a map with the content",
+    "secret": "a list of captured variables",
+    "items": "a number of items",
+    "min_items": "a number of items",
+    "max_items": "a number of items",
+    "min": "a number",
+    "max": "a number",
+    "matches": "a regular expression",
+    "schema": "a JSON Schema or a file name",
+    "ignore": "a list of paths",
+    "unordered": "a list of paths",
+    "expect": "a map of expectations",
     "progress": "a number, true, false, a text, or a map with min, max, any or each",
     "log": "a number, true, false, a text, or a map with min, max, any or each",
     "notifications": "a number, true, false, a text, or a map with min, max, any or each",
     "asked": "a number, true, false, a text, or a map with min, max, any or each",
-}  # fmt: skip
+}
 _KINDS = {
-    "string_type": "a string", "dict_type": "a map of keys", "list_type": "a list", "int_type": "a whole number",
-    "float_type": "a number", "bool_type": "true or false", "model_type": "a map of keys",
-    "string_too_short": "a text that is not empty", "too_short": "a list that is not empty",
+    "string_type": "a string",
+    "dict_type": "a map of keys",
+    "list_type": "a list",
+    "int_type": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "model_type": "a map of keys",
+    "string_too_short": "a text that is not empty",
+    "too_short": "a list that is not empty",
     "model_attributes_type": "a map of keys",
-}  # fmt: skip
+}
 
 
 def _wanted(key: str, place: tuple[str | int, ...], details: Sequence[Any]) -> str:
@@ -515,13 +548,16 @@ def _check_step(flow: Flow, number: int, step: StepModel) -> None:
         if name not in captured:
             near = nearest(name, list(captured))
             raise flow.error(
-                (*place, "secret", at), f"The step does not capture “{safe(name, _SHOWN)}”.",
+                (*place, "secret", at),
+                f"The step does not capture “{safe(name, _SHOWN)}”.",
                 hint=f"Did you mean “{near}”?" if near else "Name a variable of “capture”.",
-            )  # fmt: skip
+            )
     expect = getattr(step, "expect", None)
     if expect is not None and models.given(step, "expect"):
         _check_expect(flow, (*place, "expect"), expect)
     _check_headers(flow, place, getattr(step, "headers", {}))
+    if models.given(step, "answer"):
+        _check_roots(flow, (*place, "answer", "roots"), step.answer.roots)  # type: ignore[union-attr]
     _check_fixed(flow, place, raw)
     inserted = []
     for steps, text in _texts_of(raw):
@@ -576,6 +612,17 @@ def _check_headers(flow: Flow, place: tuple[str | int, ...], headers: dict[str, 
         raise flow.error(place_of, f"{error.message}.", hint=str(error.hint), key=place_of[-1] != "headers") from None
 
 
+def _check_roots(flow: Flow, place: tuple[str | int, ...], roots: list[str]) -> None:
+    from inspector.config.text_checks import root_uri
+
+    for at, root in enumerate(roots):
+        try:
+            if not has_placeholder(root):
+                root_uri(root)
+        except UsageError as error:
+            raise flow.error((*place, at), f"{error.message}.", hint=str(error.hint)) from None
+
+
 def _check_fixed(flow: Flow, place: tuple[str | int, ...], raw: dict[str, Any]) -> None:
     """Variables are not inserted where a step says what it is, or names files: there, braces are a mistake."""
     for steps in (("wait",), ("use",), ("expect", "same_as")):
@@ -595,14 +642,17 @@ def _check_wait(flow: Flow, place: tuple[str | int, ...], step: models.WaitStep)
         for key in ("expect", "capture", "secret"):
             if models.given(step, key):
                 raise flow.error(
-                    (*place, key), f"“{key}” does not work with a pause.", key=True,
+                    (*place, key),
+                    f"“{key}” does not work with a pause.",
+                    key=True,
                     hint="Wait for a notification, such as notifications/resources/updated.",
-                )  # fmt: skip
+                )
     elif any(char.isspace() for char in step.wait) or step.wait[0].isdigit():
         raise flow.error(
-            (*place, "wait"), f"“{safe(step.wait, _SHOWN)}” is neither a time nor a method.",
+            (*place, "wait"),
+            f"“{safe(step.wait, _SHOWN)}” is neither a time nor a method.",
             hint="Write a time such as 2 s, or the method of a notification.",
-        )  # fmt: skip
+        )
 
 
 def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expect) -> None:
@@ -615,9 +665,10 @@ def _check_expect(flow: Flow, place: tuple[str | int, ...], expect: models.Expec
         file = Path(expect.same_as)
         if file.is_absolute() or ".." in file.parts:
             raise flow.error(
-                (*place, "same_as"), f"The file {safe(expect.same_as, _SHOWN)} is not below the folder of the flow.",
+                (*place, "same_as"),
+                f"The file {safe(expect.same_as, _SHOWN)} is not below the folder of the flow.",
                 hint="Write a relative path such as snapshots/result.json.",
-            )  # fmt: skip
+            )
     _check_parts(flow, place, flow_value(flow, place))
 
 
@@ -682,7 +733,7 @@ def schema_at(flow: Flow, given: Any) -> Any:
     if isinstance(given, str):
         path = flow.path.parent / given
         try:
-            text = read_text(path, limit=LARGEST * 16)
+            text = read_text(path, limit=MAX_SIZE * 16)
         except ConfigError as problem:
             hint = str(problem.hint) or "The path is relative to the folder of this file."
             raise UsageError(f"{problem.message.rstrip('.')}.", hint=hint) from None
@@ -703,9 +754,11 @@ def _check_glob(flow: Flow, place: tuple[str | int, ...], path: str, *, key: boo
         raise flow.error(place, str(error), hint=error.hint, key=key) from None
     if len(problems) == len(tried):
         raise flow.error(
-            place, f"“{safe(path, _SHOWN)}” is not a path.", key=key,
+            place,
+            f"“{safe(path, _SHOWN)}” is not a path.",
+            key=key,
             hint="Write one like $.structuredContent.id, or a JSON pointer like /structuredContent/id.",
-        )  # fmt: skip
+        )
 
 
 def _glob_problem(path: str) -> str:

@@ -23,10 +23,11 @@ from typing_extensions import TypeAliasType
 
 VERBS = ("call", "read", "prompt", "complete", "request", "notify", "wait", "use")
 """The keys that say what a step does; a step has exactly one of them."""
-MATCHERS = (
-    "matches", "contains", "type", "one_of", "exists", "not", "min", "max", "near", "items", "min_items", "max_items",
-    "each", "any", "schema", "exactly",
-)  # fmt: skip
+MATCHERS = tuple(
+    """
+    matches contains type one_of exists not min max near items min_items max_items each any schema exactly
+    """.split()
+)
 """The keys of an expectation about one value. An object with other keys in it is compared member by member."""
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 TITLE = "Flow of Inspector"
@@ -57,9 +58,19 @@ Number = int | float | OneVariable
 FlowWeight = Annotated[int, Field(ge=1, le=1000), BeforeValidator(_whole)]
 Amount = Annotated[int, Field(ge=0), BeforeValidator(_whole)] | OneVariable
 JsonType = Literal[
-    "string", "number", "integer", "boolean", "object", "array", "null",
-    "text", "image", "audio", "resource", "resource_link",
-]  # fmt: skip
+    "string",
+    "number",
+    "integer",
+    "boolean",
+    "object",
+    "array",
+    "null",
+    "text",
+    "image",
+    "audio",
+    "resource",
+    "resource_link",
+]
 """JSON's types, and the types of content blocks."""
 
 
@@ -318,9 +329,15 @@ Step = Annotated[
 ]
 StepModel = CallStep | ReadStep | PromptStep | CompleteStep | RequestStep | NotifyStep | WaitStep | UseStep
 STEPS: dict[str, type[_Part]] = {
-    "call": CallStep, "read": ReadStep, "prompt": PromptStep, "complete": CompleteStep, "request": RequestStep,
-    "notify": NotifyStep, "wait": WaitStep, "use": UseStep,
-}  # fmt: skip
+    "call": CallStep,
+    "read": ReadStep,
+    "prompt": PromptStep,
+    "complete": CompleteStep,
+    "request": RequestStep,
+    "notify": NotifyStep,
+    "wait": WaitStep,
+    "use": UseStep,
+}
 
 
 class FlowModel(_Part):
@@ -334,9 +351,16 @@ class FlowModel(_Part):
 
 
 PARTS: dict[str, type[_Part]] = {
-    "expect": Expect, "answer": Answer, "repeat": Repeat, "error": ExpectedError, "tool_error": ExpectedToolError,
-    "progress": Counted, "log": Counted, "notifications": Counted, "asked": Counted,
-}  # fmt: skip
+    "expect": Expect,
+    "answer": Answer,
+    "repeat": Repeat,
+    "error": ExpectedError,
+    "tool_error": ExpectedToolError,
+    "progress": Counted,
+    "log": Counted,
+    "notifications": Counted,
+    "asked": Counted,
+}
 """By key, the model of the object that it takes."""
 
 

@@ -30,7 +30,7 @@ SECRET_SOURCES = ("env:", "file:", "keyring:")
 _SECRET_BYTES = 1 << 16
 _EPOCH = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
 """With a seed, the first moment; each use is a second later."""
-_SHORTEST_DIGITS = 6
+_MIN_DIGITS = 6
 """Digits of a number that may be a secret."""
 
 
@@ -50,14 +50,14 @@ class Secrets:
         elif isinstance(value, list):
             for item in value:
                 self.add(item)
-        elif isinstance(value, str) or (type(value) is int and len(str(abs(value))) >= _SHORTEST_DIGITS):
+        elif isinstance(value, str) or (type(value) is int and len(str(abs(value))) >= _MIN_DIGITS):
             self._add(str(value))
 
     def _add(self, text: str) -> None:
         if not text or text in self._values:
             return
         self._values.add(text)
-        if len(text) >= secret_values.SHORTEST_INSIDE:
+        if len(text) >= secret_values.MIN_INSIDE:
             found = secret_values.forms(text)
             logfile.conceal(found)
             self._forms = sorted({*self._forms, *found}, key=len, reverse=True)
@@ -84,7 +84,7 @@ class Secrets:
             if form in text:
                 text = text.replace(form, secret_values.MASK)
             if "…" in text:
-                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.SHORTEST_INSIDE)
+                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.MIN_INSIDE)
         return text
 
     def mask_value(self, value: Any) -> Any:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from inspector.calls.yaml_text import (
-    DEEPEST,
-    LARGEST,
-    LONGEST_NUMBER,
+    MAX_DEPTH,
+    MAX_NUMBER,
+    MAX_SIZE,
     CallsError,
     Position,
     decode,
@@ -32,9 +32,9 @@ SCHEMA = "flow.schema.json"
 
 WIDTH = 100
 """Columns up to which a map or a list is written in one line."""
-_LONGEST_KEY = 200
+_MAX_KEY = 200
 """Characters of a key that is written as `key:`. YAML readers give up at 1,024; a longer one begins with `? `."""
-_DEEPEST = DEEPEST - 4
+_MAX_DEPTH = MAX_DEPTH - 4
 """Levels of maps and lists in a step; the reader counts those around it, too."""
 
 _PLAIN = re.compile(r"[^\W\d_$/][^\x00-\x1f]*|[$/_][^\x00-\x1f]*|\d+(?:\.\d+)? (?:ms|s|min|h)")
@@ -293,7 +293,7 @@ def _verified(path: Path, before: bytes, lines: str, wanted: Mapping[str, Any]) 
     # A block text at the end of the step needs the line end that the file did not have.
     for added in [lines] if ended else [line_end + lines.removesuffix(line_end), line_end + lines]:
         data = before + added.encode()
-        if len(data) > LARGEST:
+        if len(data) > MAX_SIZE:
             raise _refused(path, None, "The file would be larger than 1 MiB", "Create a new file for the step.")
         with suppress(CallsError):  # The lines do not continue the file: at an alias, for example.
             if _same(read_yaml(path, data).value, wanted):
@@ -334,11 +334,11 @@ def _place(path: Path, text: str) -> int:
     return int(last.start_mark.column)
 
 
-def _refused(path: Path, at: Any, why: str, remedy: str) -> CannotAppend:
+def _refused(path: Path, at: Any, reason: str, remedy: str) -> CannotAppend:
     """The error; `at` is a position or a part of the YAML document."""
     mark = getattr(at, "start_mark", None)
     position = Position(mark.line + 1, mark.column + 1) if mark is not None else at
-    return CannotAppend(path, position, f"{why}, so nothing was added.", hint=remedy)
+    return CannotAppend(path, position, f"{reason}, so nothing was added.", hint=remedy)
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -355,11 +355,11 @@ def _same(left: Any, right: Any) -> bool:
 
 def _step(step: Mapping[str, Any], indent: int) -> list[str]:
     level: list[Any] = [step]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         parts = [item for item in level if isinstance(item, Mapping | list | tuple)]
         level = [inner for item in parts for inner in (item.values() if isinstance(item, Mapping) else item)]
     if level:
-        raise ConfigError(f"A step has more than {_DEEPEST} levels.", hint="Write a value with fewer levels.")
+        raise ConfigError(f"A step has more than {_MAX_DEPTH} levels.", hint="Write a value with fewer levels.")
     return _item(step, indent)
 
 
@@ -391,7 +391,7 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
     """Return the lines of one key and its value in a block map."""
     space = " " * indent
     name = _scalar(str(key), in_flow=False)
-    if len(name) <= _LONGEST_KEY:
+    if len(name) <= _MAX_KEY:
         head = f"{space}{name}:"
     else:
         return [f"{space}? {name}", *_with_head(f"{space}: ", value, indent)]
@@ -493,8 +493,8 @@ def _plain_or_quoted(value: Any, *, in_flow: bool) -> str:
 
 
 def _integer(value: int) -> str:
-    if abs(value) >= 10**LONGEST_NUMBER:
-        raise ConfigError(f"An integer has more than {LONGEST_NUMBER:,} digits.", hint="Write it as a string.")
+    if abs(value) >= 10**MAX_NUMBER:
+        raise ConfigError(f"An integer has more than {MAX_NUMBER:,} digits.", hint="Write it as a string.")
     return int.__repr__(value)
 
 

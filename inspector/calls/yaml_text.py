@@ -18,15 +18,15 @@ from inspector.errors import ConfigError
 from inspector.reasons import os_reason
 from inspector.text import safe
 
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 """Bytes of a file."""
-MOST_EXPANSIONS = 1000
+MAX_EXPANSIONS = 1000
 """Uses of anchors in one file, those inside other anchors counted each time."""
-MOST_EXPANDED = 100_000
+MAX_EXPANDED = 100_000
 """Values that uses of anchors may make in one file."""
-DEEPEST = 100
+MAX_DEPTH = 100
 """Levels of nested lists and objects."""
-LONGEST_NUMBER = 4000
+MAX_NUMBER = 4000
 """Digits of a number."""
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -134,7 +134,7 @@ def display_path(path: Path) -> str:
         return str(path)
 
 
-class Located:
+class LocatedValue:
     """A value as it stands in a file: JSON's types, and where each part of it stands."""
 
     __slots__ = ("_marks", "path", "value")
@@ -166,17 +166,17 @@ def read_bytes(path: Path) -> bytes:
         if not path.is_file():
             raise CallsError(path, None, "is a folder, not a file" if path.is_dir() else "does not exist")
         with open(path, "rb") as file:
-            return file.read(LARGEST + 1)
+            return file.read(MAX_SIZE + 1)
     except (OSError, ValueError) as error:
         raise CallsError(path, None, f"The file cannot be read: {os_reason(error)}.") from None
 
 
-def read_yaml(path: Path, data: bytes | None = None) -> Located:
+def read_yaml(path: Path, data: bytes | None = None) -> LocatedValue:
     """Read one document. `data` is the content of the file, where it is known. Raises `CallsError`."""
     data = read_bytes(path) if data is None else data
-    if len(data) > LARGEST:
+    if len(data) > MAX_SIZE:
         raise CallsError(path, Position(1, 1), "The file is larger than 1 MiB.", hint="Split it into several files.")
-    return _Reader(path, decode(path, data)).document()
+    return _DocumentBuilder(path, decode(path, data)).document()
 
 
 def decode(path: Path, data: bytes) -> str:
@@ -195,7 +195,7 @@ def first_key(data: bytes) -> str | None:
     """The first key of the outermost object, read without reading the rest; None where there is none."""
     try:
         encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8-sig"
-        text = data[:LARGEST].decode(encoding, "replace")
+        text = data[:MAX_SIZE].decode(encoding, "replace")
         for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
             if isinstance(event, yaml.ScalarEvent):
                 return str(event.value)
@@ -207,7 +207,7 @@ def first_key(data: bytes) -> str | None:
     return None
 
 
-class _Reader:
+class _DocumentBuilder:
     """Builds one document from the events of the parser, which is never asked for more than is needed."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -223,7 +223,7 @@ class _Reader:
         """Events of anchors that are read again, innermost last, each reversed."""
         self._expanding: list[str] = []
 
-    def document(self) -> Located:
+    def document(self) -> LocatedValue:
         try:
             # `yaml.parse` is a generator around this, which takes a tenth of the time.
             self._event = _LOADER(self._text).get_event
@@ -235,17 +235,17 @@ class _Reader:
                 self._path, Position(1, 1), "The file is nested too deeply.", hint="Remove levels."
             ) from None
 
-    def _document(self) -> Located:
+    def _document(self) -> LocatedValue:
         event = self._event()
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
             event = self._event()
         if isinstance(event, yaml.StreamEndEvent):
-            return Located(self._path, None, {})
+            return LocatedValue(self._path, None, {})
         value = self._value(self._taken(event), (), None, 0)
         while (event := self._event()) is not None and not isinstance(event, yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
-        return Located(self._path, value, self._marks)
+        return LocatedValue(self._path, value, self._marks)
 
     def _next(self) -> Any:
         while self._replayed:
@@ -268,13 +268,13 @@ class _Reader:
             return self._alias(event, place, key, depth)
         if self._replayed:
             self._expanded += 1
-            if self._expanded > MOST_EXPANDED:
-                raise self._error(event, f"Anchors make more than {MOST_EXPANDED:,} values.", hint=_NO_ANCHORS)
+            if self._expanded > MAX_EXPANDED:
+                raise self._error(event, f"Anchors make more than {MAX_EXPANDED:,} values.", hint=_NO_ANCHORS)
         self._marks[place] = (key or at, at)
         if event.tag is not None and not (isinstance(event, yaml.ScalarEvent) and event.tag == "!" and event.style):
             raise self._error(event, f"Tags are not supported: {safe(event.tag, 80)}", hint="Leave the tag out.")
-        if depth > DEEPEST:
-            raise self._error(event, f"The file is nested deeper than {DEEPEST} levels.", hint="Remove levels.")
+        if depth > MAX_DEPTH:
+            raise self._error(event, f"The file is nested deeper than {MAX_DEPTH} levels.", hint="Remove levels.")
         anchor = event.anchor if not self._replayed else None
         if anchor is not None:
             self._open.append((anchor, [event]))
@@ -300,8 +300,8 @@ class _Reader:
                 hint='Define it, or quote a text that begins with "*".',
             )
         self._expansions += 1
-        if self._expansions > MOST_EXPANSIONS:
-            raise self._error(event, f"Anchors are used more than {MOST_EXPANSIONS:,} times.", hint=_NO_ANCHORS)
+        if self._expansions > MAX_EXPANSIONS:
+            raise self._error(event, f"Anchors are used more than {MAX_EXPANSIONS:,} times.", hint=_NO_ANCHORS)
         outer, self._replayed = self._replayed, [list(reversed(self._anchors[name]))]
         self._expanding.append(name)
         value = self._value(self._next(), place, key or event.start_mark, depth)
@@ -405,8 +405,8 @@ def plain_value(text: str) -> Any:
     if text in _FALSE:
         return False
     if text[0] in "+-.0123456789":
-        if len(text) > LONGEST_NUMBER and _BOTH_INT.fullmatch(text):
-            return Ambiguous(f"has more than {LONGEST_NUMBER:,} digits.", "Quote it.")
+        if len(text) > MAX_NUMBER and _BOTH_INT.fullmatch(text):
+            return Ambiguous(f"has more than {MAX_NUMBER:,} digits.", "Quote it.")
         if _BOTH_INT.fullmatch(text):
             return int(text, 16) if text.startswith("0x") else int(text)
         if _BOTH_FLOAT.fullmatch(text):

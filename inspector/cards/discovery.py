@@ -19,15 +19,20 @@ CATALOG = "/.well-known/ai-catalog.json"
 CARD_SUFFIX = "/server-card"
 OLD_CATALOG = "/.well-known/mcp/catalog.json"
 OLD_PLACES = (
-    OLD_CATALOG, "/.well-known/mcp/server-card", "/.well-known/mcp/server-card.json", "/.well-known/mcp-server-card",
-    "/.well-known/mcp.json", "/.well-known/mcp-server", "/server.json",
-)  # fmt: skip
+    OLD_CATALOG,
+    "/.well-known/mcp/server-card",
+    "/.well-known/mcp/server-card.json",
+    "/.well-known/mcp-server-card",
+    "/.well-known/mcp.json",
+    "/.well-known/mcp-server",
+    "/server.json",
+)
 """Places of older drafts, or in no text."""
-MOST_CARDS = 20
+MAX_CARDS = 20
 """Cards of one catalog that are fetched."""
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 """Bytes of a catalog or card."""
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +205,15 @@ async def _entries(found: CardDiscovery, answer: CardResponse, fetch: FetchCard,
         found.notes.append(f"Skipped entries of other types: {others:,}.")
     if nested:
         found.notes.append(f"Nested catalogs that were not followed: {nested:,}.")
-    if len(entries) > MOST_CARDS:
-        found.notes.append(f"The catalog names {len(entries):,} cards; the first {MOST_CARDS} were fetched.")
-    for entry in entries[:MOST_CARDS]:
+    if len(entries) > MAX_CARDS:
+        found.notes.append(f"The catalog names {len(entries):,} cards; the first {MAX_CARDS} were fetched.")
+    for entry in entries[:MAX_CARDS]:
         if not entry.url:
             found.cards.append(FoundCard(f"{answer.url} (data)", answer.url, entry.data, answer))
             continue
-        why = refusal(entry.url, answer.url)
-        if why:
-            found.notes.append(f"The card at {entry.url[:200]} was not fetched: {why}.")
+        reason = refusal(entry.url, answer.url)
+        if reason:
+            found.notes.append(f"The card at {entry.url[:200]} was not fetched: {reason}.")
         else:
             await _card(found, entry.url, entry.url, fetch, seen)
 

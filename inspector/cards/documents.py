@@ -14,24 +14,24 @@ from inspector.transports.http_url import parse_url
 CATALOG_TYPE = "application/ai-catalog+json"
 CARD_TYPE = "application/mcp-server-card+json"
 SCHEMA = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json"
-MOST_ENTRIES = 1_000
+MAX_ENTRIES = 1_000
 """Entries of a catalog that are read."""
-MOST_REMOTES = 50
+MAX_REMOTES = 50
 _NAME = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+")
 _RANGE = re.compile(r"[\^~<>=*|]|\s-\s|(?:^|\.)[xX](?:\.|$)|^latest$")
 _IDENTIFIER = re.compile(r"urn:air:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[A-Za-z0-9._~-]+){1,8}")
 _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _TRANSPORTS = ("streamable-http", "sse")
 _LISTS = ("tools", "resources", "prompts", "capabilities", "packages")
-_RESERVED_HEADERS = frozenset((
-    "host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "cookie",
-))  # fmt: skip
+_RESERVED_HEADERS = frozenset(
+    ("host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "cookie")
+)
 _SECRETS = re.compile(
     r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ|(?:AKIA|ASIA)[A-Z0-9]{16})"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\bBearer +[A-Za-z0-9+/_.~-]{16,}"
 )
 _URL = re.compile(r"\b(?:https?|wss?)://[^\s\"'<>{}]{1,500}", re.IGNORECASE)
-_MOST_TEXTS = 5_000
+_MAX_TEXTS = 5_000
 
 EntryKind = Literal["card", "catalog", "other", "invalid"]
 
@@ -78,7 +78,7 @@ def read_catalog(document: Mapping[str, Any]) -> CatalogReading:
     given = document["entries"]
     problems: list[CardProblem] = []
     entries = []
-    for n, each in enumerate(given[:MOST_ENTRIES]):
+    for n, each in enumerate(given[:MAX_ENTRIES]):
         where = f"Entry {n + 1}"
         if type(each) is not dict:
             problems.append(CardProblem("CARD-03", f"{where} is {excerpt(each, 60)}, not an object."))
@@ -98,8 +98,8 @@ def read_catalog(document: Mapping[str, Any]) -> CatalogReading:
         found: EntryKind = "card" if kind == CARD_TYPE else "catalog" if kind == CATALOG_TYPE else "other"
         name = identifier if type(identifier) is str else ""
         entries.append(CatalogEntry(found if usable else "invalid", name, url if type(url) is str else "", data))
-    if len(given) > MOST_ENTRIES:
-        text = f"The catalog has {len(given):,} entries; the first {MOST_ENTRIES:,} are read."
+    if len(given) > MAX_ENTRIES:
+        text = f"The catalog has {len(given):,} entries; the first {MAX_ENTRIES:,} are read."
         problems.append(CardProblem("CARD-03", text))
     return CatalogReading(tuple(entries), tuple(problems), len(given))
 
@@ -115,11 +115,11 @@ def card_problems(card: Any) -> Iterator[CardProblem]:
     if type(remotes) is not list:
         yield CardProblem("CARD-05", f"remotes is {excerpt(remotes, 40)}, not a list.")
         return
-    for n, remote in enumerate(remotes[:MOST_REMOTES]):
+    for n, remote in enumerate(remotes[:MAX_REMOTES]):
         for text in _remote_problems(remote):
             yield CardProblem("CARD-05", f"remotes[{n}]: {text}.")
-    if len(remotes) > MOST_REMOTES:
-        yield CardProblem("CARD-05", f"The card has {len(remotes):,} remotes; the first {MOST_REMOTES} are read.")
+    if len(remotes) > MAX_REMOTES:
+        yield CardProblem("CARD-05", f"The card has {len(remotes):,} remotes; the first {MAX_REMOTES} are read.")
 
 
 def _member_problems(card: dict[str, Any]) -> Iterator[str]:
@@ -131,18 +131,20 @@ def _member_problems(card: dict[str, Any]) -> Iterator[str]:
     name = card.get("name", "a/b")
     if type(name) is not str or not 3 <= len(name) <= 200 or not _NAME.fullmatch(name):
         yield f"The name {excerpt(name, 80)} is not of the form namespace/name."
-    for key, most in (("description", 100), ("title", 100), ("version", 255)):
+    for key, limit in (("description", 100), ("title", 100), ("version", 255)):
         value = card.get(key, "-")
-        if type(value) is not str or not 1 <= len(value) <= most:
+        if type(value) is not str or not 1 <= len(value) <= limit:
             shown = f"has {len(value):,} characters" if type(value) is str else f"is {excerpt(value, 40)}"
-            yield f"{key} {shown}; it must be a string of 1 to {most} characters."
+            yield f"{key} {shown}; it must be a string of 1 to {limit} characters."
     version = card.get("version")
     if type(version) is str and _RANGE.search(version[:300]):
         yield f"The version {excerpt(version, 60)} is a range, not a version."
     kinds: tuple[tuple[str, type, str], ...] = (
-        ("websiteUrl", str, "a string"), ("icons", list, "a list"), ("repository", dict, "an object"),
+        ("websiteUrl", str, "a string"),
+        ("icons", list, "a list"),
+        ("repository", dict, "an object"),
         ("_meta", dict, "an object"),
-    )  # fmt: skip
+    )
     for key, kind, words in kinds:
         if key in card and type(card[key]) is not kind:
             yield f"{key} is {excerpt(card[key], 40)}, not {words}."
@@ -215,13 +217,13 @@ def versions_of(card: Any) -> tuple[str, ...]:
 def remotes_of(card: Any) -> list[dict[str, Any]]:
     """Return the remotes of a card that are objects."""
     remotes = card.get("remotes") if type(card) is dict else None
-    return [each for each in remotes[:MOST_REMOTES] if type(each) is dict] if type(remotes) is list else []
+    return [each for each in remotes[:MAX_REMOTES] if type(each) is dict] if type(remotes) is list else []
 
 
 def _texts(document: Any) -> Iterator[tuple[str, str]]:
     """The strings of a document with their places, as many as are checked."""
     todo: list[tuple[str, Any]] = [("", document)]
-    for _ in range(_MOST_TEXTS):
+    for _ in range(_MAX_TEXTS):
         if not todo:
             return
         where, item = todo.pop()
@@ -230,7 +232,7 @@ def _texts(document: Any) -> Iterator[tuple[str, str]]:
         elif type(item) is dict:
             todo += ((f"{where}.{key}"[:200] if where else str(key)[:100], value) for key, value in item.items())
         elif type(item) is list:
-            todo += ((f"{where}[{n}]", value) for n, value in enumerate(item[:_MOST_TEXTS]))
+            todo += ((f"{where}[{n}]", value) for n, value in enumerate(item[:_MAX_TEXTS]))
 
 
 def _sibling_name(document: Any, where: str) -> str:

@@ -9,7 +9,7 @@ import asyncio
 from urllib.parse import urljoin
 
 from inspector.addresses import is_private
-from inspector.cards.discovery import LARGEST, MOST_REDIRECTS, CardResponse, refusal
+from inspector.cards.discovery import MAX_REDIRECTS, MAX_SIZE, CardResponse, refusal
 from inspector.client.fetching import Fetching
 from inspector.config.targets import HttpTarget
 from inspector.errors import InspectorError
@@ -23,7 +23,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 class CardFetcher:
     """Fetches documents that the user asked for; call `aclose`. No header, token or cookie of the user goes with it."""
 
-    def __init__(self, home: str, *, proxy: str | None = None, verify: bool = True, largest: int = LARGEST) -> None:
+    def __init__(self, home: str, *, proxy: str | None = None, verify: bool = True, largest: int = MAX_SIZE) -> None:
         """`home` is the URL that the user named: if it is public, no private address is fetched."""
         self._home = home
         self._largest = largest
@@ -42,10 +42,10 @@ class CardFetcher:
 
     async def _get(self, url: str, accept: str) -> CardResponse:
         at = url
-        why = refusal(url, self._home)
-        if why:
-            return CardResponse(url, problem=f"it was not fetched: {why}")
-        for _ in range(MOST_REDIRECTS + 1):
+        reason = refusal(url, self._home)
+        if reason:
+            return CardResponse(url, problem=f"it was not fetched: {reason}")
+        for _ in range(MAX_REDIRECTS + 1):
             answer = await self._fetching.send(
                 "GET", at, (("Accept", accept),), b"", limit=self._largest, admit=self._admits
             )
@@ -56,10 +56,10 @@ class CardFetcher:
             if answer.status not in _REDIRECTS:
                 return found
             at = urljoin(at, found.header("location"))
-            why = refusal(at, self._home)
-            if why:
-                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {why}")
-        return CardResponse(url, problem=f"it redirects more than {MOST_REDIRECTS} times")
+            reason = refusal(at, self._home)
+            if reason:
+                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {reason}")
+        return CardResponse(url, problem=f"it redirects more than {MAX_REDIRECTS} times")
 
     def _admits(self, address: str) -> bool:
         return not self._is_public or not is_private(address)

@@ -26,18 +26,29 @@ from inspector.errors import ConfigError, UsageError
 from inspector.protocol.jsonrpc import NotJson, excerpt, parse
 from inspector.transports.http_url import parse_url
 
-LARGEST = 16 << 20
+MAX_SIZE = 16 << 20
 """Bytes of a registry file or of one page of an API."""
-MOST_PAGES = 10
-MOST_SERVERS = 5_000
+MAX_PAGES = 10
+MAX_SERVERS = 5_000
 """Entries that are read."""
 PAGE = 100
 API = "/v0.1/servers"
 _OFFICIAL = "io.modelcontextprotocol.registry/official"
-_SNAKE = frozenset((
-    "registry_type", "registry_name", "runtime_hint", "runtime_arguments", "package_arguments", "environment_variables",
-    "transport_type", "file_sha256", "version_detail", "website_url", "registry_base_url",
-))  # fmt: skip
+_SNAKE = frozenset(
+    (
+        "registry_type",
+        "registry_name",
+        "runtime_hint",
+        "runtime_arguments",
+        "package_arguments",
+        "environment_variables",
+        "transport_type",
+        "file_sha256",
+        "version_detail",
+        "website_url",
+        "registry_base_url",
+    )
+)
 """Members of documents before 2025-09-16."""
 _FLOATING = re.compile(r"[\^~<>=*|]|\s-\s|(?:^|\.)[xX](?:\.|$)|^latest$")
 _VARIABLE = re.compile(r"\{[A-Za-z_][\w.-]{0,99}\}")
@@ -82,17 +93,26 @@ class RegistryServer:
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
-            "name": self.name, "title": self.title or None, "description": self.description, "version": self.version,
-            "status": self.status or None, "isLatest": self.is_latest,
+            "name": self.name,
+            "title": self.title or None,
+            "description": self.description,
+            "version": self.version,
+            "status": self.status or None,
+            "isLatest": self.is_latest,
             "choices": [
                 {
-                    "name": each.name, "kind": each.kind, "summary": each.summary if each.definition else None,
-                    "problem": each.problem or None, "env": env_names(each), "headers": header_names(each),
+                    "name": each.name,
+                    "kind": each.kind,
+                    "summary": each.summary if each.definition else None,
+                    "problem": each.problem or None,
+                    "env": env_names(each),
+                    "headers": header_names(each),
                 }
                 for each in self.choices
             ],
-            "problems": list(self.problems), "postInstallInstructions": self.after_install or None,
-        }  # fmt: skip
+            "problems": list(self.problems),
+            "postInstallInstructions": self.after_install or None,
+        }
 
 
 @dataclass(slots=True)
@@ -109,9 +129,10 @@ class RegistryListing:
         """Return the servers whose name, title or description contains every word, in any case."""
         wanted = words.casefold().split()
         return [
-            server for server in self.servers
+            server
+            for server in self.servers
             if all(word in f"{server.name}\n{server.title}\n{server.description}".casefold() for word in wanted)
-        ]  # fmt: skip
+        ]
 
     def named(self, name: str) -> RegistryServer:
         """Return the server of this name, the latest version first. Raises `UsageError`."""
@@ -141,7 +162,7 @@ def read_listing(document: Any, listing: RegistryListing | None = None) -> Regis
             hint="Use a server.json, a list of them, or the address of a registry.",
         )
     for n, entry in enumerate(entries):
-        if len(listing.servers) >= MOST_SERVERS:
+        if len(listing.servers) >= MAX_SERVERS:
             listing.more = True
             return listing
         if type(entry) is not dict or not _is_entry(entry):
@@ -170,7 +191,7 @@ async def search_address(url: str, words: str, fetch: FetchCard) -> RegistryList
     base = url.rstrip("/")
     base = base if urlsplit(base).path.endswith("/servers") else f"{base}{API}"
     cursor = ""
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         query = {"limit": str(PAGE)} | ({"search": words} if words else {}) | ({"cursor": cursor} if cursor else {})
         document = _document(await fetch(f"{base}?{urlencode(query)}", "application/json"))
         read_listing(document, listing)
@@ -191,7 +212,7 @@ async def search_source(source: str, words: str) -> RegistryListing:
         url = parse_url(source).text
     except ValueError as error:
         raise UsageError(f"“{source[:200]}” is not an address: {error}.") from None
-    fetcher = CardFetcher(url, largest=LARGEST)
+    fetcher = CardFetcher(url, largest=MAX_SIZE)
     try:
         return await search_address(url, words, fetcher.get)
     finally:
@@ -204,11 +225,11 @@ def read_file(path: Path) -> RegistryListing:
 
     try:
         with path.open("rb") as file:
-            data = file.read(LARGEST + 1)
+            data = file.read(MAX_SIZE + 1)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {os_reason(error)}.") from None
-    if len(data) > LARGEST:
-        raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB.")
+    if len(data) > MAX_SIZE:
+        raise UsageError(f"{path} is larger than {MAX_SIZE >> 20} MiB.")
     try:
         document = parse(data)
     except NotJson as error:
@@ -221,9 +242,17 @@ def entry_of(server: RegistryServer, choice: RegistryChoice, source: Path) -> Se
     if choice.definition is None:
         raise UsageError(f"{server.name} cannot be opened: {choice.problem}.")
     return ServerEntry(
-        name=choice.name, source_label="registry", path=source, kind=choice.definition.kind, summary=choice.summary,
-        disabled=False, raw=choice.raw, definition=choice.definition, family="registry", dialect="literal",
-    )  # fmt: skip
+        name=choice.name,
+        source_label="registry",
+        path=source,
+        kind=choice.definition.kind,
+        summary=choice.summary,
+        disabled=False,
+        raw=choice.raw,
+        definition=choice.definition,
+        family="registry",
+        dialect="literal",
+    )
 
 
 def env_names(choice: RegistryChoice) -> list[str]:
@@ -314,11 +343,16 @@ def _server(inner: Mapping[str, Any], meta: Any) -> RegistryServer:
     official = official if type(official) is dict else (meta if type(meta) is dict else {})
     latest = official.get("isLatest")
     return RegistryServer(
-        name=_text(inner, "name"), title=_text(inner, "title"), description=_text(inner, "description"),
-        version=_text(inner, "version"), status=_text(official, "status") or _text(inner, "status"),
-        is_latest=latest if type(latest) is bool else None, choices=tuple(_choices(inner)),
-        problems=tuple(document_problems(inner)), after_install=_text(inner, "postInstallInstructions"),
-    )  # fmt: skip
+        name=_text(inner, "name"),
+        title=_text(inner, "title"),
+        description=_text(inner, "description"),
+        version=_text(inner, "version"),
+        status=_text(official, "status") or _text(inner, "status"),
+        is_latest=latest if type(latest) is bool else None,
+        choices=tuple(_choices(inner)),
+        problems=tuple(document_problems(inner)),
+        after_install=_text(inner, "postInstallInstructions"),
+    )
 
 
 def _choices(inner: Mapping[str, Any]) -> Iterator[RegistryChoice]:

@@ -17,7 +17,7 @@ from inspector.check.checks.poisoned_text import ACROSS
 from inspector.check.outcome import Visited, bad
 from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
-from inspector.check.poison.prepared_text import LONGEST, decoded, sentences, visible
+from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, sentences, visible
 from inspector.check.poison.rules import names_in, texts_of
 from inspector.check.reports.policy import Policy, Ruling
 from inspector.check.result import Result
@@ -29,11 +29,11 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
 
 SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
-MOST = 5_000
+MAX_COUNT = 5_000
 """Definitions of one server that are compared."""
-MOST_WORDS = 64
+MAX_WORDS = 64
 """Words of a command that are read."""
-MOST_FINDINGS = 50
+MAX_FINDINGS = 50
 """Orders of one server about tools of others."""
 _SHOWN = 10
 """Names in a sentence; `tools` has all."""
@@ -65,7 +65,7 @@ class Definitions(NamedTuple):
     """The names in its config entry: its own, its package with scope, its host."""
 
 
-class AcrossFinding(NamedTuple):
+class CrossServerFinding(NamedTuple):
     """A finding about two servers, or about an entry."""
 
     check: Check
@@ -96,18 +96,25 @@ class AcrossFinding(NamedTuple):
         """For `--json`; the same names as in the results of one server."""
         check = self.check
         return {
-            "id": check.id, "verdict": self.result.verdict, "level": check.level, "group": check.group,
-            "servers": list(self.servers), "tools": list(self.tools), "says": check.says, "seen": self.seen,
-            "page": check.page, "fix": check.fix,
+            "id": check.id,
+            "verdict": self.result.verdict,
+            "level": check.level,
+            "group": check.group,
+            "servers": list(self.servers),
+            "tools": list(self.tools),
+            "says": check.says,
+            "seen": self.seen,
+            "page": check.page,
+            "fix": check.fix,
             **({"hosts": {"apart": list(self.apart), "mixed": list(self.mixed)}} if self.apart or self.mixed else {}),
-        }  # fmt: skip
+        }
 
 
 def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:
     """The names by which an entry says whose server it is: its own, its package with scope, or its host."""
     if isinstance(target, HttpTarget):
         return name, urlsplit(target.url).hostname or ""
-    scopes = (word.partition("/")[0] for word in target.command[:MOST_WORDS] if word.startswith("@") and "/" in word)
+    scopes = (word.partition("/")[0] for word in target.command[:MAX_WORDS] if word.startswith("@") and "/" in word)
     return name, program_label(target.command), *scopes
 
 
@@ -123,14 +130,14 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
             continue
         message = journal.event(n).message
         result = message.get("result") if type(message) is dict else None
-        if type(result) is not dict or len(found) >= MOST:
+        if type(result) is not dict or len(found) >= MAX_COUNT:
             continue
         if method in _HANDSHAKES:
             found["", "its instructions"] = {"instructions": result.get("instructions")}
             continue
         member, kind = _LISTS[method]
         entries = result.get(member)
-        for listed in entries[:MOST] if type(entries) is list else ():
+        for listed in entries[:MAX_COUNT] if type(entries) is list else ():
             name = listed.get("name") if type(listed) is dict else None
             if type(name) is str:
                 found[kind, name] = listed
@@ -139,13 +146,13 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
     return Definitions(server, tools, texts, names_in(list(found.values())), prompts, entry)
 
 
-def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[AcrossFinding]:
+def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[CrossServerFinding]:
     """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
     # The same entry may stand in the files of two clients.
     different = list({each.server: each for each in servers}.values())
-    found: list[AcrossFinding] = []
+    found: list[CrossServerFinding] = []
     if OTHERS_TOOL in checks:
-        found += (finding for each in different for finding in islice(_orders(each, different), MOST_FINDINGS))
+        found += (finding for each in different for finding in islice(_orders(each, different), MAX_FINDINGS))
     if SAME_NAME in checks:
         found += _same_names([(each.server, each.tools) for each in different], "tool")
         found += _same_names([(each.server, each.prompts) for each in different], "prompt")
@@ -154,11 +161,11 @@ def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS
     return found
 
 
-def _imitations(server: Definitions) -> Iterator[AcrossFinding]:
+def _imitations(server: Definitions) -> Iterator[CrossServerFinding]:
     for name in dict.fromkeys(server.entry):
         known = imitated(name)
         if known:
-            yield AcrossFinding(
+            yield CrossServerFinding(
                 ACROSS.rows[IMITATES],
                 (server.server,),
                 (name,),
@@ -167,7 +174,7 @@ def _imitations(server: Definitions) -> Iterator[AcrossFinding]:
             return
 
 
-def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> Iterator[AcrossFinding]:
+def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> Iterator[CrossServerFinding]:
     pairs: dict[tuple[str, str, bool], list[tuple[str, str]]] = {}
     for one, name, other, its in shared_names(servers):
         if one != other:
@@ -180,7 +187,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
         ]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         many = f"{kind}s" if len(names) > 1 else f"a {kind}"
-        yield AcrossFinding(
+        yield CrossServerFinding(
             check._replace(level="info") if generic else check,
             (one, other),
             tuple(name for name, _ in names),
@@ -201,7 +208,7 @@ def _views() -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(apart), tuple(mixed)
 
 
-def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[AcrossFinding]:
+def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[CrossServerFinding]:
     """Orders in the texts of one server about tools that only others have: one for each tool."""
     foreign: dict[str, list[tuple[str, str]]] = {}
     mine = {same_name(name) for name in server.tools}
@@ -212,7 +219,7 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Acr
     told: set[tuple[str, str]] = set()
     for whose, definition in server.texts if foreign else ():
         for path, text, _ in texts_of(definition):
-            raw = text[:LONGEST]
+            raw = text[:MAX_LENGTH]
             for part in (raw, *(each.text for each in decoded(raw))):
                 for sentence in sentences(visible(part)):
                     for name in ordered_tools(sentence, server.own):
@@ -222,9 +229,9 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Acr
                                 yield _order(server.server, f"{whose}: {path}", place, sentence)
 
 
-def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> AcrossFinding:
+def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> CrossServerFinding:
     other, name = tool
-    return AcrossFinding(
+    return CrossServerFinding(
         ACROSS.rows[OTHERS_TOOL],
         (server, other),
         (name,),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 RULE = "pin"
 """The rule of the findings of this module."""
-MOST_NOTED = 20
+MAX_NOTED = 20
 """Changes that become findings of their own; one more finding gives the total."""
 
 
@@ -65,20 +65,22 @@ def _rank(change: Change) -> tuple[bool, int]:
 
 def note(journal: Journal, drift: Drift) -> None:
     """Write the changes into the recording: as findings on the lists, or on the response to the handshake."""
-    for change in drift.changes[:MOST_NOTED]:
+    for change in drift.changes[:MAX_NOTED]:
         n = _answer(journal, change.area)
         text = f"Since the server was pinned: {phrase(change)}."
         level = "must" if change.loud or change.severity == "breaking" else "should"
         journal.record_note(text, Finding(n, RULE, level, text))  # type: ignore[arg-type]
-    if len(drift.changes) > MOST_NOTED:
+    if len(drift.changes) > MAX_NOTED:
         text = f"{len(drift.changes):,} changes since the server was pinned."
         journal.record_note(text, Finding(0, RULE, "must", text))
 
 
 _METHODS = {
-    "tools": ("tools/list",), "resources": ("resources/list",), "templates": ("resources/templates/list",),
+    "tools": ("tools/list",),
+    "resources": ("resources/list",),
+    "templates": ("resources/templates/list",),
     "prompts": ("prompts/list",),
-}  # fmt: skip
+}
 
 
 def _answer(journal: Journal, area: str) -> int:

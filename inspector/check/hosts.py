@@ -23,7 +23,7 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 GROUP = "hosts"
-MOST = 5_000
+MAX_COUNT = 5_000
 """Tools of one server that are evaluated."""
 _SHOWN = 3
 """Tools named in one note."""
@@ -37,13 +37,19 @@ def host_checks(facts: Iterable[Fact]) -> dict[str, Check]:
     labels = host_facts().labels
     return {
         fact.id: Check(
-            fact.id, "info", revisions_of("r1+"), "passive", f"{labels[fact.host]}: {_first(fact.what)}",
+            fact.id,
+            "info",
+            revisions_of("r1+"),
+            "passive",
+            f"{labels[fact.host]}: {_first(fact.what)}",
             fact.remedy,
-            f"{fact.origin} ({_dated(fact)})", GROUP, once=True,
+            f"{fact.origin} ({_dated(fact)})",
+            GROUP,
+            once=True,
         )
         for fact in facts
         if criteria_of(fact)
-    }  # fmt: skip
+    }
 
 
 def host_results(
@@ -104,7 +110,7 @@ def _tools(journal: Journal, visit: Visited) -> tuple[Visited, dict[str, dict[st
         entries = result.get("tools")
         for entry in entries if type(entries) is list else ():
             name = entry.get("name") if type(entry) is dict else None
-            if type(name) is str and (name in tools or len(tools) < MOST):
+            if type(name) is str and (name in tools or len(tools) < MAX_COUNT):
                 tools[name], events[name] = entry, n
     return visit, tools, events
 

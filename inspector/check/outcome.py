@@ -61,10 +61,10 @@ def remark(text: str, *evidence: int) -> Outcome:
     return Outcome("remark", text, evidence)
 
 
-def skipped(why: str, more: str = "") -> Outcome:
-    """The check could not decide: `why` is a sentence, or a `Skip` with details in `more`."""
-    text = f"{why}: {more}" if more else str(why)
-    return Outcome("nothing", text, skip=why, more=more) if isinstance(why, Skip) else Outcome("nothing", text)
+def skipped(reason: str, more: str = "") -> Outcome:
+    """The check could not decide: `reason` is a sentence, or a `Skip` with details in `more`."""
+    text = f"{reason}: {more}" if more else str(reason)
+    return Outcome("nothing", text, skip=reason, more=more) if isinstance(reason, Skip) else Outcome("nothing", text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ _WORDS = {
 """Names of the kinds of observations in a sentence."""
 _MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
 _WORST = ("bad", "doubtful", "remark", "good", "nothing")
-MOST = 10
+MAX_COUNT = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
 """The check for findings whose rule has no check of its own."""
@@ -86,11 +86,16 @@ def record_outcomes(journal: Journal, results: Iterable[Result]) -> None:
     """Write into a recording what the probes found that are in it, as one event."""
     rows = [
         {
-            "id": result.check.id, "revision": result.visited.revision, "transport": result.visited.transport,
-            "seen": result.outcome.seen, "text": result.outcome.text, "evidence": list(result.outcome.evidence),
+            "id": result.check.id,
+            "revision": result.visited.revision,
+            "transport": result.visited.transport,
+            "seen": result.outcome.seen,
+            "text": result.outcome.text,
+            "evidence": list(result.outcome.evidence),
         }
-        for result in results if result.check.probe is not None and result.outcome.seen != "nothing"
-    ]  # fmt: skip
+        for result in results
+        if result.check.probe is not None and result.outcome.seen != "nothing"
+    ]
     if rows:
         journal.record_note(f"outcomes of {quantity(len(rows), 'check')}", outcomes=rows)
 
@@ -105,11 +110,11 @@ def _recorded(rows: Any) -> Iterator[tuple[tuple[Any, ...], Outcome]]:
         key = tuple(row.get(name) for name in ("id", "revision", "transport"))
         if make is not None and all(type(part) is str for part in key):
             text, numbers = row.get("text"), row.get("evidence")
-            evidence = [n for n in numbers[:MOST] if type(n) is int and n > 0] if type(numbers) is list else []
+            evidence = [n for n in numbers[:MAX_COUNT] if type(n) is int and n > 0] if type(numbers) is list else []
             yield key, make(text if type(text) is str else "", *evidence)
 
 
-class Evidence:
+class JudgedRecording:
     """Everything that a recording shows, judged once, event by event, as it grows."""
 
     def __init__(self, journal: Journal) -> None:
@@ -174,22 +179,23 @@ class Evidence:
                 found[key] = Visited(*key, part.first if known is None else known.first, part.last)
         return list(found.values())
 
-    def shown(self, visited: Visited, visits: Sequence[Visited]) -> Shown:
+    def shown(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
         """The part of the recording that belongs to one of several visits."""
-        found = Shown()
+        found = VisitEvents()
         for part in self._parts:
             if _visit_of(part, visits) is visited:
                 found.observations.counts.update(part.observations.counts)
                 for finding in part.findings:
                     found.findings.setdefault(COUNTS_AS.get(finding.rule, finding.rule), []).append(finding)
         found.outcomes = {
-            id: outcome for (id, revision, transport), outcome in self._outcomes.items()
+            id: outcome
+            for (id, revision, transport), outcome in self._outcomes.items()
             if (revision, transport) == (visited.revision, visited.transport)
-        }  # fmt: skip
+        }
         return found
 
 
-class Shown:
+class VisitEvents:
     """The events of one visit, from its recording."""
 
     def __init__(self) -> None:
@@ -230,7 +236,7 @@ class Shown:
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:
     """The results of checks over a whole recording, as for one visit."""
-    evidence = Evidence(journal)
+    evidence = JudgedRecording(journal)
     evidence.look()
     shown = evidence.shown(visited, (visited,))
     yield from (Result(check, visited, shown.outcome(check)) for check in checks)
@@ -266,7 +272,7 @@ def _nothing(observation: str) -> str:
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
     more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""
-    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MOST]
+    evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_COUNT]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad
     return make(f"{worst.message}{more}", *evidence)

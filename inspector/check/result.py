@@ -13,9 +13,15 @@ Verdict = Literal["pass", "fail", "warn", "note", "skip"]
 VERDICTS: tuple[Verdict, ...] = ("fail", "warn", "note", "skip", "pass")
 """Worst first."""
 _OF_A_FAULT: dict[CheckLevel, Verdict] = {
-    "must": "fail", "type": "fail", "should": "warn", "robust": "warn", "lint": "warn", "security": "warn",
-    "quality": "warn", "info": "note",
-}  # fmt: skip
+    "must": "fail",
+    "type": "fail",
+    "should": "warn",
+    "robust": "warn",
+    "lint": "warn",
+    "security": "warn",
+    "quality": "warn",
+    "info": "note",
+}
 
 
 class SdkOrigin(NamedTuple):
@@ -52,11 +58,20 @@ class Result:
         """For `--json` and the other reports."""
         check = self.check
         return {
-            "id": check.id, "verdict": self.verdict, "level": check.level, "group": check.group, "mode": check.mode,
-            "revision": self.visited.revision, "transport": self.visited.transport, "says": check.says,
-            "seen": self.outcome.text, "evidence": list(self.outcome.evidence),
-            "page": check.page, "fix": check.fix, "seconds": round(self.seconds, 4),
+            "id": check.id,
+            "verdict": self.verdict,
+            "level": check.level,
+            "group": check.group,
+            "mode": check.mode,
+            "revision": self.visited.revision,
+            "transport": self.visited.transport,
+            "says": check.says,
+            "seen": self.outcome.text,
+            "evidence": list(self.outcome.evidence),
+            "page": check.page,
+            "fix": check.fix,
+            "seconds": round(self.seconds, 4),
             "origin": "sdk" if self.origin is not None else "server",
             "sdk": self.origin.sdk if self.origin is not None else None,
             "option": (self.origin.option or None) if self.origin is not None else None,
-        }  # fmt: skip
+        }

@@ -21,7 +21,7 @@ from functools import cache
 from inspector.check.check_table import Check, Probe, TransportName
 from inspector.check.hosts import host_checks, host_results
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
-from inspector.check.passive import Evidence, record_outcomes
+from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.visit.raw_connection import StartupTime
@@ -43,9 +43,9 @@ from inspector.protocol.extensions import EVENTS
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
 from inspector.transports.http_url import parse_url
 
-MOST_DEATHS = 5
+MAX_DEATHS = 5
 """Restarts of the server in one visit."""
-MOST_BESIDE = 4
+MAX_BESIDE = 4
 """Groups of checks that run beside each other, each with one or two processes of the server."""
 _JUDGED_AT_ONCE = 4
 """Events that are judged before other tasks get their turn."""
@@ -59,7 +59,7 @@ _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CheckSelection:
     """The selection of checks."""
 
     revisions: tuple[str, ...] = REVISIONS
@@ -152,7 +152,7 @@ class Runner:
         target: StdioTarget | HttpTarget,
         journal: Journal,
         options: Options,
-        wanted: Wanted,
+        wanted: CheckSelection,
         *,
         told: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
@@ -176,13 +176,13 @@ class Runner:
         self._once: set[str] = set()
         self._found_silent = False
         """A request never got a response: one occurrence is enough, so the run does not wait again."""
-        self._evidence = Evidence(journal)
+        self._evidence = JudgedRecording(journal)
         self._pace = StartupTime()
         self.alone = False
         """Whether the server allows only one connection at a time."""
         self._ranks: list[tuple[int, ...]] = []
         """The place of each result in the order of the plan. Ascending."""
-        self._places = asyncio.Semaphore(MOST_BESIDE)
+        self._places = asyncio.Semaphore(MAX_BESIDE)
         self._in_session = asyncio.Lock()
         """Held while a shared session is open: the recording has one at a time."""
 
@@ -241,9 +241,16 @@ class Runner:
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
         visit = Visit(
-            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect, self._pace,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            visited,
+            self.wanted.limits,
+            self.wanted.allowed,
+            session,
+            self._connect,
+            self._pace,
+        )
         visit.shared.tried = True  # No other revision can do better.
         try:
             for check in checks().values():
@@ -263,7 +270,7 @@ class Runner:
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
-            await self._offer(missing, found, MOST_BESIDE if self._overlaps(transport) else 1)
+            await self._offer(missing, found, MAX_BESIDE if self._overlaps(transport) else 1)
 
         mine = [check for check in checks().values() if self.wanted.takes(check) and transport in check.transports]
         if any(check.surveys for check in mine):
@@ -281,9 +288,16 @@ class Runner:
 
     async def _offer(self, revisions: Sequence[str], found: RevisionSurvey, at_once: int) -> None:
         await survey(
-            self.target, self.journal, self.options, self.wanted.limits, revisions, found, connect=self._connect,
-            pace=self._pace, at_once=at_once,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            self.wanted.limits,
+            revisions,
+            found,
+            connect=self._connect,
+            pace=self._pace,
+            at_once=at_once,
+        )
 
     async def _survey_again(self, found: RevisionSurvey) -> None:
         """Offer again, one by one, the revisions that got no response while other connections were open.
@@ -349,9 +363,16 @@ class Runner:
     def _begin(self, visited: Visited, found: RevisionSurvey) -> _OpenVisit:
         session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
         visit = Visit(
-            self.target, self.journal, self.options, visited, self.wanted.limits, self.wanted.allowed, session,
-            self._connect, self._pace,
-        )  # fmt: skip
+            self.target,
+            self.journal,
+            self.options,
+            visited,
+            self.wanted.limits,
+            self.wanted.allowed,
+            session,
+            self._connect,
+            self._pace,
+        )
         visit.spoken = found.spoken
         visit.found_silent = self._found_silent
         visit.remembered["survey"] = found
@@ -485,8 +506,8 @@ class Runner:
         """Read a list. If it times out, request it once more; `settle` finds out whether the response ever comes."""
         await visit.session.load(name)
         if isinstance(visit.session.catalog[name].error, RequestTimeout):
-            asked = await visit.ask(KINDS[name].method, {})
-            if asked.ok:
+            response = await visit.request(KINDS[name].method, {})
+            if response.ok:
                 await visit.session.load(name)
 
     async def _one(self, visit: Visit, check: Check) -> None:
@@ -499,16 +520,16 @@ class Runner:
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
 
     async def _outcome(self, visit: Visit, check: Check) -> Outcome:
-        why = self.wanted.refuses(check)
-        if visit.shared.problem and not why:
+        reason = self.wanted.refuses(check)
+        if visit.shared.problem and not reason:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
-        why = why or self._gone
-        if not why and time.monotonic() > self._until:
-            why = f"the run reached its limit of {self.wanted.limits.run:g} s"
-        if not why and not check.apart and visit.session.phase != "ready":
-            why = await self._revive(visit)
-        if why or check.probe is None:
-            return skipped(why)
+        reason = reason or self._gone
+        if not reason and time.monotonic() > self._until:
+            reason = f"the run reached its limit of {self.wanted.limits.run:g} s"
+        if not reason and not check.apart and visit.session.phase != "ready":
+            reason = await self._revive(visit)
+        if reason or check.probe is None:
+            return skipped(reason)
         before = len(self.journal)
         try:
             outcome = await self._probed(visit, check, check.probe)
@@ -529,13 +550,13 @@ class Runner:
             if outcome.seen in ("nothing", "good"):
                 outcome = bad(f"The server exited during this check: {said}", before + 1)
         elif outcome.seen not in ("good", "remark") or self._failed_since(before):
-            why = await self._refusing(visit, check)
-            if why:
+            reason = await self._refusing(visit, check)
+            if reason:
                 self._gone = f"the server stopped accepting connections after {check.id} ({visit.visited.name})"
                 self.run.deaths.append(
-                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {why}"
+                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {reason}"
                 )
-                outcome = doubtful(f"After this check the server stopped accepting connections: {why}", before + 1)
+                outcome = doubtful(f"After this check the server stopped accepting connections: {reason}", before + 1)
         return outcome
 
     async def _probed(self, visit: Visit, check: Check, probe: Probe) -> Outcome:
@@ -611,12 +632,12 @@ class Runner:
         if not check.apart and await visit.is_served():
             return ""
         try:
-            async with visit.fresh() as link:
-                first = await link.ask("server/discover", {}) if visit.modern else link.opened
-                why = first.why if first is not None else ""
+            async with visit.new_connection() as link:
+                first = await link.request("server/discover", {}) if visit.modern else link.opened
+                reason = first.reason if first is not None else ""
         except ConnectionProblem as error:
             return error.message
-        return why if why or check.apart else await self._revive(visit)
+        return reason if reason or check.apart else await self._revive(visit)
 
     async def _takes_connections(self, target: HttpTarget) -> bool:
         """Existing connections may still work when the server accepts no new ones."""
@@ -634,8 +655,8 @@ class Runner:
     async def _revive(self, visit: Visit) -> str:
         """Restart a crashed server. Returns why that failed, or an empty text."""
         deaths = visit.remembered["deaths"] = visit.remembered.get("deaths", 0) + 1
-        if deaths > MOST_DEATHS:
-            return f"the server exited {MOST_DEATHS} times"
+        if deaths > MAX_DEATHS:
+            return f"the server exited {MAX_DEATHS} times"
         try:
             async with asyncio.timeout(_ALIVE_SECONDS):
                 await visit.session.reopen()
@@ -689,10 +710,10 @@ def renewed(run: Run, again: Run) -> Run:
     return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 
-def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
+def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
     """The run that a finished recording contains, for its revisions."""
     run = Run(name)
-    evidence = Evidence(journal)
+    evidence = JudgedRecording(journal)
     evidence.look()
     run.visits = evidence.visits()
     for visited in run.visits:
@@ -709,7 +730,9 @@ def of_recording(journal: Journal, name: str, wanted: Wanted) -> Run:
     return run
 
 
-def planned(wanted: Wanted, transports: Sequence[TransportName], revisions: Sequence[str]) -> list[tuple[Check, str]]:
+def planned(
+    wanted: CheckSelection, transports: Sequence[TransportName], revisions: Sequence[str]
+) -> list[tuple[Check, str]]:
     """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
     for check in checks().values():

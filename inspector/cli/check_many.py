@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
-    from inspector.check.cross_server import AcrossFinding, KnownFindings
+    from inspector.check.cross_server import CrossServerFinding, KnownFindings
     from inspector.check.reports.policy import Policy, Ruling
     from inspector.check.reports.summary import Report
     from inspector.check.result import Verdict
@@ -30,13 +30,13 @@ class ServerCheck(NamedTuple):
     error: InspectorError | None = None
 
 
-class Across(NamedTuple):
+class CrossServerFindings(NamedTuple):
     """The findings about two servers, and the effect of each on the run."""
 
-    found: Sequence[tuple[AcrossFinding, Ruling]] = ()
+    found: Sequence[tuple[CrossServerFinding, Ruling]] = ()
 
     @classmethod
-    def of(cls, findings: Sequence[AcrossFinding], policy: Policy, known: KnownFindings) -> Across:
+    def of(cls, findings: Sequence[CrossServerFinding], policy: Policy, known: KnownFindings) -> CrossServerFindings:
         """The findings under a policy; `known` has those of the baseline."""
         return cls([(finding, finding.ruling(policy, known)) for finding in findings])
 
@@ -45,7 +45,7 @@ class Across(NamedTuple):
         return [{**each.as_json(), "ruling": ruling} for each, ruling in self.found if server in each.servers]
 
 
-_NONE = Across()
+_NONE = CrossServerFindings()
 
 
 def entries(config: Path | None, words: Sequence[str] = ()) -> list[ServerEntry]:
@@ -83,7 +83,7 @@ async def check_all(
     return [task.result() for task in tasks]
 
 
-def exit_code(checked: Sequence[ServerCheck], across: Across = _NONE) -> int:
+def exit_code(checked: Sequence[ServerCheck], across: CrossServerFindings = _NONE) -> int:
     """The worst exit code: faults (5) rank before connection errors."""
     codes = [one.error.exit_code for one in checked if one.error is not None]
     codes += [one.report.exit_code for one in checked if one.report is not None]
@@ -91,7 +91,7 @@ def exit_code(checked: Sequence[ServerCheck], across: Across = _NONE) -> int:
     return max(codes, default=0)
 
 
-def as_json(checked: Sequence[ServerCheck], across: Across = _NONE) -> list[dict[str, Any]]:
+def as_json(checked: Sequence[ServerCheck], across: CrossServerFindings = _NONE) -> list[dict[str, Any]]:
     """A report for each server, with its name; `across` has the findings about it and another server."""
     return [
         {"server": one.name, **one.report.as_json(), "across": across.as_json(one.name)}
@@ -105,20 +105,27 @@ def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
     """Both tables, then the servers that could not be checked, with reasons."""
     reports = [(one.name, one.report) for one in checked if one.report is not None]
     areas = sorted({area for _, report in reports for area in report.areas})
-    out.table([
-        ("server", "score", *areas),
-        *(
-            (out.safe(name, _NAME), _score(report), *(_cell(report.areas.get(area, {})) for area in areas))
-            for name, report in reports
-        ),
-    ])  # fmt: skip
+    out.table(
+        [
+            ("server", "score", *areas),
+            *(
+                (out.safe(name, _NAME), _score(report), *(_cell(report.areas.get(area, {})) for area in areas))
+                for name, report in reports
+            ),
+        ]
+    )
     revisions = sorted({visited.revision for _, report in reports for visited in report.run.visits})
     if revisions:
         out.line()
-        out.table([
-            ("server", *revisions),
-            *((out.safe(name, _NAME), *(_at(report, revision) for revision in revisions)) for name, report in reports),
-        ])  # fmt: skip
+        out.table(
+            [
+                ("server", *revisions),
+                *(
+                    (out.safe(name, _NAME), *(_at(report, revision) for revision in revisions))
+                    for name, report in reports
+                ),
+            ]
+        )
     for one in checked:
         problem = one.error.message if one.error is not None else one.report.run.problem if one.report else ""
         invocation = problem or (one.report.summary if one.report is not None else "")
@@ -126,11 +133,11 @@ def tables(out: Output, checked: Sequence[ServerCheck]) -> None:
     out.note("fail/warn/pass of the checks in each area; - if no check could decide")
 
 
-def between(out: Output, across: Across) -> None:
+def between(out: Output, across: CrossServerFindings) -> None:
     """The findings about two servers, with the rule and a fix."""
-    from inspector.cli.check_report import Painter
+    from inspector.cli.check_report import VerdictColours
 
-    paint = Painter(out)
+    paint = VerdictColours(out)
     if across.found:
         out.line()
     for finding, ruling in across.found:

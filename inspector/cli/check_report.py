@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _COLOURS: dict[str, str] = {"fail": "31", "warn": "33", "note": "36", "skip": "2", "pass": "32"}
 _SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "–", "pass": "✓"}
 _ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
-MOST_VISITS = 3
+MAX_VISITS = 3
 """Visits of one check that are listed individually."""
 
 
-class Painter:
+class VerdictColours:
     """Colours on a terminal that supports them (NO_COLOR, see no-color.org)."""
 
     def __init__(self, out: Output) -> None:
@@ -40,7 +40,7 @@ class Painter:
 
 def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     """The whole report. `verbose` lists passed and skipped checks too."""
-    paint = Painter(out)
+    paint = VerdictColours(out)
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
             yield from _checked(out, paint, report, checked, brief=checked.verdict in ("pass", "skip"))
@@ -75,7 +75,9 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     yield out.safe(report.summary, 500)
 
 
-def _checked(out: Output, paint: Painter, report: Report, checked: CheckSummary, *, brief: bool) -> Iterator[str]:
+def _checked(
+    out: Output, paint: VerdictColours, report: Report, checked: CheckSummary, *, brief: bool
+) -> Iterator[str]:
     check = checked.check
     yield f"{paint.sign(checked.verdict)} {check.id:9} {check.says}"
     if brief:
@@ -86,11 +88,11 @@ def _checked(out: Output, paint: Painter, report: Report, checked: CheckSummary,
     shown: dict[str, list[str]] = {}
     for result in checked.telling:
         shown.setdefault(result.outcome.text, []).append(_where(result.visited, result.outcome.evidence))
-    for seen, places in list(shown.items())[:MOST_VISITS]:
+    for seen, places in list(shown.items())[:MAX_VISITS]:
         yield f"    {out.safe(seen, 500)}"
-        yield f"      {', '.join(places[:MOST_VISITS])}{f' and {len(places) - MOST_VISITS} more' * (len(places) > 3)}"
-    if len(shown) > MOST_VISITS:
-        yield f"    and {len(shown) - MOST_VISITS} more, see --json"
+        yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
+    if len(shown) > MAX_VISITS:
+        yield f"    and {len(shown) - MAX_VISITS} more, see --json"
     if checked.verdict != "note":
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
@@ -105,7 +107,7 @@ def _where(visited: Visited, evidence: tuple[int, ...]) -> str:
     return f"{visited.name} ({events})" if events else visited.name
 
 
-def _areas(report: Report, paint: Painter) -> Iterator[str]:
+def _areas(report: Report, paint: VerdictColours) -> Iterator[str]:
     """A line for each group of checks."""
     areas = report.areas
     width = max(map(len, areas), default=0)
@@ -119,14 +121,14 @@ def _areas(report: Report, paint: Painter) -> Iterator[str]:
 
 def plan(rows: list[tuple[Check, str]]) -> Iterator[str]:
     """The plan: the checks that would run, and the others with reasons."""
-    done = [check for check, why in rows if not why]
+    done = [check for check, reason in rows if not reason]
     yield f"{len(done)} checks would run:"
     for check in done:
         alone = ", on its own connection" if check.apart else ""
         how = {"passive": "reads messages", "active": f"asks{alone}", "tool": "calls tools"}.get(check.mode, check.mode)
         yield f"  {check.id:9} {how:38} {check.says}"
-    left = [(check, why) for check, why in rows if why]
+    left = [(check, reason) for check, reason in rows if reason]
     if left:
         yield f"{len(left)} would be skipped:"
-        for check, why in left:
-            yield f"  {check.id:9} {why}"
+        for check, reason in left:
+            yield f"  {check.id:9} {reason}"

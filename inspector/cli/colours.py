@@ -11,7 +11,7 @@ Colour = Literal["red", "green", "yellow", "bold", "faint"]
 _CODES: dict[Colour, str] = {"red": "31", "green": "32", "yellow": "33", "bold": "1", "faint": "2"}
 
 
-class Paint:
+class Colours:
     """Paints safe text, or returns it unchanged."""
 
     def __init__(self, on: bool | None = None) -> None:

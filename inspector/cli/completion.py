@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PLAIN_NAME = re.compile(r"@[\w.:/+-]+")
 """Names that need no quoting in a shell. A config file of a directory is untrusted: other names are not offered."""
-_MOST_NAMES = 200
+_MAX_NAMES = 200
 
 
 def script(shell: str) -> str:
@@ -108,7 +108,7 @@ def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem
         for entry in found.entries
         if entry.reference.startswith(incomplete) and _PLAIN_NAME.fullmatch(entry.reference)
     ]
-    return named[:_MOST_NAMES]
+    return named[:_MAX_NAMES]
 
 
 def _files(incomplete: str) -> list[CompletionItem[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from inspector.hosts import host_facts
 from inspector.text import cell_len, count, quantity, signs
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 NAME = 64
 """Characters shown of a name."""
-MOST = 20
+MAX_COUNT = 20
 """Lines of one section; `--json` has all."""
 _GAP = "  "
 
 
 def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int | None = None) -> Iterator[str]:
     """The whole report."""
-    paint = Paint()
+    paint = Colours()
     cost = report.cost
     about = f"about {count(cost.tokens)} tokens" if cost.counter.is_estimate else quantity(cost.tokens, "token")
     yield paint(
@@ -36,8 +36,8 @@ def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int 
         "bold",
     )
     if cost.counter.is_estimate:
-        most = -(-cost.characters // 3)
-        yield f"Tokens are an estimate: characters / 4. Models may need up to characters / 3, {count(most)} tokens."
+        limit = -(-cost.characters // 3)
+        yield f"Tokens are an estimate: characters / 4. Models may need up to characters / 3, {count(limit)} tokens."
     else:
         yield f"Tokens of {out.safe(cost.counter.method, 40)}."
     if budget is not None:
@@ -59,7 +59,7 @@ def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int 
 
 def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
     """The exact text of one tool, part by part."""
-    paint = Paint()
+    paint = Colours()
     for part, value in (("name", tool.name), ("description", tool.description), ("input schema", tool.schema)):
         yield paint(f"{part}: {quantity(len(value), 'character')}", "bold")
         yield from (out.safe(line) for line in value.split("\n"))
@@ -67,7 +67,7 @@ def tool_text(out: Output, tool: ToolCost, *, estimated: bool) -> Iterator[str]:
     about = "about " if estimated else ""
     yield f"total: {quantity(tool.characters, 'character')}, {about}{quantity(tool.tokens, 'token')}"
     if tool.not_included:
-        yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MOST])}"
+        yield f"not included: {', '.join(out.safe(name, 40) for name in tool.not_included[:MAX_COUNT])}"
 
 
 def names_text(out: Output, names: dict[str, str]) -> Iterator[str]:
@@ -94,18 +94,29 @@ def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
     rows = [("tool", "name", "description", "schema", "characters", "tokens", "share")]
     rows += [
         (
-            out.safe(tool.name, NAME) or "(unnamed)", count(len(tool.name)), count(len(tool.description)),
+            out.safe(tool.name, NAME) or "(unnamed)",
+            count(len(tool.name)),
+            count(len(tool.description)),
             count(len(tool.schema)),
-            count(tool.characters), f"{about}{count(tool.tokens)}", f"{cost.share(tool):.1%}",
+            count(tool.characters),
+            f"{about}{count(tool.tokens)}",
+            f"{cost.share(tool):.1%}",
         )
         for tool in cost.sorted(sort)
-    ]  # fmt: skip
+    ]
     if cost.instructions:
         size = len(cost.instructions)
-        rows.append((
-            "instructions", "", "", "", count(size), f"{about}{count(cost.instruction_tokens)}",
-            f"{size / cost.characters:.1%}",
-        ))  # fmt: skip
+        rows.append(
+            (
+                "instructions",
+                "",
+                "",
+                "",
+                count(size),
+                f"{about}{count(cost.instruction_tokens)}",
+                f"{size / cost.characters:.1%}",
+            )
+        )
     return columns(rows)
 
 
@@ -125,11 +136,11 @@ def _parts(cost: ServerCost) -> Iterator[str]:
         )
 
 
-def _listed(names: list[str], most: int = 6) -> str:
+def _listed(names: list[str], limit: int = 6) -> str:
     from inspector.text import safe
 
-    shown = ", ".join(safe(name, 40) for name in names[:most])
-    return f"{shown} and {len(names) - most:,} more" if len(names) > most else shown
+    shown = ", ".join(safe(name, 40) for name in names[:limit])
+    return f"{shown} and {len(names) - limit:,} more" if len(names) > limit else shown
 
 
 def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
@@ -138,7 +149,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
         yield ""
         least = "at least " if any(saving.is_least for saving in report.savings) else ""
         yield f"$defs would save {least}{quantity(total, 'character')}:"
-        for saving in report.savings[:MOST]:
+        for saving in report.savings[:MAX_COUNT]:
             yield (
                 f"  {out.safe(saving.tool, NAME)}  {count(saving.characters)}: {out.safe(saving.largest, 120)} "
                 f"occurs {quantity(saving.times, 'time')}"
@@ -147,7 +158,7 @@ def _sharing(out: Output, report: ContextReport) -> Iterator[str]:
     if report.repeated:
         yield ""
         yield "The same text stands in several tools:"
-        for each in report.repeated[:MOST]:
+        for each in report.repeated[:MAX_COUNT]:
             yield f"  {each.what}, {quantity(each.characters, 'character')}: {_listed(list(each.tools))}"
 
 
@@ -157,7 +168,7 @@ def _growth(out: Output, found: CostGrowth) -> Iterator[str]:
         f"(before: {quantity(found.before, 'token')})"
     )
     rows = []
-    for tool in found.tools[:MOST]:
+    for tool in found.tools[:MAX_COUNT]:
         sign = "+" if tool.before is None else "-" if tool.after is None else "~"
         rows.append((f"  {sign} {out.safe(tool.name, NAME)}", f"{tool.characters:+,}", f"{tool.tokens:+,} tokens"))
     yield from columns(rows)
@@ -171,7 +182,7 @@ def _results(out: Output, report: ContextReport) -> Iterator[str]:
     yield "Largest result of each tool, in characters:"
     rows = [("  tool", "content", "structuredContent")]
     found = sorted(report.results.items(), key=lambda item: -(item[1].content + (item[1].structured or 0)))
-    for tool, each in found[:MOST]:
+    for tool, each in found[:MAX_COUNT]:
         structured = "" if each.structured is None else count(each.structured)
         rows.append((f"  {out.safe(tool, NAME)}", count(each.content), structured))
     yield from columns(rows)
@@ -179,11 +190,11 @@ def _results(out: Output, report: ContextReport) -> Iterator[str]:
 
 
 def _rest(number: int) -> Iterator[str]:
-    if number > MOST:
-        yield f"  and {number - MOST:,} more; --json lists all"
+    if number > MAX_COUNT:
+        yield f"  and {number - MAX_COUNT:,} more; --json lists all"
 
 
-def _hosts(out: Output, paint: Paint, report: ContextReport) -> Iterator[str]:
+def _hosts(out: Output, paint: Colours, report: ContextReport) -> Iterator[str]:
     if not report.notes:
         return
     facts = host_facts()
@@ -194,11 +205,13 @@ def _hosts(out: Output, paint: Paint, report: ContextReport) -> Iterator[str]:
         rows = [("  host", "parts that reach the model", "at the start", "all tools")]
         rows += [
             (
-                f"  {facts.labels[load.host]}", ", ".join(load.parts), f"~{count(load.at_start_tokens)}",
+                f"  {facts.labels[load.host]}",
+                ", ".join(load.parts),
+                f"~{count(load.at_start_tokens)}",
                 f"~{count(load.tokens)}",
             )
             for load in report.loads
-        ]  # fmt: skip
+        ]
         yield from columns(rows, left=2)
         yield ""
     faults = report.faults
@@ -215,7 +228,7 @@ def _order(note: HostNote) -> tuple[int, str, str]:
     return note.fact.severity, note.fact.host, note.fact.id
 
 
-def _limit(out: Output, paint: Paint, notes: list[HostNote], today: datetime.date) -> Iterator[str]:
+def _limit(out: Output, paint: Colours, notes: list[HostNote], today: datetime.date) -> Iterator[str]:
     fact = notes[0].fact
     scope = " (the whole request)" if fact.fails_request else ""
     age = fact.age(today)

@@ -25,7 +25,7 @@ DIFFERENT = 20
 ERAS: tuple[Era, ...] = ("legacy", "modern")
 
 
-class Spoken:
+class EraOutcome:
     """The server in one era: its self-description and list sizes, or the error."""
 
     def __init__(self, era: Era) -> None:
@@ -80,9 +80,9 @@ def run(invocation: Invocation, target: Target) -> int:
             raise UsageError(
                 f"--{name} works with one session, and --era both opens two.", hint="Open each era separately."
             )
-    found: list[Spoken] = []
+    found: list[EraOutcome] = []
     for era in ERAS:
-        spoken = Spoken(era)
+        spoken = EraOutcome(era)
         code = _open(invocation, target, spoken)
         if code >= INTERRUPTED:
             return code
@@ -107,7 +107,7 @@ def run(invocation: Invocation, target: Target) -> int:
     return 0
 
 
-def _open(invocation: Invocation, target: Target, spoken: Spoken) -> int:
+def _open(invocation: Invocation, target: Target, spoken: EraOutcome) -> int:
     from inspector.cli import headless
 
     out = _Keeps(quiet=invocation.quiet)
@@ -131,13 +131,13 @@ def _fail(out: Output, legacy: InspectorError, modern: InspectorError) -> None:
         out.error(error)
 
 
-def _tell_errors(out: Output, spoken: Spoken) -> None:
+def _tell_errors(out: Output, spoken: EraOutcome) -> None:
     errors = [spoken.error] if spoken.error is not None else list(spoken.failed.values())
     for error in errors:
         out.lines(("", f"{spoken.era} era: {out.safe(error.message, 1000)}"))
 
 
-def _differences(legacy: Spoken, modern: Spoken) -> list[SurfaceChange]:
+def _differences(legacy: EraOutcome, modern: EraOutcome) -> list[SurfaceChange]:
     """The differences between the lists of the eras."""
     if legacy.error is not None or modern.error is not None:
         return []
@@ -146,10 +146,10 @@ def _differences(legacy: Spoken, modern: Spoken) -> list[SurfaceChange]:
     return compare(legacy.surface, modern.surface)
 
 
-def _rows(out: Output, *found: Spoken) -> Iterator[tuple[str, ...]]:
+def _rows(out: Output, *found: EraOutcome) -> Iterator[tuple[str, ...]]:
     """A row for each fact, a column for each era."""
 
-    def row(label: str, fact: Callable[[Spoken], str]) -> tuple[str, ...]:
+    def row(label: str, fact: Callable[[EraOutcome], str]) -> tuple[str, ...]:
         return (label, *("-" if spoken.error is not None else fact(spoken) or "-" for spoken in found))
 
     yield ("era", *(spoken.era for spoken in found))
@@ -164,7 +164,7 @@ def _rows(out: Output, *found: Spoken) -> Iterator[tuple[str, ...]]:
     yield row("instructions", lambda spoken: _lines_of(spoken.server.instructions))
 
 
-def _offered(out: Output, name: str, spoken: Spoken) -> str:
+def _offered(out: Output, name: str, spoken: EraOutcome) -> str:
     """A capability in one cell: the number of list entries, and the declared parts."""
     value = spoken.server.capabilities.get(name)
     if value is None:

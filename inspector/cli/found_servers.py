@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = 200
 TEXT = 2000
-MOST_SHOWN = 100
+MAX_SHOWN = 100
 """Servers that are printed for a person."""
 
 
@@ -42,15 +42,19 @@ def search(invocation: Invocation) -> int:
     if out.json:
         out.document({"servers": [server.as_json() for server in found], "refused": listing.refused})
     else:
-        shown = found[:MOST_SHOWN]
-        out.table([
-            (
-                out.safe(server.name, NAME), out.safe(server.version, 40), _state(out, server),
-                out.safe(", ".join(dict.fromkeys(choice.kind for choice in server.choices)), 60),
-                out.safe(server.description, TEXT),
-            )
-            for server in shown
-        ])  # fmt: skip
+        shown = found[:MAX_SHOWN]
+        out.table(
+            [
+                (
+                    out.safe(server.name, NAME),
+                    out.safe(server.version, 40),
+                    _state(out, server),
+                    out.safe(", ".join(dict.fromkeys(choice.kind for choice in server.choices)), 60),
+                    out.safe(server.description, TEXT),
+                )
+                for server in shown
+            ]
+        )
         if len(found) > len(shown):
             out.note(f"note: {len(found) - len(shown):,} more servers fit.")
         if not found:
@@ -144,20 +148,28 @@ def _checked(url: str) -> str:
         raise UsageError(f"“{url[:200]}” is not an address: {error}.") from None
 
 
+MOST_PROBLEMS = 5
+"""Problems of a catalog that are printed."""
+
+
 def cards(invocation: Invocation) -> int:
     """Fetch and print the cards of a domain or a server that the user names."""
     out = Output.of(invocation)
     url = str(invocation.option("card"))
     url = _checked(url if "://" in url else f"https://{url}")
     found = asyncio.run(_discovered(url))
+    problems = found.catalog.problems if found.catalog is not None else ()
     if out.json:
-        out.document({
-            "looked": [{"url": answer.url, "answer": answer.shown} for answer in found.looked],
-            "cards": [
-                {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
-            ],
-            "notes": found.notes,
-        })  # fmt: skip
+        out.document(
+            {
+                "looked": [{"url": answer.url, "answer": answer.shown} for answer in found.looked],
+                "cards": [
+                    {"url": card.url, "card": card.card, "problems": _card_problems(card)} for card in found.cards
+                ],
+                "catalog_problems": [problem.text for problem in problems],
+                "notes": found.notes,
+            }
+        )
         return 0 if found.cards else 4
     for card in found.cards:
         _print_card(out, card)
@@ -165,6 +177,11 @@ def cards(invocation: Invocation) -> int:
         out.line(f"{out.safe(answer.url, NAME)}: {out.safe(answer.shown, 500)}")
     for note in found.notes:
         out.note(f"note: {out.safe(note, 500)}")
+    # The last one may be about the number of entries.
+    for problem in (*problems[:MOST_PROBLEMS], *problems[MOST_PROBLEMS:][-1:]):
+        out.note(f"note: catalog: {out.safe(problem.text, 500)}")
+    if len(problems) > MOST_PROBLEMS + 1:
+        out.note(f"note: catalog: {len(problems) - MOST_PROBLEMS - 1:,} more problems; --json has all")
     if not found.cards:
         out.note("No server card was found.")
     return 0 if found.cards else 4

@@ -159,9 +159,9 @@ async def _work(session: Session, out: Output, work: Work, watcher: Watcher | No
     if watch.precedes_results:
         out.before_result = watch.settle
     if asks:
-        from inspector.cli.server_questions import Asker
+        from inspector.cli.server_questions import QuestionPrompts
 
-        watch.asker = Asker(session, out, watch.hold)
+        watch.asker = QuestionPrompts(session, out, watch.hold)
     try:
         await session.open()
         return await work(session, out)

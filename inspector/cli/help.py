@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WIDEST = 100
 FEW = 10
 """A verb with at most this many options shows all of them."""
-LONGEST_SUMMARY = 62
+MAX_SUMMARY = 62
 """Characters of the options that one line names."""
 
 _ABOUT = (
@@ -156,7 +156,7 @@ def _named(options: Sequence[Option]) -> str:
     for n, option in enumerate(options):
         more = f"{text}, {option.flags[-1]}" if text else option.flags[-1]
         left = len(options) - n - 1
-        if len(more) + (len(f" and {left} more") if left else 0) > LONGEST_SUMMARY:
+        if len(more) + (len(f" and {left} more") if left else 0) > MAX_SUMMARY:
             return f"{text} and {left + 1} more"
         text = more
     return text

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from inspector.apps.definitions import tool_app
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from inspector.cli.output import PIPED, Output
 from inspector.protocol import views
 
@@ -42,7 +42,7 @@ def tool_lines(out: Output, raw: Any, *, schemas: bool = False) -> Iterator[str]
     tool = views.Tool(raw)
     head, paren, rest = signature(tool).partition("(")
     first, *more = out.wrapped(f"{head}{paren}{rest}") or [""]
-    yield Paint()(head, "bold") + first[len(head) :] if first.startswith(head) else first
+    yield Colours()(head, "bold") + first[len(head) :] if first.startswith(head) else first
     yield from (f"    {line}" for line in more)
     text = _marked(tool)
     if schemas:
@@ -114,5 +114,8 @@ def _line(out: Output, text: str) -> str:
 
 
 ROWS: dict[str, Callable[[Output, Any], tuple[str, ...]]] = {
-    "tools": _tool, "resources": _resource, "templates": _template, "prompts": _prompt,
-}  # fmt: skip
+    "tools": _tool,
+    "resources": _resource,
+    "templates": _template,
+    "prompts": _prompt,
+}

@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import Shape
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
-    from inspector.cli.server_questions import Asker
+    from inspector.cli.server_questions import QuestionPrompts
     from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
 
@@ -59,7 +59,7 @@ class Watch:
         self._strays = 0
         self._drawn = ""
         self._held = False
-        self.asker: Asker | None = None
+        self.asker: QuestionPrompts | None = None
         """Shows requests of the server to the user, with --ask."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -192,15 +192,15 @@ class Watch:
         if self._strays > STRAYS:
             return ["note: The recording has more unusable messages."]
         if event.kind is Kind.INVALID:
-            why = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
+            reason = f"is not JSON: {self._out.safe(event.fields.get('why'), 200)}"
         elif event.shape is Shape.NONE:
-            why = "is JSON, but not a JSON-RPC message"
+            reason = "is JSON, but not a JSON-RPC message"
         else:
             from inspector.protocol.jsonrpc import excerpt
 
             id = self._out.safe(excerpt(event.message.get("id"), EXCERPT))
-            why = f"answers an unknown request: its id is {id}"
-        return [f"note: Message {n} {why} ({self._out.safe(event.text.strip(), EXCERPT)})."]
+            reason = f"answers an unknown request: its id is {id}"
+        return [f"note: Message {n} {reason} ({self._out.safe(event.text.strip(), EXCERPT)})."]
 
     def _question(self, topic: str) -> list[str]:
         """The server sent a request for an undeclared capability: print once which option answers it."""

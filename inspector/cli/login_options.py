@@ -103,7 +103,7 @@ def _time(seconds: float) -> datetime | None:
         return None
 
 
-class Unrecorded:
+class NullJournal:
     """A journal for logins outside of sessions. It records nothing."""
 
     def auth(

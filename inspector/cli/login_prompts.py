@@ -12,11 +12,11 @@ from contextlib import suppress
 
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import Invitation, person_required
+from inspector.auth.person import LoginPage, person_required
 from inspector.cli.output import Output
 
 NAME = 200
-LONGEST_URL = 8000
+MAX_URL = 8000
 _YES = ("y", "yes")
 
 
@@ -43,17 +43,17 @@ class Terminal:
         """Show the full URL and its host, and ask."""
         self._need("A user must log in")
         safe = self._out.safe
-        self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, LONGEST_URL)}\n\n{_waits(until)}")
+        self.say(f"The server requires a login at {safe(host, NAME)}:\n\n  {safe(url, MAX_URL)}\n\n{_waits(until)}")
         answer = await self._ask("Open it in the browser? [y/N] ")
         return answer.strip().lower() in _YES
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Print what the user must do, and until when."""
         safe = self._out.safe
         if invitation.opened:
             text = f"The browser opened {safe(invitation.host, NAME)}."
         else:
-            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, LONGEST_URL)}\n"
+            text = f"Log in with a browser at {safe(invitation.host, NAME)}:\n\n  {safe(invitation.url, MAX_URL)}\n"
         if invitation.code:
             text += f"\nThe code to enter there is  {safe(invitation.code, NAME)}\n"
         elif invitation.redirect_uri and self.present:
@@ -84,7 +84,7 @@ class Terminal:
         client_id = (await self._ask("Client ID (empty to cancel): ")).strip()
         if not client_id:
             return None
-        with _Unseen():
+        with _NoEcho():
             secret = (await self._ask("Client secret (empty for none): ")).strip()
         self.say("")
         return OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
@@ -201,7 +201,7 @@ class TerminalLines:
             self._queue.put_nowait(line.decode("utf-8", "replace").rstrip("\r"))
 
 
-class _Unseen:
+class _NoEcho:
     """Turns off the echo of stdin."""
 
     def __enter__(self) -> None:

@@ -56,7 +56,12 @@ def run(words: Sequence[str]) -> int:
 
             print_help(invocation.verb, all="help-all" in invocation.values)
             return 0
-        check_command(invocation)
+        try:
+            check_command(invocation)
+        except InspectorError:
+            if asks_for_json(words):  # The word was taken for a command, and our options for its arguments.
+                invocation.values["json"] = True
+            raise
         return invocation.verb.run(invocation)
     except InspectorError as error:
         _output(invocation, as_json).error(error)

@@ -213,13 +213,18 @@ def host(word: str) -> str:
     return word
 
 
+def revision(word: str) -> str:
+    """A revision, which may be unknown."""
+    if not word.strip():
+        raise UsageError("The revision is empty.", hint="Write one such as 2025-11-25.")
+    return word
+
+
 def root(word: str) -> str:
     """The URI of a root; a path becomes a `file:` URI."""
-    import re
+    from inspector.config.text_checks import root_uri
 
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
-        return word
-    return path(word).absolute().as_uri()
+    return root_uri(word)
 
 
 def secret(word: str) -> str:
@@ -281,21 +286,28 @@ SERVER = (
     Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION"),
+    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION", read=revision),
     Option(
-        "--extension", "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
-        "ID[=JSON|@FILE]", many=True, read=extension,
+        "--extension",
+        "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
+        "ID[=JSON|@FILE]",
+        many=True,
+        read=extension,
     ),
     Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
     Option("--as", "Connect as this host does: client name, revision, capabilities, extensions", "HOST", read=host),
     Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
     Option(
-        "--sampling", "Answer sampling requests: decline them, or return this text", "decline|TEXT|@FILE",
+        "--sampling",
+        "Answer sampling requests: decline them, or return this text",
+        "decline|TEXT|@FILE",
         read=text_or_file,
     ),
     Option(
-        "--elicit", "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
-        "defaults|decline|cancel|JSON|@FILE", read=elicitation,
+        "--elicit",
+        "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
+        "defaults|decline|cancel|JSON|@FILE",
+        read=elicitation,
     ),
     Option("--log-level", "Minimum severity of log messages to request from the server", "LEVEL", choices=LOG_LEVELS),
     Option("--no-pin", "Do not compare the server with its pin"),
@@ -304,12 +316,15 @@ SERVER = (
         "For this run, allow a config file that is not yours to use your secrets, a proxy or no TLS verification",
     ),
     Option("--no-verify", "Do not verify the server's TLS certificate; kept logins are not sent"),
-)  # fmt: skip
+)
 """How to reach a server, and what our client offers it."""
 
 LOGIN = (
     Option(
-        "--bearer-env", "Send the token in this environment variable or file", "NAME|@FILE", read=secret,
+        "--bearer-env",
+        "Send the token in this environment variable or file",
+        "NAME|@FILE",
+        read=secret,
         completes="file",
     ),
     Option("--client-id", "Client ID registered with the authorization server", "ID"),
@@ -317,14 +332,23 @@ LOGIN = (
     Option(
         "--grant",
         "Grant to use; auto chooses by the other options",
-        "GRANT", choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
+        "GRANT",
+        choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
     ),
     Option(
-        "--client-secret-env", "Environment variable or file with the client secret", "NAME|@FILE", read=secret,
+        "--client-secret-env",
+        "Environment variable or file with the client secret",
+        "NAME|@FILE",
+        read=secret,
         completes="file",
     ),
-    Option("--client-key", "File with the client's private key (PEM) for private_key_jwt", "FILE", read=key,
-           completes="file"),
+    Option(
+        "--client-key",
+        "File with the client's private key (PEM) for private_key_jwt",
+        "FILE",
+        read=key,
+        completes="file",
+    ),
     Option("--client-key-id", "Key ID (kid) of that key at the authorization server", "ID"),
     Option("--client-issuer", "Issuer of the authorization server where the client is registered", "URL"),
     Option("--client-metadata", "URL of your client ID metadata document", "URL"),
@@ -334,20 +358,29 @@ LOGIN = (
     Option("--idp-token-endpoint", "Token endpoint of the identity provider; default: the one in its metadata", "URL"),
     Option("--idp-client-id", "Client ID registered with the identity provider", "ID"),
     Option(
-        "--idp-client-secret-env", "Environment variable or file with the client secret for the identity provider",
-        "NAME|@FILE", read=secret, completes="file",
+        "--idp-client-secret-env",
+        "Environment variable or file with the client secret for the identity provider",
+        "NAME|@FILE",
+        read=secret,
+        completes="file",
     ),
     Option(
-        "--id-token-env", "Environment variable or file with the ID token from the identity provider",
-        "NAME|@FILE", read=secret, completes="file",
+        "--id-token-env",
+        "Environment variable or file with the ID token from the identity provider",
+        "NAME|@FILE",
+        read=secret,
+        completes="file",
     ),
     Option(
-        "--assertion-env", "Environment variable or file with the JWT that a platform issued to this workload",
-        "NAME|@FILE", read=secret, completes="file",
+        "--assertion-env",
+        "Environment variable or file with the JWT that a platform issued to this workload",
+        "NAME|@FILE",
+        read=secret,
+        completes="file",
     ),
     Option("--open-browser", "Open the browser for a login without asking first"),
     Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
-)  # fmt: skip
+)
 """How to authorize."""
 
 RECORDING = (
@@ -380,6 +413,9 @@ HOSTS = Option(
 ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(
-    "--save", "Write the image, audio, blob or text of the result to this file; - is stdout", "FILE",
-    read=output, completes="file",
-)  # fmt: skip
+    "--save",
+    "Write the image, audio, blob or text of the result to this file; - is stdout",
+    "FILE",
+    read=output,
+    completes="file",
+)

@@ -20,13 +20,13 @@ NAME_CELLS = 48
 """The width in cells up to which columns other than the last are padded."""
 LAST_CELLS = 24
 """The minimum width in cells of the last column, if the other columns can be narrower."""
-LEAST_CELLS = 12
+MIN_CELLS = 12
 """The width in cells below which a column is not narrowed."""
 GAP = 2
 PIPED = 2000
 """The most characters of one cell if the output is not a terminal."""
 LAST_WORDS = 20
-MOST_HELD = 200
+MAX_HELD = 200
 """The most notes that wait for the end of a command; older ones are dropped."""
 
 _ASCII = str.maketrans({"“": '"', "”": '"', "…": "...", "—": "-", "–": "-", "‘": "'", "’": "'", "·": ".", "×": "x"})
@@ -39,7 +39,7 @@ class _Held:
     """
 
     def __init__(self) -> None:
-        self._texts: deque[str] = deque(maxlen=MOST_HELD)
+        self._texts: deque[str] = deque(maxlen=MAX_HELD)
         self._added = 0
 
     def add(self, text: str) -> None:
@@ -151,7 +151,7 @@ class Output:
             ) from None
         if depth.LEFT_OUT in text:
             self.warn(
-                f"note: The output omits values nested deeper than {depth.DEEPEST} levels; the recording has them."
+                f"note: The output omits values nested deeper than {depth.MAX_DEPTH} levels; the recording has them."
             )
         self.document_text(text)
 
@@ -197,7 +197,7 @@ class Output:
         widths = [min(max(map(cell_len, column)), NAME_CELLS) for column in columns]
         if screen is not None:
             widths[-1] = min(widths[-1], LAST_CELLS)
-            while sum(widths) + GAP * (len(widths) - 1) > screen and max(widths[:-1], default=0) > LEAST_CELLS:
+            while sum(widths) + GAP * (len(widths) - 1) > screen and max(widths[:-1], default=0) > MIN_CELLS:
                 widths[widths.index(max(widths[:-1]))] -= 1
         printed = []
         for cells in zip(*columns, strict=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, VERSION, WATCH, YES, Option
-from inspector.cli.verb import HELP_NAMES, Invocation, Slot, Verb, load
+from inspector.cli.verb import HELP_NAMES, Invocation, PositionalArgument, Verb, load
 from inspector.errors import UsageError
 
 _BEFORE_THE_VERB = (*CONNECT, WATCH, YES, JSON, QUIET, HELP, HELP_ALL, VERSION)
@@ -54,7 +54,7 @@ class CommandLineParser:
         return self.verb.options if self.verb is not None else _BEFORE_THE_VERB
 
     @property
-    def slot(self) -> Slot | None:
+    def slot(self) -> PositionalArgument | None:
         """The next slot to fill, or the one that takes more words."""
         if self.verb is None or self.target_words or self.command:
             return None
@@ -164,7 +164,7 @@ class CommandLineParser:
         self.target_words.append(word)
         self._swallows = not is_whole_target(word)
 
-    def _fill(self, slot: Slot, word: str) -> None:
+    def _fill(self, slot: PositionalArgument, word: str) -> None:
         if slot.choices and word not in slot.choices:
             from inspector.config.foreign_files import nearest
 

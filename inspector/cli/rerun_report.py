@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.replay.report import RerunOutcome, RerunReport
 
-MOST = 20
+MAX_COUNT = 20
 """Differences listed for one exchange; the JSON report has all."""
 _WORDS = {
-    "same": "as recorded", "different": "differs", "no answer": "no answer", "not sent": "was not sent",
-    "not recorded": "is new", "not asked": "was not requested",
-}  # fmt: skip
+    "same": "as recorded",
+    "different": "differs",
+    "no answer": "no answer",
+    "not sent": "was not sent",
+    "not recorded": "is new",
+    "not asked": "was not requested",
+}
 
 
 def summary(report: RerunReport) -> str:
@@ -46,10 +50,10 @@ def lines_of(out: Output, outcome: RerunOutcome) -> Iterator[str]:
     yield f"✗ {what(out, outcome)}{asked}: {_WORDS[outcome.verdict]}  ({place(outcome)})"
     if outcome.note:
         yield f"    {out.safe(outcome.note, 500)}"
-    for difference in outcome.differences[:MOST]:
+    for difference in outcome.differences[:MAX_COUNT]:
         yield f"    {told(out, difference)}"
-    if len(outcome.differences) > MOST:
-        yield f"    and {len(outcome.differences) - MOST:,} more; --json lists all"
+    if len(outcome.differences) > MAX_COUNT:
+        yield f"    and {len(outcome.differences) - MAX_COUNT:,} more; --json lists all"
 
 
 def text(out: Output, report: RerunReport) -> Iterator[str]:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TEXT = 4000
 """Characters shown of a message of the server."""
 NAME = 200
-LONGEST_URL = 8000
-MOST_CHOICES = 50
+MAX_URL = 8000
+MAX_CHOICES = 50
 
 
 class _Left(Exception):
@@ -38,7 +38,7 @@ class _Left(Exception):
         self.how = how
 
 
-class Asker:
+class QuestionPrompts:
     """Shows the requests in a session's inbox to the user at the terminal. `close` ends it.
 
     `hold` is called with True while a request is on the screen, so that nothing else is drawn over it.
@@ -116,7 +116,9 @@ class Asker:
             await self._field(form, field)
         errors = form.errors()
         if errors:
-            self._say("".join(f"\n  {self._safe(path or 'answer')}: {self._safe(why)}" for path, why in errors.items()))
+            self._say(
+                "".join(f"\n  {self._safe(path or 'answer')}: {self._safe(reason)}" for path, reason in errors.items())
+            )
             await self._consent("This does not match the schema. Enter to send it anyway, d to decline, c to cancel: ")
         content = form.value()
         question.accept(content if isinstance(content, dict) else {})
@@ -129,7 +131,7 @@ class Asker:
         self._say(f"\n{self._safe(field.label, NAME)} ({about})")
         if field.description:
             self._say(f"  {self._safe(field.description, TEXT)}")
-        for number, choice in enumerate(field.choices[:MOST_CHOICES], 1):
+        for number, choice in enumerate(field.choices[:MAX_CHOICES], 1):
             self._say(f"  {number}  {self._safe(choice.label, NAME)}")
         default = f" [{self._safe(field.default_text, NAME)}]" if field.default is not UNSET else ""
         while True:
@@ -156,7 +158,7 @@ class Asker:
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
         self._title("asks you to open a URL", question.message)
-        self._say(f"\n  {self._safe(url, LONGEST_URL)}\n")
+        self._say(f"\n  {self._safe(url, MAX_URL)}\n")
         await self._consent("Open it only if you trust it. Enter when done, d to decline, c to cancel: ")
         question.accept(None)
 

@@ -139,9 +139,10 @@ def _as_host(options: Options, host: str | None, invocation: Invocation) -> Opti
     # The server may use what the host declares, so each question has an answer.
     standing = options.standing
     answers: dict[str, Any] = {
-        topic: "decline" for topic in ("sampling", "elicitation")
+        topic: "decline"
+        for topic in ("sampling", "elicitation")
         if topic in client.capabilities and getattr(standing, topic) is None
-    }  # fmt: skip
+    }
     if "roots" in client.capabilities and standing.roots is None:
         answers["roots"] = ()
     protocol = options.protocol

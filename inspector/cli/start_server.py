@@ -88,9 +88,14 @@ async def started(words: list[str], target: HttpTarget, seconds: float) -> Async
 def _spawn(words: list[str], mark: dict[str, str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
-            words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, bufsize=0,
-            start_new_session=True, env={**os.environ, **mark},
-        )  # fmt: skip
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            bufsize=0,
+            start_new_session=True,
+            env={**os.environ, **mark},
+        )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "its words contain NUL"
         raise ConnectionProblem(

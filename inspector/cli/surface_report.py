@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.colours import Colour, Paint
+from inspector.cli.colours import Colour, Colours
 from inspector.compare.surface import ONE, Change, counts
 from inspector.compare.text_diff import changed_lines
 from inspector.protocol.jsonrpc import excerpt
@@ -19,13 +19,17 @@ if TYPE_CHECKING:
 NAME = 200
 VALUE = 300
 """Characters shown of a value that is not text."""
-MOST_LINES = 40
+MAX_LINES = 40
 """Lines shown of one changed text."""
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Tools named in the warning."""
 COLOURS: dict[ChangeSeverity, Colour | None] = {
-    "breaking": "red", "unsure": "yellow", "changed": "yellow", "added": "green", "cosmetic": "faint",
-}  # fmt: skip
+    "breaking": "red",
+    "unsure": "yellow",
+    "changed": "yellow",
+    "added": "green",
+    "cosmetic": "faint",
+}
 WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 """Severities with another display name."""
 _WIDTH = 11
@@ -43,15 +47,15 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
     loud = list(dict.fromkeys(_subject(out, change) for change in changes if change.loud))
     sign = signs(out.ascii).finding
     if loud:
-        more = f" and {len(loud) - MOST_NAMED:,} more" if len(loud) > MOST_NAMED else ""
-        yield f"{sign} Texts for models changed: {', '.join(loud[:MOST_NAMED])}{more}."
+        more = f" and {len(loud) - MAX_NAMED:,} more" if len(loud) > MAX_NAMED else ""
+        yield f"{sign} Texts for models changed: {', '.join(loud[:MAX_NAMED])}{more}."
         yield "  Read the new text before a model uses it: a changed tool description can carry an attack."
     for change in changes:
         if change.hidden is not None:
             yield f"{sign} {_subject(out, change)}: {out.safe(str(change.hidden), NAME)} in the new text."
 
 
-def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]:
+def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[str]:
     """The changes by area, each with its severity and with the old and new value below it."""
     for area, group in groupby(changes, lambda change: change.area):
         yield ""
@@ -60,7 +64,7 @@ def lines(out: Output, paint: Paint, changes: Sequence[Change]) -> Iterator[str]
             yield from _change(out, paint, change)
 
 
-def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
+def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     word = WORDS.get(change.severity, change.severity)
     sign = f"{signs(out.ascii).finding} " if change.loud or change.hidden is not None else "  "
     name = out.safe(change.name, NAME)
@@ -72,7 +76,7 @@ def _change(out: Output, paint: Paint, change: Change) -> Iterator[str]:
         yield f"      {paint(out.safe(str(change.hidden), VALUE), 'red')}"
 
 
-def values(out: Output, paint: Paint, change: Change, indent: str = "      ") -> Iterator[str]:
+def values(out: Output, paint: Colours, change: Change, indent: str = "      ") -> Iterator[str]:
     """The old and the new value."""
     a, b = change.a, change.b
     if change.severity == "added" and a is None and isinstance(b, str):
@@ -81,7 +85,7 @@ def values(out: Output, paint: Paint, change: Change, indent: str = "      ") ->
     if isinstance(a, str) and isinstance(b, str):
         shown = 0
         for line in changed_lines(a, b):
-            if shown == MOST_LINES:
+            if shown == MAX_LINES:
                 yield f"{indent}and more; --json has both texts"
                 return
             shown += 1
@@ -103,7 +107,7 @@ def _value(out: Output, value: Any, indent: str) -> list[str]:
 
 def _text(out: Output, text: str, indent: str) -> list[str]:
     """Safe lines after a sign on the first line; invisible characters are shown by their code."""
-    found = out.wrapped(text, " " * len(indent))[:MOST_LINES]
+    found = out.wrapped(text, " " * len(indent))[:MAX_LINES]
     return [indent + found[0][len(indent) :], *found[1:]]
 
 

@@ -14,18 +14,26 @@ if TYPE_CHECKING:
 HELP_NAMES = (HELP.name, HELP_ALL.name)
 
 
-class Slot:
+class PositionalArgument:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object; all of them may stay empty, and so may a slot that is `optional`. A
+    `json` slot a word that starts an object or a list; all may stay empty, and so may a slot that is `optional`. A
     slot that is `before_target` takes no word that is a target by itself. With `takes_command`, the words after `--`
     fill it. A slot `after` the target takes a word that follows a target of one word.
     """
 
     __slots__ = (
-        "after", "before_target", "choices", "completes", "kind", "metavar", "name", "optional", "takes_command",
-    )  # fmt: skip
+        "after",
+        "before_target",
+        "choices",
+        "completes",
+        "kind",
+        "metavar",
+        "name",
+        "optional",
+        "takes_command",
+    )
 
     def __init__(
         self,
@@ -56,7 +64,7 @@ class Slot:
             return not self.before_target or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
-        return is_pair(word) if self.kind == "pairs" else word.startswith("{")
+        return is_pair(word) if self.kind == "pairs" else word.startswith(("{", "["))
 
     @property
     def takes_many(self) -> bool:
@@ -83,7 +91,7 @@ class Verb:
         name: str,
         run: Callable[[Invocation], int],
         *,
-        slots: Sequence[Slot] = (),
+        slots: Sequence[PositionalArgument] = (),
         options: Sequence[Option] = (),
         target: Literal["required", "optional", "none"] = "required",
         several: bool = False,

@@ -43,10 +43,16 @@ class PastCall:
     def as_json(self) -> dict[str, Any]:
         """Return the object of `--json`."""
         return {
-            "recording": str(self.path), "n": self.n, "when": self.when.isoformat().replace("+00:00", "Z"),
-            "server": self.server, "tool": self.tool, "arguments": self.arguments, "state": self.state,
-            "duration_us": self.duration, "result": self.result,
-        }  # fmt: skip
+            "recording": str(self.path),
+            "n": self.n,
+            "when": self.when.isoformat().replace("+00:00", "Z"),
+            "server": self.server,
+            "tool": self.tool,
+            "arguments": self.arguments,
+            "state": self.state,
+            "duration_us": self.duration,
+            "result": self.result,
+        }
 
 
 def recorded_calls(infos: Iterable[RecordingInfo], tool: str = "") -> Iterator[PastCall]:

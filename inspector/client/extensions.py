@@ -27,9 +27,9 @@ CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 """The metadata keys with which a modern request describes its client."""
 
-MOST = 10_000
+MAX_COUNT = 10_000
 """Extensions of a server that are looked at. A map with more is kept whole, but not judged further."""
-MOST_CHOICES = 100
+MAX_CHOICES = 100
 """Extensions of a server that are offered for a choice."""
 
 _ERRORS = Query(dir=Dir.RECV, shape=Shape.ERROR)
@@ -115,13 +115,13 @@ def extension_states(server: Server, offered: Mapping[str, Any]) -> list[Extensi
     """Return the state of each extension that either side names: the server's in its order, then the rest of ours."""
     found: dict[str, ExtensionState] = {}
     for id, value in _declared_map(server).items():
-        if len(found) >= MOST:
+        if len(found) >= MAX_COUNT:
             break
         valid = type(value) is dict
         problem = "" if valid else f"its settings are {excerpt(value, 60)}, not an object"
         found[id] = ExtensionState(id, offered.get(id), valid, value, problem)
     for id, value, place in _misplaced(server):
-        if id not in found and len(found) < MOST:
+        if id not in found and len(found) < MAX_COUNT:
             found[id] = ExtensionState(id, offered.get(id), False, value, f"declared in the wrong place: {place}")
     for id, settings in offered.items():
         if id not in found:
@@ -147,9 +147,9 @@ def require_declared(server: Server, method: str) -> None:
     if id is None or declared_settings(server, id) is not None:
         return
     state = next((each for each in extension_states(server, {}) if each.id == id), None)
-    why = f": {state.problem}" if state is not None and state.problem else ""
+    reason = f": {state.problem}" if state is not None and state.problem else ""
     raise NotOffered(
-        f"{method} was not sent: the server does not declare the extension {id}{why}.",
+        f"{method} was not sent: the server does not declare the extension {id}{reason}.",
         hint="To send it anyway, write the request by hand.",
     )
 
@@ -196,7 +196,7 @@ def extension_choices(server: Server, journal: Journal, upto: int) -> tuple[dict
     found: dict[str, ExtensionChoice] = {}
     for id in _demanded(journal, upto):
         found[id] = ExtensionChoice(id, default_settings(id), "demanded by an error of the server")
-    for state in extension_states(server, offered)[:MOST_CHOICES]:
+    for state in extension_states(server, offered)[:MAX_CHOICES]:
         about = state.problem or ("declared by the server" if state.declared else "not declared by the server")
         settings = state.offered if type(state.offered) is dict else default_settings(state.id)
         found.setdefault(state.id, ExtensionChoice(state.id, settings, about))

@@ -25,9 +25,15 @@ class Fetching:
         self._endpoints: dict[str, Endpoint] = {}
 
     async def send(
-        self, method: str, url: str, fields: Sequence[tuple[str, str]], body: bytes, *, limit: int,
+        self,
+        method: str,
+        url: str,
+        fields: Sequence[tuple[str, str]],
+        body: bytes,
+        *,
+        limit: int,
         admit: Callable[[str], bool],
-    ) -> Fetched:  # fmt: skip
+    ) -> Fetched:
         """Send one request. Raises `HttpError`, and `FetchFailed` for an address that is not allowed."""
         try:
             parsed = parse_url(url)

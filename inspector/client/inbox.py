@@ -16,7 +16,7 @@ from inspector.protocol.revisions import Features
 QuestionTopic = Literal["sampling", "elicitation", "roots"]
 QuestionStatus = Literal["open", "answered", "declined", "cancelled", "refused", "withdrawn", "lost"]
 
-MOST_QUESTIONS = 100
+MAX_QUESTIONS = 100
 """Maximum questions in one message of the server."""
 
 TOPICS: dict[str, QuestionTopic] = {

@@ -28,7 +28,7 @@ from inspector.times import parse_time
 
 FORMAT = "inspector-pin"
 VERSION = 1
-LARGEST = 1 << 28
+MAX_SIZE = 1 << 28
 """Maximum bytes of a pin."""
 _SUFFIX = ".pin.json"
 _OURS = re.compile(r"[0-9a-f]{32}\.pin\.json")
@@ -72,9 +72,13 @@ class Pins:
         """Save a surface as the pin of a target; replaces the old one. Raises `ConfigError`."""
         now = datetime.now(UTC).replace(microsecond=0)
         body = {
-            "format": FORMAT, "version": VERSION, "label": target.label, "target": target.describe(),
-            "at": now.isoformat().replace("+00:00", "Z"), "surface": unkeyed(surface),
-        }  # fmt: skip
+            "format": FORMAT,
+            "version": VERSION,
+            "label": target.label,
+            "target": target.describe(),
+            "at": now.isoformat().replace("+00:00", "Z"),
+            "surface": unkeyed(surface),
+        }
         path = self.path_of(target)
         try:
             if self.file is not None:
@@ -114,7 +118,7 @@ class Pins:
 
 def _read(path: Path) -> Pin:
     try:
-        body = jsonrpc.parse(foreign_files.read_bytes(path, limit=LARGEST))
+        body = jsonrpc.parse(foreign_files.read_bytes(path, limit=MAX_SIZE))
     except jsonrpc.NotJson as error:
         raise _unusable(path, f"it is not JSON: {error}") from None
     if type(body) is not dict or body.get("format") != FORMAT:
@@ -129,9 +133,9 @@ def _read(path: Path) -> Pin:
     return Pin(path, _text(body.get("label")), _text(body.get("target")), parse_time(body.get("at")), surface)
 
 
-def _unusable(path: Path, why: str) -> ConfigError:
+def _unusable(path: Path, reason: str) -> ConfigError:
     return ConfigError(
-        f"The pin {path} cannot be used: {why}.",
+        f"The pin {path} cannot be used: {reason}.",
         hint=Hint(
             "The comparison was skipped. ",
             Parameter.PIN_UPDATE,

@@ -12,7 +12,7 @@ from inspector.client.inbox import TOPICS, Inbox, Question, StandingAnswers
 from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.model import SessionModel
-from inspector.client.state.recorded_calls import InFlight, RecordedCall
+from inspector.client.state.recorded_calls import RecordedCall, RequestsInFlight
 from inspector.client.state.recorded_questions import MAY_ASK, Questions, wants_input
 from inspector.client.state.recorded_tracks import (
     Budget,
@@ -47,13 +47,15 @@ class RecordedSession(SessionModel):
         self.commands = None
         self.latency = 0.0
         self._tracks: dict[str, Track] = {
-            "server": ServerTrack(self), "subscriptions": SubscriptionTrack(self), "tasks": TaskTrack(self),
+            "server": ServerTrack(self),
+            "subscriptions": SubscriptionTrack(self),
+            "tasks": TaskTrack(self),
             **{name: ListTrack(self, name) for name in KINDS},
-        }  # fmt: skip
+        }
         self._routes = routes(self._tracks)
         self._telling = Query(kind=Kind.RPC, method=frozenset((*self._routes, *TOPICS, *MAY_ASK)))
         """Messages that may change what is shown."""
-        self._flight = InFlight(journal)
+        self._flight = RequestsInFlight(journal)
         self._questions = Questions(self, self._flight)
         self._modern = False
         self._seen = 0

@@ -21,13 +21,13 @@ from inspector.journal import saved_index
 KEPT_FILE = "kept.json"
 _MARK = b'"kind":"mark"'
 _BLOCK = 1 << 20
-_MOST_BYTES = 1 << 20
+_MAX_BYTES = 1 << 20
 
 
 def kept(folder: Path) -> frozenset[str]:
     """Return the names of the files in `folder` that the user keeps. A damaged list counts as empty."""
     with suppress(ConfigError, ValueError, RecursionError):
-        data = foreign_files.read_bytes(folder / KEPT_FILE, limit=_MOST_BYTES)
+        data = foreign_files.read_bytes(folder / KEPT_FILE, limit=_MAX_BYTES)
         names = json.loads(data)
         if type(names) is list:
             return frozenset(name for name in names if type(name) is str)

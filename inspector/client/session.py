@@ -19,7 +19,7 @@ from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
-from inspector.client.engine.pending_requests import Call, Pending, RpcResponse
+from inspector.client.engine.pending_requests import Call, PendingRequests, RpcResponse
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
@@ -40,8 +40,12 @@ from inspector.transports.base import Outgoing, Transport
 
 # A lookup in an enum costs more than the comparison; `on_frame` does it for each message.
 _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
-    Shape.REQUEST, Shape.NOTIFICATION, Shape.RESULT, Shape.ERROR, Shape.BATCH,
-)  # fmt: skip
+    Shape.REQUEST,
+    Shape.NOTIFICATION,
+    Shape.RESULT,
+    Shape.ERROR,
+    Shape.BATCH,
+)
 
 
 class Session(SessionModel):
@@ -61,11 +65,14 @@ class Session(SessionModel):
         inbox = Inbox(self.options.standing, self._answer, lambda: self.changes.bump("inbox"), _defaults)
         super().__init__(journal, inbox, "new")
         self.task_follower = TaskPoller(self)
-        self.pending = Pending(
-            self._tell_cancelled, partial(self.changes.bump, "calls"), lambda call: explain_timeout(journal, call),
-            lambda call, n, message: self.driver.intercepts_response(call, n, message), self.run,
+        self.pending = PendingRequests(
+            self._tell_cancelled,
+            partial(self.changes.bump, "calls"),
+            lambda call: explain_timeout(journal, call),
+            lambda call, n, message: self.driver.intercepts_response(call, n, message),
+            self.run,
             journal.redactor.error,
-        )  # fmt: skip
+        )
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
         self.inbox.on_declined = self._record_declined
@@ -377,9 +384,12 @@ class Session(SessionModel):
         if jsonrpc.shape_of(message) == Shape.REQUEST and jsonrpc.id_key(message["id"]) is not None:
             params = message.get("params")
             call = Call(
-                message["method"], params if type(params) is dict else None, self.options.timeout,
-                self.options.max_timeout, asyncio.get_running_loop(),
-            )  # fmt: skip
+                message["method"],
+                params if type(params) is dict else None,
+                self.options.timeout,
+                self.options.max_timeout,
+                asyncio.get_running_loop(),
+            )
             call.id = message["id"]
             if type(call.id) is int and self._next_id <= call.id < 1 << 53:
                 self._next_id = call.id + 1
@@ -482,9 +492,9 @@ class Session(SessionModel):
 
     def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
         """`broken`: by the server or the network, not by us. The line records this and the reason."""
-        why = {"by": "server", "why": error.message} if broken else {}
+        reason = {"by": "server", "why": error.message} if broken else {}
         for call in self.pending.calls():
-            self.journal.record_life("", "lost", **{"for": call.n, **why})
+            self.journal.record_life("", "lost", **{"for": call.n, **reason})
         self.pending.fail_all(error)
         self.inbox.lose_all()
 

@@ -11,11 +11,12 @@ from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason
 
-_SUFFIXES = frozenset((
-    ".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".go", ".rs", ".rb", ".php", ".java",
-    ".kt", ".kts", ".scala", ".groovy", ".cs", ".fs", ".swift", ".c", ".cc", ".cpp", ".h", ".hpp", ".m", ".zig", ".ex",
-    ".exs", ".erl", ".clj", ".lua", ".dart", ".hs", ".ml", ".pl", ".r", ".jl", ".sh", ".toml", ".yaml", ".yml",
-))  # fmt: skip
+_SUFFIXES = frozenset(
+    """
+    .py .pyi .js .mjs .cjs .jsx .ts .mts .cts .tsx .go .rs .rb .php .java .kt .kts .scala .groovy .cs .fs .swift .c .cc
+    .cpp .h .hpp .m .zig .ex .exs .erl .clj .lua .dart .hs .ml .pl .r .jl .sh .toml .yaml .yml
+    """.split()
+)
 """Programs and their settings. Not data: a server that writes a data file would restart itself."""
 _NAMES = frozenset((".env", "package.json", "tsconfig.json", "deno.json"))
 

@@ -52,9 +52,7 @@ def _between(
         a0, b0 = i + 1, j + 1
 
 
-def _longest(
-    a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
-) -> list[AlignedPair]:  # fmt: skip
+def _longest(a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int) -> list[AlignedPair]:
     """Return a longest common subsequence, by the table of lengths."""
     width = b1 - b0
     rows: list[list[int]] = [[0] * (width + 1)]
@@ -77,9 +75,7 @@ def _longest(
     return found
 
 
-def _landmarks(
-    a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int
-) -> list[AlignedPair]:  # fmt: skip
+def _landmarks(a: Sequence[Hashable], a0: int, a1: int, b: Sequence[Hashable], b0: int, b1: int) -> list[AlignedPair]:
     """Pair the k-th of equal items on both sides, and return a longest rising chain of these pairs."""
     places: dict[Hashable, list[int]] = {}
     for j in range(b1 - 1, b0 - 1, -1):

@@ -63,7 +63,7 @@ class Comparison:
                 "left_out": found.covered,
                 "ignored": found.ignored,
                 "steps": [_plain(step.as_json()) for step in found.steps if step.kind != "same"],
-            }  # fmt: skip
+            }
         return {
             "same": self.same,
             "a": self.a.as_json(),

@@ -23,7 +23,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import NotJson, Shape
 
-MOST_INSIDE = 2_000
+MAX_INSIDE = 2_000
 """Messages that are aligned inside one exchange; further ones are only counted."""
 LABEL = 200
 
@@ -71,9 +71,14 @@ class ConversationStep:
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
-            "kind": self.kind, "method": self.method, "name": self.name, "event_a": self.a or None,
-            "event_b": self.b or None, "moved": self.moved, "differences": [found.as_json() for found in self.findings],
-        }  # fmt: skip
+            "kind": self.kind,
+            "method": self.method,
+            "name": self.name,
+            "event_a": self.a or None,
+            "event_b": self.b or None,
+            "moved": self.moved,
+            "differences": [found.as_json() for found in self.findings],
+        }
 
 
 @dataclass(slots=True)
@@ -99,15 +104,15 @@ class Conversation:
         return sum(step.kind == kind for step in self.steps)
 
 
-SURFACE_METHODS = frozenset((
-    "initialize", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
-))  # fmt: skip
+SURFACE_METHODS = frozenset(
+    ("initialize", "server/discover", "tools/list", "resources/list", "resources/templates/list", "prompts/list")
+)
 """Methods that `compare.surface` compares better."""
 
 
 def compare_conversations(
     a: Journal, b: Journal, rules: ComparisonRules = DEFAULT, *, without: frozenset[str] = frozenset()
-) -> Conversation:  # fmt: skip
+) -> Conversation:
     """Compare the conversations of two recordings, without exchanges of the methods in `without`.
 
     Both recordings are read once, one event at a time; only digests and numbers are kept.
@@ -138,7 +143,7 @@ class _Side:
         self.exchanges: list[_Item] = []
         self.inside: dict[int, list[_Item]] = {}
         self.more: dict[int, int] = {}
-        """The number of messages beyond `MOST_INSIDE`, by exchange."""
+        """The number of messages beyond `MAX_INSIDE`, by exchange."""
         self.covered = 0
         left_out: set[int] = set()
         index = journal.index
@@ -164,7 +169,7 @@ class _Side:
         if around in left_out:
             return
         kept = self.inside.setdefault(around, [])
-        if around and len(kept) >= MOST_INSIDE:
+        if around and len(kept) >= MAX_INSIDE:
             self.more[around] = self.more.get(around, 0) + 1
         else:
             kept.append(self._item(n))
@@ -194,10 +199,9 @@ class _Side:
 
 
 _ASKED = Query(dir=Dir.SEND, shape=(Shape.REQUEST, Shape.BATCH))
-_SAID = (
-    Query(kind=Kind.RPC, dir=Dir.RECV, shape=(Shape.REQUEST, Shape.NOTIFICATION, Shape.NONE))
-    | Query(kind=Kind.INVALID, dir=Dir.RECV)
-)  # fmt: skip
+_SAID = Query(kind=Kind.RPC, dir=Dir.RECV, shape=(Shape.REQUEST, Shape.NOTIFICATION, Shape.NONE)) | Query(
+    kind=Kind.INVALID, dir=Dir.RECV
+)
 _ALL = _ASKED | _SAID | Query(dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR, Shape.BATCH))
 
 
@@ -336,7 +340,7 @@ def _answers(side_a: _Side, side_b: _Side, step: ConversationStep, a: int, b: in
 
 def _messages(
     side_a: _Side, side_b: _Side, step: ConversationStep, part: Literal["request", "answer", "message"], a: int, b: int
-) -> None:  # fmt: skip
+) -> None:
     if side_a.journal.event(a).bytes == side_b.journal.event(b).bytes:
         return
     one, other = side_a.message(a), side_b.message(b)

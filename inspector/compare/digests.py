@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any
 
-from inspector.compare.lossless_json import Repeated
+from inspector.compare.lossless_json import DuplicateKeys
 from inspector.compare.rules import EXACT, Machine, RuleState, compiled
 
 _SIZE = 16
@@ -54,7 +54,7 @@ class Digests:
             return b"~number" if kind in (int, float) else b"~" + kind.__name__.encode()
         if kind is str:
             return _digest(b"s" + self._machine.masked(value).encode("utf-8", "surrogatepass"))
-        if kind in (list, dict, Repeated):
+        if kind in (list, dict, DuplicateKeys):
             return self._kept.get((id(value), state))
         if kind in (int, float):
             if state.tolerance is not None:
@@ -79,7 +79,7 @@ class _Open:
         if isinstance(value, list):
             self.rest = ((item, state.step(at)) for at, item in enumerate(value))
         else:
-            pairs = value.pairs if isinstance(value, Repeated) else list(value.items())
+            pairs = value.pairs if isinstance(value, DuplicateKeys) else list(value.items())
             # A member that is not compared may also be missing.
             kept = [(key, item, below) for key, item in pairs if not (below := state.step(key)).ignore]
             kept.sort(key=lambda member: member[0])

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
-MOST = 1 << 20
+MAX_COUNT = 1 << 20
 """Characters of a text that are searched."""
 NAMED = 4
 """Kinds of hidden characters that are listed."""
@@ -38,7 +38,7 @@ def hidden_in(value: Any) -> Hidden | None:
     """Return the hidden characters in a text, or in all texts of a JSON value; None if there are none."""
     found: dict[str, int] = {}
     spelled: list[str] = []
-    room = MOST
+    room = MAX_COUNT
     todo = [value]
     while todo and room > 0:
         item = todo.pop()

@@ -109,7 +109,7 @@ def places(value: Any, glob: str) -> Iterator[tuple[ValuePath, Any]]:
 
 _Part: TypeAlias = "tuple[ValuePath, Any, tuple[int, ...]]"
 """A part of a value, and the positions in the steps of a glob that it has reached."""
-_MOST_KEYS = 10_000
+_MAX_KEYS = 10_000
 """Keys whose steps are remembered: the rows of a long list have the same ones."""
 
 
@@ -155,7 +155,7 @@ class _Search:
             there = {position for position in open_at if steps[position].any_depth}
             there.update(position + 1 for position in open_at if steps[position].matches(key))
             found = tuple(sorted(there))
-            if len(self._known) < _MOST_KEYS:
+            if len(self._known) < _MAX_KEYS:
                 self._known[at, key] = found
         return found
 

@@ -12,7 +12,7 @@ from inspector.reasons import json_fault
 Type = Literal["null", "boolean", "integer", "number", "string", "array", "object"]
 
 
-class Repeated(dict[str, Any]):
+class DuplicateKeys(dict[str, Any]):
     """An object with a duplicate key. As a dict it has the last value of each; `pairs` has them all."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
@@ -25,7 +25,7 @@ class Repeated(dict[str, Any]):
 
 
 def read(text: str | bytes) -> Any:
-    """Parse the JSON value in `text`; objects with a duplicate key are `Repeated`. Raises `NotJson`.
+    """Parse the JSON value in `text`; objects with a duplicate key are `DuplicateKeys`. Raises `NotJson`.
 
     Bytes that are not UTF-8 become U+FFFD. Nothing is removed, at any depth.
     """
@@ -48,14 +48,20 @@ def type_of(value: Any) -> Type:
 
 
 _TYPES: dict[type, Type] = {
-    type(None): "null", bool: "boolean", int: "integer", float: "number", str: "string", list: "array",
-    dict: "object", Repeated: "object",
-}  # fmt: skip
+    type(None): "null",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    DuplicateKeys: "object",
+}
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    return found if len(found) == len(pairs) else Repeated(pairs)
+    return found if len(found) == len(pairs) else DuplicateKeys(pairs)
 
 
 _decode = json.JSONDecoder(object_pairs_hook=_object).decode

@@ -12,7 +12,7 @@ from inspector.compare.json_places import GlobStep, PathStep, parse_glob
 from inspector.errors import UsageError
 from inspector.reasons import regex_reason
 
-LONGEST_MASKED = 1 << 20
+MAX_MASKED = 1 << 20
 """Characters of a text above which patterns are not matched: it is equal or it is not."""
 _KEPT_STEPS = 4096
 
@@ -33,14 +33,15 @@ PATTERNS = (
 
 VOLATILE = (
     "$.id",
-    *(f"$..{name}" for name in (
-        "nextCursor", "cursor", "taskId", "progressToken", "requestId", "sessionId", "session_id", "elicitationId",
-        "requestState", "traceparent", "tracestate",
-        "timestamp", "createdAt", "created_at", "updatedAt", "updated_at", "lastUpdatedAt", "lastModified", "startedAt",
-        "started_at", "finishedAt", "completedAt", "expiresAt", "expires_at",
-        "duration", "durationMs", "duration_ms", "elapsed", "elapsedMs", "elapsed_ms", "uptime",
-    )),
-)  # fmt: skip
+    *(
+        f"$..{name}"
+        for name in """
+        nextCursor cursor taskId progressToken requestId sessionId session_id elicitationId requestState traceparent
+        tracestate timestamp createdAt created_at updatedAt updated_at lastUpdatedAt lastModified startedAt started_at
+        finishedAt completedAt expiresAt expires_at duration durationMs duration_ms elapsed elapsedMs elapsed_ms uptime
+        """.split()
+    ),
+)
 """Ids, cursors, tokens, times and durations by their names: they must exist, and have the same type."""
 
 UNORDERED = ("*/list:$..required",)
@@ -175,7 +176,7 @@ class Machine:
 
     def masked(self, text: str) -> str:
         """Return the text with masks instead of what a pattern matches."""
-        if not self._masks or len(text) > LONGEST_MASKED or (self._only_ours and _DIGIT.search(text) is None):
+        if not self._masks or len(text) > MAX_MASKED or (self._only_ours and _DIGIT.search(text) is None):
             return text
         for pattern, mask in self._masks:
             text = pattern.sub(mask, text)

@@ -31,12 +31,20 @@ KeywordEffect = tuple[SetEffect, str] | tuple[SetEffect, str, Any, Any]
 _LOWER = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties", "minContains")
 _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties", "maxContains")
 _COUNTS = frozenset(("minLength", "minItems", "minProperties"))
-_HANDLED = frozenset((
-    *WORDS, *MARKS, *_LOWER, *_UPPER, "default", "type", "enum", "const", "multipleOf", "uniqueItems", "pattern",
-    "properties", "required", "additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames",
-    "items", "prefixItems", "additionalItems", "contains", "unevaluatedItems", "anyOf", "oneOf", "allOf",
-    "dependentRequired", "$defs", "definitions", "$id", "$anchor", "$dynamicAnchor", "$ref", "$dynamicRef",
-))  # fmt: skip
+_HANDLED = frozenset(
+    (
+        *WORDS,
+        *MARKS,
+        *_LOWER,
+        *_UPPER,
+        *"""
+        default type enum const multipleOf uniqueItems pattern properties required additionalProperties
+        unevaluatedProperties patternProperties propertyNames items prefixItems additionalItems contains
+        unevaluatedItems anyOf oneOf allOf dependentRequired $defs definitions $id $anchor $dynamicAnchor $ref
+        $dynamicRef
+        """.split(),
+    )
+)
 
 
 def is_nothing(schema: dict[str, Any]) -> bool:

@@ -11,7 +11,7 @@ _DEFINITIONS = ("$defs", "definitions")
 _SILENT = frozenset(("$ref", "$dynamicRef", "$comment"))
 
 
-class Outside(str):
+class ExternalReference(str):
     """A reference that cannot be followed here."""
 
 
@@ -27,7 +27,7 @@ class References:
     def follow(self, schema: Any) -> Any:
         """Return the schema itself, or the target of its `$ref` merged with the siblings of the reference.
 
-        It is an `Outside` if the target is not in this document, or for a circular reference.
+        It is an `ExternalReference` if the target is not in this document, or for a circular reference.
         """
         if type(schema) is not dict or not _reference(schema):
             return schema
@@ -42,10 +42,10 @@ class References:
                 break
             beside = {key: value for key, value in at.items() if key not in _SILENT} | beside
             at = self._target(reference)
-            if isinstance(at, Outside):
+            if isinstance(at, ExternalReference):
                 return at
         else:
-            return Outside(_reference(schema))
+            return ExternalReference(_reference(schema))
         if not beside or type(at) is not dict:
             return at
         # Cached, so that the same object is returned next time: a walk detects circles by identity.
@@ -60,8 +60,8 @@ class References:
         if fragment.startswith("#/"):
             return self._at(fragment[2:], reference)
         if fragment.startswith("#"):
-            return self._named().get(unquote(fragment[1:]), Outside(reference))
-        return Outside(reference)
+            return self._named().get(unquote(fragment[1:]), ExternalReference(reference))
+        return ExternalReference(reference)
 
     def _at(self, pointer: str, reference: str) -> Any:
         at = self._root
@@ -72,7 +72,7 @@ class References:
             elif type(at) is list and step.isascii() and step.isdigit() and len(step) < 9 and int(step) < len(at):
                 at = at[int(step)]
             else:
-                return Outside(reference)
+                return ExternalReference(reference)
         return at
 
     def _named(self) -> dict[str, Any]:

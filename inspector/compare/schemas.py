@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.compare import schema_keywords as keywords
 from inspector.compare.digests import exact_digest
-from inspector.compare.schema_refs import Outside, References
+from inspector.compare.schema_refs import ExternalReference, References
 from inspector.protocol.jsonrpc import excerpt
 
 Side = Literal["input", "output"]
@@ -23,9 +23,9 @@ Effect = Literal["narrower", "wider", "both", "unsure", "added", "removed", "def
 """The effect of a change on the set: fewer, more, other or unknown values; a property added or removed; another
 default; other texts for people and models; nothing."""
 
-MOST_PAIRS = 10_000
+MAX_PAIRS = 10_000
 """Pairs of schemas that one comparison visits."""
-DEEPEST = 60
+MAX_DEPTH = 60
 """Levels that are compared; a deeper value is compared as a whole."""
 SHOWN = 60
 """Characters shown of a value in a sentence."""
@@ -93,11 +93,11 @@ class _Walk:
         if pair in self._open or (a is b and type(a) is bool):
             return
         self._looked_at += 1
-        if depth > DEEPEST or self._looked_at > MOST_PAIRS:
+        if depth > MAX_DEPTH or self._looked_at > MAX_PAIRS:
             if exact_digest(a) != exact_digest(b):
                 yield SchemaChange(place, "unsure", "is too deep or too large to compare", a, b)
             return
-        if isinstance(a, Outside) or isinstance(b, Outside):
+        if isinstance(a, ExternalReference) or isinstance(b, ExternalReference):
             if a != b:
                 yield SchemaChange(place, "unsure", "refers to a schema elsewhere", _named(a), _named(b))
             return
@@ -151,9 +151,13 @@ class _Walk:
                 )
         if ("default" in a) != ("default" in b) or exact_digest(a.get("default")) != exact_digest(b.get("default")):
             yield SchemaChange(
-                place, "default", _came_or_went("default", "default" in a, "default" in b),
-                a.get("default"), b.get("default"), came="default" not in a,
-            )  # fmt: skip
+                place,
+                "default",
+                _came_or_went("default", "default" in a, "default" in b),
+                a.get("default"),
+                b.get("default"),
+                came="default" not in a,
+            )
         for key in keywords.MARKS:
             if (a.get(key) is True) != (b.get(key) is True):
                 yield SchemaChange(place, "cosmetic", f"is {'now' if b.get(key) is True else 'no longer'} {key}")
@@ -295,7 +299,7 @@ def _as_object(schema: Any) -> dict[str, Any] | None:
 
 
 def _named(schema: Any) -> Any:
-    return str(schema) if isinstance(schema, Outside) else schema
+    return str(schema) if isinstance(schema, ExternalReference) else schema
 
 
 def _came_or_went(what: str, before: bool, after: bool) -> str:

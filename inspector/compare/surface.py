@@ -52,9 +52,12 @@ class Change(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         found: dict[str, Any] = {
-            "severity": self.severity, "area": self.area, "name": self.name, "what": self.what,
+            "severity": self.severity,
+            "area": self.area,
+            "name": self.name,
+            "what": self.what,
             "warning": self.loud or self.hidden is not None,
-        }  # fmt: skip
+        }
         if self.a is not None or self.b is not None:
             found |= {"a": self.a, "b": self.b}
         return found | ({"hidden": str(self.hidden)} if self.hidden is not None else {})
@@ -110,9 +113,14 @@ def _identity(a: Surface, b: Surface) -> Iterator[Change]:
         if _differ(before.get(key), after.get(key)):
             severity: ChangeSeverity = "changed" if key in ("name", "title", "description") else "cosmetic"
             yield Change(
-                severity, "server", key, _came_or_went("", before, after, key), before.get(key), after.get(key),
+                severity,
+                "server",
+                key,
+                _came_or_went("", before, after, key),
+                before.get(key),
+                after.get(key),
                 hidden=hidden_in(after.get(key)),
-            )  # fmt: skip
+            )
 
 
 def _instructions(a: Any, b: Any) -> Iterator[Change]:
@@ -204,9 +212,15 @@ def _annotations(area: str, name: str, key: str, a: dict[str, Any], b: dict[str,
     for hint in _keys(before, after):
         if _differ(before.get(hint), after.get(hint)):
             yield Change(
-                "changed", area, name, _came_or_went(f"annotation {hint}", before, after, hint), before.get(hint),
-                after.get(hint), True, hidden_in(after.get(hint)),
-            )  # fmt: skip
+                "changed",
+                area,
+                name,
+                _came_or_went(f"annotation {hint}", before, after, hint),
+                before.get(hint),
+                after.get(hint),
+                True,
+                hidden_in(after.get(hint)),
+            )
     if type(a.get(key)) is not type(b.get(key)) and not before and not after:
         yield Change("changed", area, name, _came_or_went(key, a, b), a.get(key), b.get(key), True)
 
@@ -244,9 +258,15 @@ def _argument(area: str, name: str, where: str, a: dict[str, Any], b: dict[str, 
                 yield Change("breaking" if needed else "changed", area, name, what)
         else:
             yield Change(
-                "changed", area, name, f"{where}: {_came_or_went(key, a, b)}", a.get(key), b.get(key), key in _WORDS,
+                "changed",
+                area,
+                name,
+                f"{where}: {_came_or_went(key, a, b)}",
+                a.get(key),
+                b.get(key),
+                key in _WORDS,
                 hidden_in(b.get(key)),
-            )  # fmt: skip
+            )
 
 
 def _schema(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
@@ -296,5 +316,7 @@ def _came_or_went(what: str, a: dict[str, Any], b: dict[str, Any], key: str | No
 
 
 _MEMBERS: dict[str, Callable[[str, str, str, dict[str, Any], dict[str, Any]], Iterable[Change]]] = {
-    "annotations": _annotations, "execution": _execution, "arguments": _arguments,
-}  # fmt: skip
+    "annotations": _annotations,
+    "execution": _execution,
+    "arguments": _arguments,
+}

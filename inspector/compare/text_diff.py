@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 
 from inspector.compare.alignment import align
 
-MOST_LINES = 2_000
+MAX_LINES = 2_000
 """Lines of a text that are aligned."""
 AROUND = 24
 """Characters shown before and after the different part of a line."""
-LONGEST = 1_000
+MAX_LENGTH = 1_000
 """Characters shown of that part."""
 _WHOLE = 160
 """Characters up to which a line is shown in full."""
@@ -25,7 +25,7 @@ class DiffLine(NamedTuple):
 
 def changed_lines(a: str, b: str) -> list[DiffLine]:
     """Return the lines of two texts that differ, those of A before those of B in the same position."""
-    of_a, of_b = (text.split("\n", MOST_LINES) for text in (a, b))
+    of_a, of_b = (text.split("\n", MAX_LINES) for text in (a, b))
     found: list[DiffLine] = []
     from_a = from_b = 0
     for i, j in (*align(of_a, of_b), (len(of_a), len(of_b))):
@@ -37,8 +37,8 @@ def changed_lines(a: str, b: str) -> list[DiffLine]:
                 one, other = parted(gone[0], new[0])
                 found += (DiffLine("a", one), DiffLine("b", other))
             else:
-                found += (DiffLine("a", text[:LONGEST]) for text in gone)
-                found += (DiffLine("b", text[:LONGEST]) for text in new)
+                found += (DiffLine("a", text[:MAX_LENGTH]) for text in gone)
+                found += (DiffLine("b", text[:MAX_LENGTH]) for text in new)
         from_a, from_b = i + 1, j + 1
     return found
 
@@ -55,5 +55,5 @@ def parted(a: str, b: str) -> tuple[str, str]:
 
 def _part(text: str, first: int, end: int) -> str:
     begin, stop = max(first - AROUND, 0), min(end + AROUND, len(text))
-    cut = min(stop, begin + LONGEST)
+    cut = min(stop, begin + MAX_LENGTH)
     return f"{'…' if begin else ''}{text[begin:cut]}{'…' if cut < len(text) else ''}"

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 from inspector.compare.alignment import align
 from inspector.compare.digests import Digests, exact_digest
 from inspector.compare.json_places import ROOT, ValuePath
-from inspector.compare.lossless_json import Repeated, type_of
+from inspector.compare.lossless_json import DuplicateKeys, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
-MOST = 10_000
+MAX_COUNT = 10_000
 """Most differences of two values."""
 
 DifferenceKind = Literal["added", "removed", "changed", "moved", "repeated"]
@@ -60,7 +60,7 @@ class ValueComparison:
     ignored: int = 0
     """The number of differences that the rules ignored."""
     truncated: bool = False
-    """There are more than `MOST`."""
+    """There are more than `MAX_COUNT`."""
 
     @property
     def same(self) -> bool:
@@ -69,19 +69,19 @@ class ValueComparison:
 
 
 def compare(
-    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", most: int = MOST
+    a: Any, b: Any, rules: ComparisonRules = DEFAULT, *, method: str = "", name: str = "", limit: int = MAX_COUNT
 ) -> ValueComparison:
     """Compare two JSON values, as `json` or `reading.read` return them. `method` and `name` select the rules.
 
     Types are distinguished, 1 and 1.0 too; integers are exact; NaN equals NaN. Work is linear in the size of the values
     (except sorting), at any depth. The same values give the same differences, in the same order.
     """
-    return compare_under(a, b, compiled(rules, method, name), most)
+    return compare_under(a, b, compiled(rules, method, name), limit)
 
 
-def compare_under(a: Any, b: Any, machine: Machine, most: int = MOST) -> ValueComparison:
+def compare_under(a: Any, b: Any, machine: Machine, limit: int = MAX_COUNT) -> ValueComparison:
     """`compare` with prepared rules."""
-    return _Walk(machine, most).run(a, b)
+    return _Walk(machine, limit).run(a, b)
 
 
 class _Pair(NamedTuple):
@@ -95,9 +95,9 @@ class _Pair(NamedTuple):
 
 
 class _Walk:
-    def __init__(self, machine: Machine, most: int) -> None:
+    def __init__(self, machine: Machine, limit: int) -> None:
         self._machine = machine
-        self._most = most
+        self._most = limit
         self._digests = Digests(machine)
         self._found = ValueComparison()
 
@@ -167,10 +167,10 @@ class _Walk:
     def _repeats(self, pair: _Pair, key: str, below: RuleState) -> Iterator[_Pair | Difference]:
         """Compare the values of a duplicate key before its last one."""
         a, b = pair.a, pair.b
-        if not isinstance(a, Repeated) and not isinstance(b, Repeated):
+        if not isinstance(a, DuplicateKeys) and not isinstance(b, DuplicateKeys):
             return
-        values_a = a.values_of(key) if isinstance(a, Repeated) else [a[key]]
-        values_b = b.values_of(key) if isinstance(b, Repeated) else [b[key]]
+        values_a = a.values_of(key) if isinstance(a, DuplicateKeys) else [a[key]]
+        values_b = b.values_of(key) if isinstance(b, DuplicateKeys) else [b[key]]
         place, place_b = pair.path / key, pair.path_b / key
         if len(values_a) != len(values_b):
             if below.ignore:

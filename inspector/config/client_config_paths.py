@@ -26,7 +26,7 @@ ConfigFamily = Literal[
 ]
 
 OWN_NAMES = ("inspector.json", ".inspector.json")
-_MOST_PARENTS = 64
+_MAX_PARENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def workspaces(folder: Path, home: Path) -> list[Path]:
     Outside of both a parent may be writable for all users, such as /tmp.
     """
     folder, home = _absolute(folder), _absolute(home)
-    chain = [folder, *folder.parents][:_MOST_PARENTS]
+    chain = [folder, *folder.parents][:_MAX_PARENTS]
     for index, parent in enumerate(chain):
         if parent == home or foreign_files.present(parent / ".git"):
             return chain[: index + 1]

@@ -6,7 +6,6 @@ a definition, and continues with the others.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,7 +16,8 @@ from inspector.config import entry_fields, expand, foreign_files, login_entry, r
 from inspector.config.client_config_paths import ConfigFamily, ConfigPlace
 from inspector.config.server_definition import Definition
 from inspector.config.targets import NO_OPTIONS, ServerOptions
-from inspector.errors import ConfigError
+from inspector.config.text_checks import root_uri
+from inspector.errors import ConfigError, TargetError
 from inspector.reasons import split_reason
 
 _OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
@@ -182,12 +182,10 @@ def _own_value(value: Any) -> Any:
 
 
 def _root(root: str, folder: Path) -> str:
-    if "://" in root:
-        return root
     try:
-        return Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
-    except UnicodeEncodeError:
-        raise ConfigError(f"“roots” contains {foreign_files.shown(ascii(root))}, which is not a path") from None
+        return root_uri(root, folder)
+    except TargetError as error:
+        raise ConfigError(f"“roots” is wrong: {error.message}") from None
 
 
 def _generic(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:

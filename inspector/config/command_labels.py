@@ -33,8 +33,8 @@ _RUNNERS: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     ),
 }
 _RUNNERS["podman"] = _RUNNERS["nerdctl"] = _RUNNERS["docker"]
-_MOST_WORDS = 64
-_LONGEST_WORD = 300
+_MAX_WORDS = 64
+_MAX_WORD = 300
 _PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
 _VERSION = re.compile(r"(?<=.)(?:@[^/]*|\[[^/]*|[=<>~!;][^/]*|:[\w.-]+)$")
 _ENTRY_FILE = re.compile(r"(?:index|main|__main__)\.(?:[cm]?[jt]s|py)")
@@ -47,7 +47,7 @@ def program_label(argv: Sequence[str]) -> str:
     """Return `server-memory` for `npx -y @modelcontextprotocol/server-memory@2.0`, `server.py` for `python
     server.py`, `weather` for `node weather/dist/index.js`."""
     # An environment before the program (`env NAME=value program`) is not part of the name.
-    words = list(argv[:_MOST_WORDS])
+    words = list(argv[:_MAX_WORDS])
     if words and _basename(words[0]) == "env":
         words = [word for index, word in enumerate(words) if index and not re.match(r"\w+=", word)] or words
     program = _basename(words[0]) if words else ""
@@ -92,14 +92,14 @@ def _python_starts(words: Sequence[str]) -> str:
 
 
 def _package(word: str) -> str:
-    word = word[:_LONGEST_WORD]
+    word = word[:_MAX_WORD]
     without_version = _VERSION.sub("", word) if not word.startswith((".", "/", "~")) else word
     return _basename(without_version) or word
 
 
 def _package_folder(word: str) -> str:
     """Return the folder of the package that an entry file such as `weather/dist/index.js` belongs to; else empty."""
-    path = PureWindowsPath(word[:_LONGEST_WORD]) if "\\" in word else PurePosixPath(word[:_LONGEST_WORD])
+    path = PureWindowsPath(word[:_MAX_WORD]) if "\\" in word else PurePosixPath(word[:_MAX_WORD])
     if not _ENTRY_FILE.fullmatch(path.name):
         return ""
     folders = [part for part in path.parts[:-1] if part != path.anchor]

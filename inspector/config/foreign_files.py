@@ -16,7 +16,7 @@ MAX_BYTES = 16 * 1024 * 1024
 """Size in bytes above which a config file is refused. Files of clients that also store histories have several
 megabytes."""
 
-_MOST_CANDIDATES = 2000
+_MAX_CANDIDATES = 2000
 
 
 def present(path: Path) -> bool:
@@ -134,7 +134,7 @@ def nearest(word: str, known: list[str]) -> str:
     """Return the known word that is nearest to `word`, or an empty text."""
     import difflib
 
-    folded = {name.casefold(): name for name in known[:_MOST_CANDIDATES]}
+    folded = {name.casefold(): name for name in known[:_MAX_CANDIDATES]}
     found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
     return folded[found[0]] if found else ""
 

@@ -64,8 +64,8 @@ def _loads(text: str) -> Any:
         raise JsoncError(json_reason(error), error.lineno, error.colno) from None
     except ValueError as error:
         # parse_constant refuses NaN; Python refuses to convert a number of more than 4,300 digits.
-        why = str(error) if isinstance(error, _NotANumber) else "an integer of more than 4,300 digits"
-        raise JsoncError(why, 1, 1) from None
+        reason = str(error) if isinstance(error, _NotANumber) else "an integer of more than 4,300 digits"
+        raise JsoncError(reason, 1, 1) from None
     except RecursionError:
         raise JsoncError("nested too deeply", 1, 1) from None
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from inspector.config.text_checks import one_line
 
-LONGEST = 200
+MAX_LENGTH = 200
 LOGIN_SERVICE = "inspector-login"
 """The service that stores logins. No config file may refer to it."""
 
@@ -43,7 +43,7 @@ def library() -> Iterator[ModuleType]:
         kind = type(error).__name__
         if kind == "NoKeyringError":
             raise KeyringProblem("") from None
-        raise KeyringProblem(one_line(str(error) or kind)[:LONGEST], kind) from None
+        raise KeyringProblem(one_line(str(error) or kind)[:MAX_LENGTH], kind) from None
 
 
 def names_logins(*names: str) -> bool:

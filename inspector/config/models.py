@@ -9,7 +9,6 @@ In `inspector.json` a null value counts as missing. An unknown key is an error t
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Mapping
@@ -31,6 +30,8 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
 from inspector.config import foreign_files
+from inspector.config.text_checks import root_uri
+from inspector.errors import TargetError
 from inspector.reasons import split_reason
 
 _PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
@@ -65,6 +66,13 @@ def _text(value: Any) -> str:
     return value
 
 
+def _file_uri(value: Any) -> str:
+    text = _text(value)
+    if not text.startswith("file://"):
+        raise _wrong(f"{foreign_files.shown(text)} is not a file:// URI")
+    return text
+
+
 def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -78,6 +86,7 @@ def _scalar(value: Any) -> str:
 
 
 ConfigText = Annotated[str, PlainValidator(_text), WithJsonSchema({"type": "string"})]
+FileUri = Annotated[str, PlainValidator(_file_uri), WithJsonSchema({"type": "string", "pattern": "^file://"})]
 Scalar = Annotated[str, PlainValidator(_scalar), WithJsonSchema({"type": ["string", "number", "boolean"]})]
 """A text; a number or a boolean counts as its JSON text."""
 Flag = Annotated[bool, Strict()]
@@ -141,13 +150,13 @@ class SettingsModel(_Keys):
     protocol: ConfigText = Field("", examples=["2025-11-25"])
     """Protocol revision to offer. Default: empty, which is the newest of the era."""
 
-    log_level: (
-        Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None
-    ) = Field(None, examples=["info"])  # fmt: skip
+    log_level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None = Field(
+        None, examples=["info"]
+    )
     """Least severe log message requested from servers. Default: null, the server decides."""
 
-    roots: tuple[ConfigText, ...] = Field((), examples=[["file:///home/ada/src"]])
-    """URIs given to a server that asks for roots. Default: none."""
+    roots: tuple[FileUri, ...] = Field((), examples=[["file:///home/ada/src"]])
+    """`file://` URIs given to a server that asks for roots. Default: none."""
 
     sampling: ConfigText = Field("ask", examples=["decline"])
     """Answer to sampling requests: `ask` puts them into the inbox, `decline` declines, other text is the answer.
@@ -257,11 +266,8 @@ def _without_null(value: Any) -> Any:
 Values = Annotated[
     dict[ConfigText, ConfigValue],
     BeforeValidator(_without_null),
-    WithJsonSchema({
-        "type": "object",
-        "additionalProperties": {"anyOf": [*_VALUE_SCHEMA["anyOf"], {"type": "null"}]},
-    }),
-]  # fmt: skip
+    WithJsonSchema({"type": "object", "additionalProperties": {"anyOf": [*_VALUE_SCHEMA["anyOf"], {"type": "null"}]}}),
+]
 
 
 def _place_of_secret(value: Any) -> str:
@@ -340,8 +346,16 @@ class AuthModel(_Keys):
 
 
 _TRANSPORTS = (
-    "auto", "stdio", "local", "http", "streamable-http", "streamablehttp", "streamable_http", "remote", "sse",
-)  # fmt: skip
+    "auto",
+    "stdio",
+    "local",
+    "http",
+    "streamable-http",
+    "streamablehttp",
+    "streamable_http",
+    "remote",
+    "sse",
+)
 
 
 def _transport(value: Any) -> str:
@@ -355,16 +369,15 @@ def _transport(value: Any) -> str:
 
 TransportText = Annotated[
     str, PlainValidator(_transport), WithJsonSchema({"type": "string", "enum": list(_TRANSPORTS)})
-]  # fmt: skip
+]
 
 
 def _root(value: Any) -> str:
     root = _scalar(value)
     try:
-        if "://" not in root:
-            os.fsencode(root)
-    except UnicodeEncodeError:
-        raise _wrong(f"{foreign_files.shown(ascii(root))} is not a path") from None
+        root_uri(root)
+    except TargetError as error:
+        raise _wrong(error.message) from None
     return root
 
 

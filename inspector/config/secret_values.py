@@ -47,7 +47,7 @@ _SCHEME_AND_CREDENTIAL = re.compile(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
 _USERINFO = re.compile(r"://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
-SHORTEST_INSIDE = 4
+MIN_INSIDE = 4
 """A shorter secret is masked only if it is a whole text."""
 _BEGINNING = 12
 """Characters at the beginning of a long secret that identify it."""
@@ -200,7 +200,7 @@ def unique(values: Iterable[str]) -> tuple[str, ...]:
 def mask(text: str, secrets: Iterable[str]) -> str:
     """Mask every secret in `text`. A secret of under four characters is masked only as the whole value."""
     for secret in sorted(secrets, key=len, reverse=True):
-        if len(secret) >= SHORTEST_INSIDE:
+        if len(secret) >= MIN_INSIDE:
             text = text.replace(secret, MASK)
         elif text == secret:
             text = MASK

@@ -38,7 +38,7 @@ DRAFTS_PER_SERVER = 50
 _FILE_BYTES = 1024 * 1024
 _DEPTH = 40
 _SCHEMAS_LOOKED_AT = 200_000
-_MOST_PATTERNS = 20
+_MAX_PATTERNS = 20
 _WORDS_LOOKED_AT = 64
 _SECRET: Any = object()
 _WRITING = threading.Lock()
@@ -342,7 +342,7 @@ class _Strip:
         return self.value(item, schemas, depth + 1)
 
     def _holds_secret(self, text: str) -> bool:
-        return any(form in text if len(form) >= secret_values.SHORTEST_INSIDE else form == text for form in self._forms)
+        return any(form in text if len(form) >= secret_values.MIN_INSIDE else form == text for form in self._forms)
 
     def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
         """Return `schemas` and all that they combine or refer to. Each that might apply can mark a value as secret."""
@@ -388,7 +388,7 @@ def _marks_secret(schema: Mapping[str, Any]) -> bool:
 
 def _of_property(schema: Mapping[str, Any], key: str) -> list[Any]:
     # All patternProperties are used: matching a server's pattern could take forever.
-    patterns = list(_object(schema.get("patternProperties")).values())[:_MOST_PATTERNS]
+    patterns = list(_object(schema.get("patternProperties")).values())[:_MAX_PATTERNS]
     found = [_object(schema.get("properties")).get(key), schema.get("additionalProperties"), *patterns]
     return [part for part in found if part is not None]
 

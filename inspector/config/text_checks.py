@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterable
@@ -12,10 +13,20 @@ from inspector.reasons import url_reason
 
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
-FRAMING = frozenset((
-    "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-    "upgrade",
-))  # fmt: skip
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+FRAMING = frozenset(
+    (
+        "connection",
+        "content-length",
+        "expect",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    )
+)
 """Headers, in lower case, that say where a message ends or what becomes of its connection (RFC 9112; RFC 9110, 7.6.1).
 
 Set by a user they would contradict what is sent, which fails or lets one request pass for two.
@@ -64,6 +75,23 @@ def checked_header(name: str, value: str) -> tuple[str, str]:
             hint="Remove it.",
         )
     return name, value
+
+
+def root_uri(text: str, folder: str | os.PathLike[str] = "") -> str:
+    """The URI of a root: a `file:` URI unmodified, else that of a path, relative to `folder` (C-ROOT-01).
+
+    Raises TargetError for another URI, and for a path that has no URI.
+    """
+    from pathlib import Path
+
+    if text.startswith("file://"):
+        return text
+    if _SCHEME.match(text):
+        raise TargetError(f"The root {one_line(text[:80])} is not a file: URI", hint="Use a folder or a file:// URI.")
+    try:
+        return Path(os.path.abspath(os.path.join(folder, os.path.expanduser(checked_text(text, "a root"))))).as_uri()
+    except UnicodeEncodeError:
+        raise TargetError(f"The root {text[:80]!a} is not a path", hint="Use a folder or a file:// URI.") from None
 
 
 def checked_text(text: str, what: str) -> str:

@@ -21,17 +21,18 @@ from inspector.config.server_definition import Definition
 from inspector.errors import ConfigError, TrustNeeded
 from inspector.hints import Hint, Parameter
 
-HARMLESS = frozenset((
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
-    "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
-    "HOMEPATH", "COMSPEC", "PATHEXT",
-))  # fmt: skip
+HARMLESS = frozenset(
+    """
+    PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP PWD SYSTEMROOT SYSTEMDRIVE APPDATA LOCALAPPDATA
+    PROGRAMFILES USERPROFILE USERNAME HOMEDRIVE HOMEPATH COMSPEC PATHEXT
+    """.split()
+)
 """Variables that every child process gets anyway. A URL does not."""
 HARMLESS_PREFIXES = ("LC_", "XDG_")
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Answers that are kept; the oldest are dropped."""
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """References that a question lists."""
 _FILE_BYTES = 1024 * 1024
 _NAME = 200
@@ -47,7 +48,7 @@ TrustAnswer: TypeAlias = Literal["once", "always", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class UsedReference:
     """A reference and the place of its value: `header X-Key`, `variable TOKEN`, `auth.clientSecret` …"""
 
     place: str
@@ -68,7 +69,7 @@ class Exposure:
     destination: str
     """The URL or the command, with references as written."""
     is_url: bool
-    uses: tuple[Use, ...] = ()
+    uses: tuple[UsedReference, ...] = ()
     login_servers: tuple[str, ...] = ()
     """Other servers that get secrets of `auth`: the authorization server and the identity provider."""
     proxy: str = ""
@@ -89,9 +90,9 @@ class Exposure:
         if not self.verify:
             lines.append("does not check the server's certificate")
         lines += [f"sends login secrets to {server}" for server in self.login_servers]
-        lines += [f"uses {use.describe()}" for use in self.uses[:MOST_SHOWN]]
-        if len(self.uses) > MOST_SHOWN:
-            lines.append(f"uses {len(self.uses) - MOST_SHOWN:,} more references")
+        lines += [f"uses {use.describe()}" for use in self.uses[:MAX_SHOWN]]
+        if len(self.uses) > MAX_SHOWN:
+            lines.append(f"uses {len(self.uses) - MAX_SHOWN:,} more references")
         return lines
 
     def as_json(self) -> dict[str, Any]:
@@ -117,7 +118,9 @@ def exposure(
     `meaning` is everything else that the entry's meaning depends on, as JSON: any change of it makes another entry.
     """
     stdio = made.kind == "stdio"
-    found = tuple(Use(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference)))
+    found = tuple(
+        UsedReference(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference))
+    )
     proxy = secret_values.mask_url(made.proxy or "") if not stdio else ""
     verify = stdio or made.verify
     if not found and not proxy and verify:
@@ -205,7 +208,7 @@ class Memory:
         self._kept = kept = self._read()
         kept.pop(found.fingerprint, None)
         kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}
-        content = json.dumps({"allowed": dict(list(kept.items())[-MOST_KEPT:])}, indent=1).encode("ascii")
+        content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
         try:
             paths.private_folder(self._path.parent)
             paths.write_private(self._path, content)

@@ -56,12 +56,14 @@ class ToolCost:
         return {
             "name": self.name,
             "characters": {
-                "name": len(self.name), "description": len(self.description), "schema": len(self.schema),
+                "name": len(self.name),
+                "description": len(self.description),
+                "schema": len(self.schema),
                 "total": self.characters,
             },
             "tokens": self.tokens,
             "share": self.characters / total if total else 0.0,
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,12 @@ class ToolGrowth(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
-            "name": self.name, "before": self.before, "after": self.after, "characters": self.characters,
+            "name": self.name,
+            "before": self.before,
+            "after": self.after,
+            "characters": self.characters,
             "tokens": self.tokens,
-        }  # fmt: skip
+        }
 
 
 class CostGrowth(NamedTuple):
@@ -45,9 +48,12 @@ class CostGrowth(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
-            "source": self.source, "tools": [tool.as_json() for tool in self.tools], "characters": self.characters,
-            "tokens": self.tokens, "before": {"tokens": self.before},
-        }  # fmt: skip
+            "source": self.source,
+            "tools": [tool.as_json() for tool in self.tools],
+            "characters": self.characters,
+            "tokens": self.tokens,
+            "before": {"tokens": self.before},
+        }
 
 
 class Sizes(NamedTuple):

@@ -28,9 +28,12 @@ class HostLoad(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {
-            "host": self.host, "parts": list(self.parts), "characters": self.characters, "tokens": self.tokens,
+            "host": self.host,
+            "parts": list(self.parts),
+            "characters": self.characters,
+            "tokens": self.tokens,
             "at_start": {"characters": self.at_start, "tokens": self.at_start_tokens},
-        }  # fmt: skip
+        }
 
 
 @dataclass(frozen=True)
@@ -91,10 +94,15 @@ def report_of(
         if tool not in largest or _size(each) > _size(largest[tool]):
             largest[tool] = each
     return ContextReport(
-        definitions.name, cost, savings(cost), repeated(cost), evaluate(definitions, facts),
+        definitions.name,
+        cost,
+        savings(cost),
+        repeated(cost),
+        evaluate(definitions, facts),
         [load for host in dict.fromkeys(fact.host for fact in facts) if (load := _load(host, definitions.name, cost))],
-        largest, against,
-    )  # fmt: skip
+        largest,
+        against,
+    )
 
 
 def _size(cost: ResultCost) -> int:

@@ -32,9 +32,10 @@ class ResultCost(NamedTuple):
         if self.structured is not None:
             structured = {"characters": self.structured, "tokens": self.structured_tokens}
         return {
-            "content": {"characters": self.content, "tokens": self.content_tokens}, "structured": structured,
+            "content": {"characters": self.content, "tokens": self.content_tokens},
+            "structured": structured,
             "media": self.media,
-        }  # fmt: skip
+        }
 
 
 def result_cost(result: Any, counter: TokenCounter = ESTIMATED) -> ResultCost:

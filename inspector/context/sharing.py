@@ -11,13 +11,13 @@ from inspector.context.cost import ServerCost, ToolCost
 from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import subschemas
 
-LEAST = 80
+MINIMUM = 80
 """Characters from which a repeated part is worth sharing."""
 LEAST_DESCRIPTION = 20
 """Characters from which a description that several tools have is worth a line."""
-MOST_WORK = 2_000_000
+MAX_WORK = 2_000_000
 """Characters of parts that are compared in one tool, and in all tools together."""
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 _PART = "part of the input schema"
 _SHARED_KEYS = frozenset(("type", "properties", "enum", "anyOf", "items"))
@@ -54,14 +54,14 @@ class RepeatedText(NamedTuple):
 def savings(cost: ServerCost) -> list[DefsSaving]:
     """Return the tools in which `$defs` would save characters, the largest saving first.
 
-    A part counts if it has at least `LEAST` characters and occurs twice or more, annotations included.
+    A part counts if it has at least `MINIMUM` characters and occurs twice or more, annotations included.
     """
     found = [saving for tool in cost.tools if (saving := _saving(tool)) is not None]
     return sorted(found, key=lambda saving: -saving.characters)
 
 
 def _saving(tool: ToolCost) -> DefsSaving | None:
-    if len(tool.schema) < 2 * LEAST:
+    if len(tool.schema) < 2 * MINIMUM:
         return None
     places: dict[str, list[str]] = {}
     work = 0
@@ -70,10 +70,10 @@ def _saving(tool: ToolCost) -> DefsSaving | None:
         if part.pointer and not _SHARED_KEYS.isdisjoint(part.schema) and "$ref" not in part.schema:
             text = _with_sorted_keys(part.schema)
             work += len(text)
-            if work > MOST_WORK:
+            if work > MAX_WORK:
                 is_least = True
                 break
-            if len(text) >= LEAST:
+            if len(text) >= MINIMUM:
                 places.setdefault(text, []).append(part.pointer)
     saved = parts = 0
     taken: list[str] = []
@@ -107,8 +107,8 @@ def repeated(cost: ServerCost) -> list[RepeatedText]:
     found: list[RepeatedText] = []
     for what, least, texts in (
         ("description", LEAST_DESCRIPTION, [(tool.description, tool.name) for tool in cost.tools]),
-        ("input schema", LEAST, [(tool.schema, tool.name) for tool in cost.tools]),
-        (_PART, LEAST, _parts(cost.tools)),
+        ("input schema", MINIMUM, [(tool.schema, tool.name) for tool in cost.tools]),
+        (_PART, MINIMUM, _parts(cost.tools)),
     ):
         groups: dict[str, dict[str, None]] = {}
         for text, name in texts:
@@ -116,7 +116,7 @@ def repeated(cost: ServerCost) -> list[RepeatedText]:
                 groups.setdefault(text, {})[name] = None
         found += (RepeatedText(what, len(text), tuple(names)) for text, names in groups.items() if len(names) > 1)
     found.sort(key=lambda each: -each.characters * len(each.tools))
-    return _without_inner(found)[:MOST_GROUPS]
+    return _without_inner(found)[:MAX_GROUPS]
 
 
 def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
@@ -128,7 +128,7 @@ def _parts(tools: Sequence[ToolCost]) -> list[tuple[str, str]]:
                 continue
             text = compact_json(part.schema)
             work += len(text)
-            if work > MOST_WORK:
+            if work > MAX_WORK:
                 return found
             found.append((text, tool.name))
     return found

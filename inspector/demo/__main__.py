@@ -6,7 +6,7 @@ import sys
 
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import ERAS, MODERN, REVISIONS
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 
 TYPE_CHECKING = False
@@ -76,9 +76,9 @@ def main(words: list[str]) -> None:
     options = _parse(words) if words else None  # nothing to parse: argparse would be a fifth of the start
     tools, prompts = all_tools(), all_prompts()
     if options is None:
-        world, address, auth, attached = World(tools, prompts), None, None, False
+        world, address, auth, attached = DemoState(tools, prompts), None, None, False
     else:
-        world = World(
+        world = DemoState(
             tools,
             prompts,
             items=options.items,

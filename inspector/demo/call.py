@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.revisions import Features
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.tasks import Question, Task
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
@@ -46,7 +46,7 @@ class ClientRequest:
     in_task = False  # whether the request has been answered and the work goes on as a task
 
     def __init__(
-        self, world: World, features: Features, channel: Channel, request_id: Any, params: dict[str, Any]
+        self, world: DemoState, features: Features, channel: Channel, request_id: Any, params: dict[str, Any]
     ) -> None:
         self.world = world
         self.features = features

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-MOST = 100  # the maximum number of values in one response
+MAX_COUNT = 100  # the maximum number of values in one response
 _DETAIL = ["brief", "detailed", "exhaustive"]
 _LANGUAGES = ["Deutsch", "English", "Español", "Français", "Italiano", "日本語"]
 
@@ -39,7 +39,7 @@ def complete(call: ClientRequest) -> dict[str, Any]:
 
 
 def _shown(values: list[str], total: int) -> dict[str, Any]:
-    return {"completion": {"values": values[:MOST], "total": total, "hasMore": total > MOST}}
+    return {"completion": {"values": values[:MAX_COUNT], "total": total, "hasMore": total > MAX_COUNT}}
 
 
 def _starting(known: Iterable[str], value: str) -> tuple[list[str], int]:
@@ -64,7 +64,7 @@ def _for_prompt(
     if name == "language":
         return _starting(_LANGUAGES, value)
     if name == "uri":
-        listed = call.world.resources.page(0, MOST)
+        listed = call.world.resources.page(0, MAX_COUNT)
         return _starting([each["uri"] for each in listed], value)
     return [], 0
 
@@ -100,5 +100,5 @@ def _numbers(value: str, last: int) -> tuple[list[str], int]:
         if not value:
             break
         low, high = low * 10, high * 10 + 9
-    found = [str(number) for each in ranges for number in each[:MOST]]
+    found = [str(number) for each in ranges for number in each[:MAX_COUNT]]
     return found, sum(map(len, ranges))

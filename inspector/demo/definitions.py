@@ -52,7 +52,7 @@ class Tool:
         return not self.needs or bool(getattr(features, self.needs))
 
 
-class Toolbox:
+class ToolTable:
     """Collects the tools of one module."""
 
     def __init__(self) -> None:

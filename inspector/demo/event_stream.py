@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MOST_UNSENT = 1000  # messages
+MAX_UNSENT = 1000  # messages
 KEEP_ALIVE = 15.0  # seconds
 LOOK = 0.05  # seconds between two checks of whether the client is connected
 
@@ -29,8 +29,8 @@ class MessageQueue(Channel):
     def send(self, raw: bytes) -> None:
         with self.news:
             if not self._lossy:
-                self.news.wait_for(lambda: self.ended or len(self.messages) < MOST_UNSENT)
-            if not self.ended and len(self.messages) < MOST_UNSENT:
+                self.news.wait_for(lambda: self.ended or len(self.messages) < MAX_UNSENT)
+            if not self.ended and len(self.messages) < MAX_UNSENT:
                 self.messages.append(raw)
                 self.news.notify_all()
 

@@ -1,7 +1,7 @@
 """Events (SEP-3415, a draft extension of 2026-07-28): a clock that ticks, by poll and by stream, and one webhook type.
 
-Tick k happens at k times `World.tick` seconds after the epoch, so nothing is stored: a cursor is the number of a tick,
-and a server that was started again continues where it was. The last `KEPT` ticks are delivered again.
+Tick k happens at k times `DemoState.tick` seconds after the epoch, so nothing is stored: a cursor is the number of a
+tick, and a server that was started again continues where it was. The last `KEPT` ticks are delivered again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import Channel
     from inspector.demo.core import Handler
     from inspector.demo.revisions import Features
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.serving import Serving
 
 EXTENSION = "io.modelcontextprotocol/events"
@@ -78,7 +78,7 @@ def wanted(params: dict[str, Any], mode: str) -> int:
 class Ticks:
     """The ticks of a world from a cursor on."""
 
-    def __init__(self, world: World, cursor: Any, every: int) -> None:
+    def __init__(self, world: DemoState, cursor: Any, every: int) -> None:
         self._tick = max(world.tick, 0.0001)
         self.every = every
         newest = self.newest
@@ -104,12 +104,12 @@ class Ticks:
         """Seconds to the next tick that counts."""
         return max((self.at // self.every + 1) * self.every * self._tick - time.time(), 0.0)
 
-    def take(self, most: int) -> list[dict[str, Any]]:
+    def take(self, limit: int) -> list[dict[str, Any]]:
         """The next events, without their cursors; moves on."""
         newest = self.newest
         first = (self.at // self.every + 1) * self.every
-        due = range(first, newest + 1, self.every)[:most]
-        self.at = due[-1] if len(due) == most else newest
+        due = range(first, newest + 1, self.every)[:limit]
+        self.at = due[-1] if len(due) == limit else newest
         return [self._event(number) for number in due]
 
     @property
@@ -134,17 +134,17 @@ def _list(call: ClientRequest) -> dict[str, Any]:
 
 def _poll(call: ClientRequest) -> dict[str, Any]:
     every = wanted(call.params, "poll")
-    most = call.params.get("maxEvents", AT_ONCE)
-    if not isinstance(most, int) or isinstance(most, bool) or most < 1:
+    limit = call.params.get("maxEvents", AT_ONCE)
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
         raise RpcError(INVALID_PARAMS, "maxEvents must be a positive integer")
     cursor = call.params.get("cursor")
     ticks = Ticks(call.world, cursor, every)
-    events = [] if cursor is None or ticks.truncated else ticks.take(min(most, AT_ONCE))
+    events = [] if cursor is None or ticks.truncated else ticks.take(min(limit, AT_ONCE))
     return {
         "events": events,
         "cursor": ticks.cursor,
         "truncated": ticks.truncated,
-        "hasMore": len(events) == min(most, AT_ONCE) and ticks.has_more,
+        "hasMore": len(events) == min(limit, AT_ONCE) and ticks.has_more,
         "nextPollMs": ticks.next_poll,
     }
 
@@ -166,7 +166,7 @@ class EventsRequest(ClientRequest):
     """A request `events/stream`: its events as notifications with its id, until it is cancelled."""
 
     def __init__(
-        self, world: World, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message["id"], message["params"])
         self._ticks = Ticks(world, self.params.get("cursor"), wanted(self.params, "push"))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from email.message import Message
     from typing import Any, NoReturn
 
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
 
 VERSION = "MCP-Protocol-Version"
 # The parameter that Mcp-Name repeats, by method.
@@ -37,7 +37,7 @@ def check_version(headers: Message, revision: str) -> None:
         _refuse(VERSION, said, revision)
 
 
-def check_headers(headers: Message, message: dict[str, Any], world: World) -> None:
+def check_headers(headers: Message, message: dict[str, Any], world: DemoState) -> None:
     """Raises RpcError (-32020) if another header is missing or differs from the request."""
     method, params = message["method"], message["params"]
     said = _read(headers, "Mcp-Method")

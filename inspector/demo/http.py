@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from inspector.demo.auth.issuer import IssuerSettings
-    from inspector.demo.auth.token_check import Gate
-    from inspector.demo.server_state import World
+    from inspector.demo.auth.token_check import TokenCheck
+    from inspector.demo.server_state import DemoState
     from inspector.demo.streams import Stream
 
 ENDPOINT = "/mcp"
-MOST_SESSIONS = 1000
-LARGEST_BODY = 64 * 1024 * 1024
+MAX_SESSIONS = 1000
+MAX_BODY = 64 * 1024 * 1024
 KEEP_ALIVE = 15.0
 FLUSH_TIMEOUT = 5.0  # seconds to send the end of a stream before the process exits
 _OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # the method of each HTTP+SSE endpoint
@@ -40,7 +40,7 @@ _EVERYWHERE = {"0.0.0.0", "::"}
 class HttpSession:
     """A session and its streams, with the id that the client sends back."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: DemoState) -> None:
         self.id = os.urandom(16).hex()
         self.streams = Streams()
         self.session = LegacySession(world, self.streams, "http")
@@ -58,14 +58,14 @@ class DemoServer(ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, world: World, host: str, port: int) -> None:
+    def __init__(self, world: DemoState, host: str, port: int) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.world = world
         self.sessions: dict[str, HttpSession] = {}
         self.sse_sessions: dict[str, sse.SseSession] = {}
         self.answering: set[http_modern.Answering] = set()
         self.lock = threading.Lock()
-        self.gate: Gate | None = None
+        self.gate: TokenCheck | None = None
         # Only names of this machine are accepted: otherwise a web page could rebind its own name to us.
         self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
         super().__init__((host, port), HttpHandler)
@@ -81,7 +81,7 @@ class DemoServer(ThreadingTCPServer):
         """Stores a session; drops the oldest if there are too many."""
         with self.lock:
             self.sessions[session.id] = session
-            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MOST_SESSIONS else None
+            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MAX_SESSIONS else None
         if oldest is not None:
             oldest.close()
 
@@ -152,8 +152,8 @@ class HttpHandler(ResponseConnection):
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
         if not (length.isascii() and length.isdigit()):
             raise HttpRefusal(411, "Content-Length is required", close=True)
-        if len(length) > 12 or int(length) > LARGEST_BODY:
-            raise HttpRefusal(413, f"The body is larger than {LARGEST_BODY} bytes", close=True)
+        if len(length) > 12 or int(length) > MAX_BODY:
+            raise HttpRefusal(413, f"The body is larger than {MAX_BODY} bytes", close=True)
         return self.rfile.read(int(length))
 
     def _check_address(self) -> None:
@@ -300,7 +300,7 @@ def _name_in(url: str) -> str | None:
 
 
 def serve_http(
-    world: World, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
+    world: DemoState, host: str, port: int, *, auth: IssuerSettings | None = None, attached: bool = False
 ) -> None:
     """Serves until interrupted or terminated; writes the URL to stderr first.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.http_connection import ResponseConnection
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
 
 PATIENCE = 0.5  # seconds until the stream starts for a call without messages so far
 
@@ -51,7 +51,7 @@ class Answering(MessageQueue):
             return self.messages[0] if self._answered and len(self.messages) == 1 else None
 
 
-def is_for_modern(headers: Message, message: Any, world: World) -> bool:
+def is_for_modern(headers: Message, message: Any, world: DemoState) -> bool:
     """Whether a POST is for this era: by its message, by its headers, or because the other era is disabled."""
     if not world.modern or not world.handshakes:
         return bool(world.modern)
@@ -59,7 +59,7 @@ def is_for_modern(headers: Message, message: Any, world: World) -> bool:
     return said or is_modern(message)
 
 
-def serve(connection: ResponseConnection, message: Any, world: World, running: set[Answering]) -> None:
+def serve(connection: ResponseConnection, message: Any, world: DemoState, running: set[Answering]) -> None:
     """Answers one POST whose message `is_for_modern`; raises RpcError if it is neither a request nor a notification.
 
     While a request is served, `running` contains its messages.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.core import Handler
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.tasks import Question
 
 LISTS = ("tools", "resources", "prompts")
@@ -76,7 +76,7 @@ class _Batch(Channel):
 class LegacySession:
     """The state of one session. `out` receives messages that belong to no request."""
 
-    def __init__(self, world: World, out: Channel, transport: str) -> None:
+    def __init__(self, world: DemoState, out: Channel, transport: str) -> None:
         self.world = world
         self.out = out
         self.transport = transport

@@ -6,7 +6,7 @@ from inspector.demo.call import LEVELS, TaskCall
 from inspector.demo.core import HANDLERS
 from inspector.demo.paging import page_of, start_of
 from inspector.demo.rpc import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Cancelled, Refused, RpcError, valid_id
-from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, Tasks, moment
+from inspector.demo.tasks import MAX_LIFE, POLL_INTERVAL, Tasks, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _LegacyTaskCall(TaskCall):
 
 
 def _life(wanted: Any) -> int:
-    life = wanted.get("ttl", LONGEST_LIFE) if isinstance(wanted, dict) else None
+    life = wanted.get("ttl", MAX_LIFE) if isinstance(wanted, dict) else None
     if not isinstance(life, int) or isinstance(life, bool) or life < 0:
         raise RpcError(INVALID_PARAMS, "task must be an object, and its ttl a number of milliseconds")
     return life

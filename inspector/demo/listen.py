@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.serving import Serving
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
-MOST_WATCHED = 1000  # maximum resources, and tasks, of one subscription
+MAX_WATCHED = 1000  # maximum resources, and tasks, of one subscription
 
 
 class ListenRequest(ClientRequest):
     """A subscription request. Every message for it has its id."""
 
     def __init__(
-        self, world: World, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
+        self, world: DemoState, features: Features, channel: Channel, message: dict[str, Any], serving: Serving
     ) -> None:
         super().__init__(world, features, channel, message["id"], message["params"])
         wanted = self.params.get("notifications")
@@ -109,4 +109,4 @@ def _names(wanted: dict[str, Any], key: str) -> list[str]:
     names = wanted.get(key, [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise RpcError(INVALID_PARAMS, f"{key} must be a list of strings")
-    return list(dict.fromkeys(names))[:MOST_WATCHED]
+    return list(dict.fromkeys(names))[:MAX_WATCHED]

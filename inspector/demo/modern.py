@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import Channel, ClientRequest
     from inspector.demo.core import Handler
     from inspector.demo.events import EventsRequest
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
 
 LISTEN = "subscriptions/listen"
 EVENTS = "io.modelcontextprotocol/events"
@@ -63,7 +63,7 @@ def is_modern(message: Any) -> bool:
 class Modern:
     """The requests on one connection. Over HTTP that is one request, whose `headers` must match it."""
 
-    def __init__(self, world: World, transport: str, headers: Message | None = None) -> None:
+    def __init__(self, world: DemoState, transport: str, headers: Message | None = None) -> None:
         self.world = world
         self.transport = transport
         self._headers = headers

@@ -6,7 +6,7 @@ from inspector.demo.call import TaskCall
 from inspector.demo.core import HANDLERS
 from inspector.demo.rounds import checked_answer, missing_capability
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
-from inspector.demo.tasks import LONGEST_LIFE, POLL_INTERVAL, moment
+from inspector.demo.tasks import MAX_LIFE, POLL_INTERVAL, moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def call_tool(call: ClientRequest) -> dict[str, Any]:
         need_tasks(call)
     if support == "forbidden" or not declares_tasks(call):
         return handler(call)
-    task = call.world.tasks.add(LONGEST_LIFE, lambda changed: call.world.tell("task", changed.id))
+    task = call.world.tasks.add(MAX_LIFE, lambda changed: call.world.tell("task", changed.id))
     created = {"resultType": "task", **_shown(task)}
     within = TaskCall(task, call)
     task.run(within, lambda: {"resultType": "complete", **handler(within)}, errors_fail=False)

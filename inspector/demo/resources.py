@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Body = Callable[[], str | bytes]
 
 CLOCK = "demo://clock"
-LONGEST_URI = 2000  # the time to match a template grows with the square of the length
+MAX_URI = 2000  # the time to match a template grows with the square of the length
 ITEM = "demo://items/"
 GUARDED = "demo://guarded/"
 
@@ -144,7 +144,7 @@ class Resources:
             if uri == _extra_uri(number):
                 return [contents(uri, "text/plain", f"Extra resource {number}.\n")]
         for name, template in self._matchers:
-            values = template.match(uri) if len(uri) < LONGEST_URI else None
+            values = template.match(uri) if len(uri) < MAX_URI else None
             if values:
                 found = self._read_template(name, uri, values)
                 if found is not None:

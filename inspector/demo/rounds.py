@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import Channel
     from inspector.demo.revisions import Features
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
     from inspector.demo.tasks import Question
 
 PREFIX = "io.modelcontextprotocol/"
@@ -46,7 +46,7 @@ class ModernCall(ClientRequest):
 
     def __init__(
         self,
-        world: World,
+        world: DemoState,
         features: Features,
         channel: Channel,
         message: dict[str, Any],

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     Problem = tuple[str, str]
 
-_MOST = 10
+_MAX_COUNT = 10
 _TYPES: dict[str, Callable[[Any], bool]] = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
@@ -54,7 +54,7 @@ def problems(value: Any, schema: dict[str, Any]) -> list[str]:
     try:
         for place, what in _check(value, schema, schema, ""):
             found.append(f"{place or '(whole)'}: {what}")
-            if len(found) == _MOST:
+            if len(found) == _MAX_COUNT:
                 break
     except RecursionError:
         return ["(whole): is nested too deeply"]

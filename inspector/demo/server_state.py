@@ -10,7 +10,7 @@ from inspector.demo.definitions import Prompt, Tool
 from inspector.demo.resources import CLOCK, GUARDED, Resources
 from inspector.demo.revisions import HANDSHAKE, MODERN, REVISIONS
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
-from inspector.demo.state import Seal
+from inspector.demo.state import StateSigner
 from inspector.demo.tasks import Tasks
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Watcher = Callable[[str, str], None]
 
 
-class World:
+class DemoState:
     """Tools, resources and prompts, and the options of the command line.
 
     `tools` and `prompts`: the initial ones, in the order in which they are listed; `items`: number of generated
@@ -65,7 +65,7 @@ class World:
         self._clock: threading.Thread | None = None
         self._visits = 0
         self.visited = False
-        self.seal = Seal()
+        self.seal = StateSigner()
         self.subscriptions: list[Subscription] = []
         self.tasks = Tasks()
         self._lock = threading.RLock()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXTENSION = "io.modelcontextprotocol/skills"
 SETTINGS = {"directoryRead": True}
 _PAGE = 2  # so that there are pages to read
-_MOST_CHILDREN = 100
+_MAX_CHILDREN = 100
 
 
 def _list(call: ClientRequest) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _read_directory(call: ClientRequest) -> dict[str, Any]:
         raise RpcError(INVALID_PARAMS, "Not a directory of a skill of this server", {"uri": uri})
     start = start_of(f"directory {uri}", call.params.get("cursor"))
     found = list(children.values())
-    stop = start + _MOST_CHILDREN
+    stop = start + _MAX_CHILDREN
     return page_of(f"directory {uri}", "resources", found[start:stop], stop, len(found))
 
 

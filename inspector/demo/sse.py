@@ -11,7 +11,7 @@ from inspector.demo.rpc import decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from inspector.demo.http_connection import ResponseConnection
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
 
 STREAM = "/sse"
 MESSAGES = "/messages"
@@ -21,13 +21,13 @@ _NAME = "session_id="
 class SseSession:
     """A session that lives as long as its stream."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: DemoState) -> None:
         self.id = os.urandom(16).hex()
         self.feed = MessageQueue()
         self.session = LegacySession(world, self.feed, "sse")
 
 
-def serve(connection: ResponseConnection, world: World, sessions: dict[str, SseSession]) -> None:
+def serve(connection: ResponseConnection, world: DemoState, sessions: dict[str, SseSession]) -> None:
     """Serves the stream of a new session until its client disconnects; until then `sessions` contains it."""
     session = SseSession(world)
     sessions[session.id] = session

@@ -15,7 +15,7 @@ LIFETIME = 3600.0  # seconds
 _DIGEST = 32  # bytes
 
 
-class Seal:
+class StateSigner:
     """Signs states with its own key. A state belongs to one request and is refused with any other."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.server_state import World
+    from inspector.demo.server_state import DemoState
 
 
 class _Stdout(Channel):
@@ -42,7 +42,7 @@ class _Stdout(Channel):
 class StdioConnection:
     """A stdio connection: a session for clients with a handshake, and requests without one, side by side."""
 
-    def __init__(self, world: World, out: Channel, transport: str) -> None:
+    def __init__(self, world: DemoState, out: Channel, transport: str) -> None:
         self._session = LegacySession(world, out, transport) if world.handshakes else None
         self._modern = Modern(world, transport) if world.modern else None
 
@@ -62,7 +62,7 @@ class StdioConnection:
             self._session.close()
 
 
-def serve(world: World) -> None:
+def serve(world: DemoState) -> None:
     """Serves until stdin ends."""
     channel = _Stdout()
     connection = StdioConnection(world, channel, "stdio")

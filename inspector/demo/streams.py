@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-MOST_WAITING = 1000  # maximum messages for a client without an open GET stream
-MOST_KEPT = 1000  # maximum events of one stream
-MOST_FINISHED = 16  # maximum finished streams for clients that resume late
+MAX_WAITING = 1000  # maximum messages for a client without an open GET stream
+MAX_KEPT = 1000  # maximum events of one stream
+MAX_FINISHED = 16  # maximum finished streams for clients that resume late
 
 
 class Stream(Channel):
@@ -40,7 +40,7 @@ class Stream(Channel):
     def send(self, raw: bytes) -> None:
         with self._news:
             if not self.endless:
-                self._news.wait_for(lambda: not self._attended or self.ended or self._unsent() < MOST_KEPT)
+                self._news.wait_for(lambda: not self._attended or self.ended or self._unsent() < MAX_KEPT)
             self._append(raw)
 
     def answer(self, raw: bytes | None, status: int = 200) -> None:
@@ -104,7 +104,7 @@ class Stream(Channel):
     def _append(self, raw: bytes) -> None:
         self._events.append(raw)
         if self.endless or not self._attended:
-            self._trim(len(self._events) - MOST_KEPT)
+            self._trim(len(self._events) - MAX_KEPT)
         self._news.notify_all()
 
     def _take(self) -> bytes:
@@ -116,7 +116,7 @@ class Stream(Channel):
             events.append(b"retry: %d\n\n" % retry)
         self._break = None
         self._sent = start + len(fresh)
-        self._trim(len(self._events) - MOST_KEPT)
+        self._trim(len(self._events) - MAX_KEPT)
         self._news.notify_all()
         return b"".join(events)
 
@@ -141,7 +141,7 @@ class Streams(Channel):
         with self._lock:
             if self._listening:
                 self._listening[-1].send(raw)
-            elif len(self._waiting) < MOST_WAITING:
+            elif len(self._waiting) < MAX_WAITING:
                 self._waiting.append(raw)
 
     def open(self, *, endless: bool) -> Stream:
@@ -150,7 +150,7 @@ class Streams(Channel):
             self._made += 1
             stream = Stream(self._made, endless=endless, primed=self.primed)
             finished = [name for name, each in self._streams.items() if each.ended]
-            for name in finished[:-MOST_FINISHED]:
+            for name in finished[:-MAX_FINISHED]:
                 del self._streams[name]
             self._streams[stream.name] = stream
             if endless:

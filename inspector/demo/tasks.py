@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 FINAL = ("completed", "failed", "cancelled")
-MOST_TASKS = 1000
-LONGEST_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also without a requested time
+MAX_TASKS = 1000
+MAX_LIFE = 3_600_000  # maximum milliseconds that a task is kept, also without a requested time
 POLL_INTERVAL = 100  # milliseconds
 
 
-class Asked:
+class TaskQuestion:
     """A question of a task that waits for an answer."""
 
     def __init__(self, question: Question) -> None:
@@ -53,7 +53,7 @@ class Task:
         self.life = life
         self.result: dict[str, Any] | None = None
         self.error: RpcError | None = None
-        self.questions: dict[str, Asked] = {}
+        self.questions: dict[str, TaskQuestion] = {}
         self.call: Cancellable | None = None
         self._asked = 0
         self._told = told
@@ -109,7 +109,7 @@ class Task:
             for question in questions:
                 self._asked += 1
                 mine.append(f"{question[0].partition('/')[0]}-{self._asked}")
-                self.questions[mine[-1]] = Asked(question)
+                self.questions[mine[-1]] = TaskQuestion(question)
             asked = [self.questions[key] for key in mine]
             self._change("input_required", "Waiting for an answer of the client.")
             self._news.wait_for(lambda: self.ended or all(each.answer is not None for each in asked))
@@ -135,18 +135,18 @@ class Task:
                 self._change("working", "The answer has arrived.")
             self._news.notify_all()
 
-    def open_questions(self) -> dict[str, Asked]:
+    def open_questions(self) -> dict[str, TaskQuestion]:
         """Returns the unanswered questions."""
         with self._news:
             return {key: asked for key, asked in self.questions.items() if asked.answer is None}
 
-    def take_question(self, call: Cancellable) -> tuple[str, Asked] | None:
+    def take_question(self, call: Cancellable) -> tuple[str, TaskQuestion] | None:
         """Waits for the next question that is not being asked, and takes it; None after the task's end.
 
         Raises Cancelled if the call on whose behalf it waits is cancelled.
         """
 
-        def free() -> tuple[str, Asked] | None:
+        def free() -> tuple[str, TaskQuestion] | None:
             waiting = self.questions.items()
             return next(((key, each) for key, each in waiting if not each.taken and each.answer is None), None)
 
@@ -193,13 +193,13 @@ class Tasks:
     def add(self, life: int, told: Callable[[Task], None]) -> Task:
         """Adds a task that is kept for `life` milliseconds; raises RpcError if too many are running."""
         self._end_expired()
-        task = Task(min(life, LONGEST_LIFE), told)
+        task = Task(min(life, MAX_LIFE), told)
         with self._lock:
             ended = [each.id for each in self._tasks.values() if each.ended]
-            for name in ended[: max(len(self._tasks) - MOST_TASKS + 1, 0)]:
+            for name in ended[: max(len(self._tasks) - MAX_TASKS + 1, 0)]:
                 del self._tasks[name]
-            if len(self._tasks) >= MOST_TASKS:
-                raise RpcError(INTERNAL_ERROR, f"{MOST_TASKS} tasks are running already")
+            if len(self._tasks) >= MAX_TASKS:
+                raise RpcError(INTERNAL_ERROR, f"{MAX_TASKS} tasks are running already")
             self._tasks[task.id] = task
         return task
 

@@ -16,22 +16,26 @@ WANTED = ("content-type", "authorization", "mcp-protocol-version", "mcp-session-
 async def look(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     """Send a browser's preflight request, and then a page's request."""
     asked = (
-        ("Origin", ORIGIN), ("Access-Control-Request-Method", "POST"),
+        ("Origin", ORIGIN),
+        ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ", ".join(WANTED)),
-    )  # fmt: skip
+    )
     before = await web.send("OPTIONS", url, asked)
     answer = await web.ask(url, ("Origin", ORIGIN))
     allowed = before.header("access-control-allow-origin")
-    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.why}, allows “{allowed}”"]
+    details = [f"OPTIONS with Origin {ORIGIN}: {before.status or before.reason}, allows “{allowed}”"]
     if answer.status == 403:
         chart.add("browser", "info", "a page of another origin is refused (403), which is safe", details=details)
         return
     seconds = before.seconds
     if not allowed or allowed not in ("*", ORIGIN):
         chart.add(
-            "browser", "info", "a client in a web page has no access: Access-Control-Allow-Origin is missing",
-            details=details, seconds=seconds,
-        )  # fmt: skip
+            "browser",
+            "info",
+            "a client in a web page has no access: Access-Control-Allow-Origin is missing",
+            details=details,
+            seconds=seconds,
+        )
         return
     headers = {word.strip().lower() for word in before.header("access-control-allow-headers").split(",")}
     lacking = [name for name in WANTED if name not in headers and ("*" not in headers or name == "authorization")]
@@ -46,8 +50,12 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url) -> None:
     )
     if is_loopback(url.host):
         chart.add(
-            "browser", "warn", f"{text}; any web page can access this local server", details=details, seconds=seconds,
+            "browser",
+            "warn",
+            f"{text}; any web page can access this local server",
+            details=details,
+            seconds=seconds,
             fix=Fix("Refuse an unexpected Origin with 403: otherwise any open page can call the server's tools."),
-        )  # fmt: skip
+        )
     else:
         chart.add("browser", "info", text, details=details, seconds=seconds)

@@ -7,8 +7,16 @@ from inspector.doctor.network import Tls, days_left
 from inspector.transports.http_url import Url
 
 EXPIRED, NOT_YET, SELF_SIGNED, SELF_SIGNED_CHAIN, NO_ISSUER, UNVERIFIED, REVOKED, OTHER_NAME, OTHER_ADDRESS = (
-    10, 9, 18, 19, 20, 21, 23, 62, 64,
-)  # fmt: skip
+    10,
+    9,
+    18,
+    19,
+    20,
+    21,
+    23,
+    62,
+    64,
+)
 """OpenSSL's X509_V_ERR_* codes."""
 SOON = 14
 """Days before expiry from which a certificate is reported."""
@@ -22,20 +30,36 @@ def report(chart: StepCollector, found: Tls, url: Url, *, verify: bool) -> None:
     if not found.verify_code:
         left = days_left(found)
         if left is not None and left < SOON:
-            chart.add("tls", "warn", f"{found.version}; the certificate expires in {left} days", details=details,
-                      seconds=found.seconds, fix=Fix("Renew the certificate."))  # fmt: skip
+            chart.add(
+                "tls",
+                "warn",
+                f"{found.version}; the certificate expires in {left} days",
+                details=details,
+                seconds=found.seconds,
+                fix=Fix("Renew the certificate."),
+            )
         else:
             chart.add("tls", "ok", f"{found.version}, a trusted certificate", details=details, seconds=found.seconds)
         return
     what, fix = _problem(found, url)
     if not verify:
-        chart.add("tls", "warn", f"the certificate {what}; it is not verified for this target", details=details,
-                  seconds=found.seconds)  # fmt: skip
+        chart.add(
+            "tls",
+            "warn",
+            f"the certificate {what}; it is not verified for this target",
+            details=details,
+            seconds=found.seconds,
+        )
         return
     chart.add(
-        "tls", "failed", f"the certificate {what}", details=details, seconds=found.seconds, fix=fix,
+        "tls",
+        "failed",
+        f"the certificate {what}",
+        details=details,
+        seconds=found.seconds,
+        fix=fix,
         cause=f"The certificate of {url.host} {what}.",
-    )  # fmt: skip
+    )
 
 
 def _problem(found: Tls, url: Url) -> tuple[str, Fix]:

@@ -66,10 +66,12 @@ class CommandDoctor:
             return
         what = "is not a folder" if os.path.exists(self.folder) else "does not exist"
         self.chart.add(
-            "folder", "failed", f"{self.folder} {what}",
+            "folder",
+            "failed",
+            f"{self.folder} {what}",
             fix=Fix(Hint("Set an existing folder with ", Parameter.CWD_OR_IN_ENTRY, ".")),
             cause=f"The folder {self.folder}, in which the server should start, {what}.",
-        )  # fmt: skip
+        )
 
     # The program
 
@@ -100,9 +102,14 @@ class CommandDoctor:
             if near:
                 fix = Fix(f"Did you mean {near}?", _inspector([near, *self.target.command[1:]]))
         self.chart.add(
-            "command", "failed", f"{name}: not found", details=[f"PATH: {self.environment.get('PATH', '')}"],
-            seconds=seconds, fix=fix, cause=cause,
-        )  # fmt: skip
+            "command",
+            "failed",
+            f"{name}: not found",
+            details=[f"PATH: {self.environment.get('PATH', '')}"],
+            seconds=seconds,
+            fix=fix,
+            cause=cause,
+        )
 
     def _runs(self, seconds: float) -> bool:
         """Check whether the system can start the file."""
@@ -162,9 +169,12 @@ class CommandDoctor:
         built = bool(re.search(r"(?:^|/)(?:dist|build|out|lib)/", word))
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
         self.chart.add(
-            "script", "failed", f"{word} is not in {self.folder}", fix=fix,
+            "script",
+            "failed",
+            f"{word} is not in {self.folder}",
+            fix=fix,
             cause=f"The file {word}, which {self.name} should run, is not in {self.folder}.",
-        )  # fmt: skip
+        )
 
     # Its dependencies
 
@@ -188,10 +198,14 @@ class CommandDoctor:
                 self.chart.add("version", "ok", text, seconds=watch.seconds)
                 continue
             self.chart.add(
-                "version", "warn", f"{text}: common SDKs require {least} or newer", seconds=watch.seconds,
-                fix=Fix(f"Install {least} or newer."), cause=f"{text} is too old: common SDKs require {least}.",
+                "version",
+                "warn",
+                f"{text}: common SDKs require {least} or newer",
+                seconds=watch.seconds,
+                fix=Fix(f"Install {least} or newer."),
+                cause=f"{text} is too old: common SDKs require {least}.",
                 weight=Weight.SYMPTOM,
-            )  # fmt: skip
+            )
 
     def _desktop(self) -> None:
         """Check which program a desktop client finds with its smaller PATH."""
@@ -201,9 +215,12 @@ class CommandDoctor:
         found = programs.find(self.name, path, self.folder)
         if found is None:
             self.chart.add(
-                "desktop", "info", f"a client that was not started from a shell may not find {self.name}",
-                details=[f"PATH: {path}"], fix=Fix(f"Set {self.program} as the command there."),
-            )  # fmt: skip
+                "desktop",
+                "info",
+                f"a client that was not started from a shell may not find {self.name}",
+                details=[f"PATH: {path}"],
+                fix=Fix(f"Set {self.program} as the command there."),
+            )
         elif os.path.realpath(found) != os.path.realpath(self.program):
             self.chart.add("desktop", "info", f"a client that was not started from a shell may find {found} instead")
         else:

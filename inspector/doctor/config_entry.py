@@ -13,7 +13,7 @@ from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TrustNeeded, ValueMissing
 
-MOST_MISSING = 50
+MAX_MISSING = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ def look_up(
     missing: list[str] = []
     problem: ConfigError | TrustNeeded | None = None
     target: StdioTarget | HttpTarget | None = None
-    for _ in range(MOST_MISSING):
-        lacking = _Lacking(environ, missing)
+    for _ in range(MAX_MISSING):
+        lacking = _PlaceholderEnvironment(environ, missing)
         try:
             target = servers.resolve(entry, lacking, prompt, home=home, consent=consent if not missing else None)
             problem = None
@@ -76,7 +76,7 @@ def look_up(
     return ExaminedEntry(entry, tuple(missing), servers.exposure_of(entry, environ, home), problem, target)
 
 
-class _Lacking(Mapping[str, str]):
+class _PlaceholderEnvironment(Mapping[str, str]):
     """The environment with placeholders for missing variables."""
 
     def __init__(self, environ: Mapping[str, str], missing: list[str]) -> None:

@@ -21,8 +21,8 @@ DoctorVerdict = Literal["ok", "warn", "failed", "info", "skipped"]
 DoctorOutcome = Literal["connects", "authorization", "trust", "fails", "opens"]
 
 EXIT_CODES: dict[DoctorOutcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
-_LONGEST = 2000
-_MOST_DETAILS = 40
+_MAX_LENGTH = 2000
+_MAX_DETAILS = 40
 
 
 class Weight(IntEnum):
@@ -110,10 +110,16 @@ class Diagnosis:
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""
         return {
-            "target": self.target, "kind": self.kind, "outcome": self.outcome, "cause": self.cause,
-            "fix": self.fix.as_json() or None, "steps": [step.as_json() for step in self.steps],
-            "stderr": list(self.last_words), "seconds": round(self.seconds, 3), "recording": self.recording or None,
-        }  # fmt: skip
+            "target": self.target,
+            "kind": self.kind,
+            "outcome": self.outcome,
+            "cause": self.cause,
+            "fix": self.fix.as_json() or None,
+            "steps": [step.as_json() for step in self.steps],
+            "stderr": list(self.last_words),
+            "seconds": round(self.seconds, 3),
+            "recording": self.recording or None,
+        }
 
 
 StepCallback = Callable[[DoctorStep], object]
@@ -146,8 +152,8 @@ class StepCollector:
     ) -> None:
         """Add a step; with `cause`, a sentence that may name the cause of the failure."""
         fix = self._private(fix)
-        found = tuple(self.privacy(detail)[:_LONGEST] for detail in list(details)[:_MOST_DETAILS])
-        step = DoctorStep(name, verdict, self.privacy(text)[:_LONGEST], found, seconds, fix)
+        found = tuple(self.privacy(detail)[:_MAX_LENGTH] for detail in list(details)[:_MAX_DETAILS])
+        step = DoctorStep(name, verdict, self.privacy(text)[:_MAX_LENGTH], found, seconds, fix)
         self.steps.append(step)
         if cause:
             self.blame(cause, weight, fix)
@@ -157,7 +163,7 @@ class StepCollector:
 
     def blame(self, cause: str, weight: Weight, fix: Fix = NO_FIX) -> None:
         """Add a sentence that may name the cause of the failure."""
-        self.causes.append(FailureCause(self.privacy(cause)[:_LONGEST], weight, self._private(fix)))
+        self.causes.append(FailureCause(self.privacy(cause)[:_MAX_LENGTH], weight, self._private(fix)))
 
     def _private(self, fix: Fix) -> Fix:
         return (

@@ -12,9 +12,13 @@ from inspector.transports.http_url import Url, resolve
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _LOGIN = re.compile(r"log-?in|sign-?in|/auth|sso|oauth|saml|session/new|account", re.IGNORECASE)
 _BODIES = {
-    "answer": "a JSON-RPC response", "stream": "an event stream", "json": "JSON that is not JSON-RPC",
-    "html": "a web page", "empty": "no body", "text": "text",
-}  # fmt: skip
+    "answer": "a JSON-RPC response",
+    "stream": "an event stream",
+    "json": "JSON that is not JSON-RPC",
+    "html": "a web page",
+    "empty": "no body",
+    "text": "text",
+}
 _STATUS_FIX = {
     404: "Check the path.",
     405: "Check the path: this one does not accept POST.",
@@ -43,7 +47,7 @@ def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: 
     details = [f"{name}: {value[:200]}" for name, value in answer.headers[:20]]
     if answer.start and answer.body in ("text", "json", "html"):
         details.append(f"body: {answer.text[:300]}")
-    text = answer.why
+    text = answer.reason
     if answer.status:
         kind = f" ({answer.media_type[:60]})" if answer.media_type else ""
         text = f"status {answer.status}, {_BODIES[answer.body]}{kind}"
@@ -63,14 +67,16 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix
     by_proxy = f" through the proxy {proxy.address}" if proxy is not None else ""
     if not status:
         return (
-            f"{url.address} sent no usable response{by_proxy}: {answer.why}",
-            Fix(answer.hint), Weight.PROOF if proxy is not None else Weight.LIKELY,
-        )  # fmt: skip
+            f"{url.address} sent no usable response{by_proxy}: {answer.reason}",
+            Fix(answer.hint),
+            Weight.PROOF if proxy is not None else Weight.LIKELY,
+        )
     if status == 407:
         return (
             f"The proxy {proxy.address if proxy else ''} requires a user and a password (status 407).",
-            Fix("Add them to the proxy's URL: http://user:password@host:port."), Weight.PROOF,
-        )  # fmt: skip
+            Fix("Add them to the proxy's URL: http://user:password@host:port."),
+            Weight.PROOF,
+        )
     if status in REDIRECTS:
         return _redirect(answer, url)
     if status in (401, 403) or answer.speaks:
@@ -79,8 +85,9 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix
         return (
             f"{url.text} responds with an HTML login page instead of MCP: a proxy or web application is in front of "
             "the server.",
-            Fix("Let requests with a token pass that page, or use the address behind it."), Weight.PROOF,
-        )  # fmt: skip
+            Fix("Let requests with a token pass that page, or use the address behind it."),
+            Weight.PROOF,
+        )
     if answer.body == "html" and status < 400:
         return f"{url.text} responds with a web page instead of MCP.", Fix("Check host, port and path."), Weight.LIKELY
     fix = Fix(_STATUS_FIX.get(status, "Check host, port and path."))
@@ -100,11 +107,13 @@ def _redirect(answer: ProbeResponse, url: Url) -> tuple[str, Fix, Weight]:
     if is_login(answer):
         return (
             f"It redirects to a login page, {there.text}: a web application or a proxy is in front of the MCP server.",
-            Fix("Let requests with a token pass that page, or use the address behind it."), Weight.PROOF,
-        )  # fmt: skip
+            Fix("Let requests with a token pass that page, or use the address behind it."),
+            Weight.PROOF,
+        )
     if there.origin != url.origin or answer.status not in (307, 308):
         return (
             f"It redirects to {there.text} (status {answer.status}). Inspector does not follow redirects of messages.",
-            Fix("If you trust that address, use it.", f"inspector {shlex.quote(there.text)}"), Weight.LIKELY,
-        )  # fmt: skip
+            Fix("If you trust that address, use it.", f"inspector {shlex.quote(there.text)}"),
+            Weight.LIKELY,
+        )
     return "", Fix(), Weight.SYMPTOM

@@ -44,7 +44,7 @@ class ProbeResponse:
     headers: list[tuple[str, str]] = field(default_factory=list)
     start: bytes = b""
     """The start of the body."""
-    why: str = ""
+    reason: str = ""
     hint: str = ""
     seconds: float = 0.0
 
@@ -140,9 +140,9 @@ class ProbeClient:
             async with asyncio.timeout(limit):
                 await self._exchange(answer, channel, method, url, sent, body)
         except TimeoutError:
-            answer.why = answer.why or f"no response within {limit:g} s"
+            answer.reason = answer.reason or f"no response within {limit:g} s"
         except HttpError as error:
-            answer.why, answer.hint = error.message, error.hint
+            answer.reason, answer.hint = error.message, error.hint
         answer.seconds = watch.seconds
         return answer
 
@@ -157,15 +157,19 @@ class ProbeClient:
         )
         answer.status, answer.headers = response.status, response.headers
         self._journal.record_http(
-            channel, Dir.RECV, status=response.status, reason=response.reason, headers=response.headers,
+            channel,
+            Dir.RECV,
+            status=response.status,
+            reason=response.reason,
+            headers=response.headers,
             ms=round(response.ms, 3),
-        )  # fmt: skip
+        )
         try:
             if answer.media_type == STREAM_TYPE:
                 await response.pump(lambda chunk: _first(answer, chunk))
             else:
                 answer.start, _ = await response.body(GLANCE)
-        except _Seen:
+        except _EnoughRead:
             pass
         finally:
             await response.aclose()
@@ -183,10 +187,10 @@ class ProbeClient:
         self._endpoints.clear()
 
 
-class _Seen(Exception):
+class _EnoughRead(Exception):
     """Raised after the first piece of a stream, which is enough."""
 
 
 def _first(answer: ProbeResponse, chunk: bytes) -> None:
     answer.start = chunk[:GLANCE]
-    raise _Seen
+    raise _EnoughRead

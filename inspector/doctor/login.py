@@ -33,9 +33,11 @@ async def look(
         chart.add("challenge", "ok" if challenge else "warn", "; ".join(values)[:500])
     else:
         chart.add(
-            "challenge", "warn", f"status {refusal.status} without WWW-Authenticate",
+            "challenge",
+            "warn",
+            f"status {refusal.status} without WWW-Authenticate",
             fix=Fix("Name the protected resource metadata in the WWW-Authenticate header of a 401."),
-        )  # fmt: skip
+        )
     web = Fetching(target)
     runner = FlowRunner(
         target.url, web=web, person=NoPerson(), store=None, recorder=Wire(journal, _IgnoresMessages(), lambda: None)
@@ -63,30 +65,44 @@ async def look(
                 "metadata is missing."
             )
         chart.add(
-            "authorization", "failed", problem.rstrip("."), details=steps, seconds=watch.seconds, fix=Fix(hint),
-            cause=cause, weight=Weight.LIKELY,
-        )  # fmt: skip
+            "authorization",
+            "failed",
+            problem.rstrip("."),
+            details=steps,
+            seconds=watch.seconds,
+            fix=Fix(hint),
+            cause=cause,
+            weight=Weight.LIKELY,
+        )
         return False
     if not found.resource.place and not found.server.place:
         chart.add(
-            "authorization", "failed", "no metadata of the server or of an authorization server", details=steps,
-            seconds=watch.seconds, fix=Fix(Hint("Set the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
+            "authorization",
+            "failed",
+            "no metadata of the server or of an authorization server",
+            details=steps,
+            seconds=watch.seconds,
+            fix=Fix(Hint("Set the issuer with ", Parameter.AUTH_SERVER, ", if you know it.")),
             cause=(
                 f"The server requires authorization (status {refusal.status}) but has no metadata of an "
                 "authorization server."
             ),
             weight=Weight.LIKELY,
-        )  # fmt: skip
+        )
         return False
     ways = _ways(found.server)
     chart.add(
-        "authorization", "ok" if ways else "warn", f"{found.server.issuer}: {', '.join(ways) or 'no way to log in'}",
-        details=steps, seconds=watch.seconds,
-    )  # fmt: skip
+        "authorization",
+        "ok" if ways else "warn",
+        f"{found.server.issuer}: {', '.join(ways) or 'no way to log in'}",
+        details=steps,
+        seconds=watch.seconds,
+    )
     chart.blame(
-        f"The server requires a login at {found.server.issuer}.", Weight.LIKELY,
+        f"The server requires a login at {found.server.issuer}.",
+        Weight.LIKELY,
         Fix("Log in.", f"inspector login {shlex.quote(target.describe())}"),
-    )  # fmt: skip
+    )
     return bool(ways)
 
 

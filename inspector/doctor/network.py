@@ -20,7 +20,7 @@ from inspector.transports.http_url import Url
 
 T = TypeVar("T")
 Port = Literal["open", "refused", "filtered", "unreachable"]
-MOST_ADDRESSES = 8
+MAX_ADDRESSES = 8
 
 
 async def in_thread(work: Callable[[], T], seconds: float) -> T:
@@ -52,11 +52,11 @@ async def in_thread(work: Callable[[], T], seconds: float) -> T:
 async def addresses(host: str, port: int, seconds: float) -> list[str]:
     """Return the addresses of a name, in the system's order. Raises `OSError` and `TimeoutError`."""
     found = await in_thread(lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM), seconds)
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:MOST_ADDRESSES]
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))[:MAX_ADDRESSES]
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class PortAttempt:
     """Whether a port of one address accepts a connection."""
 
     address: str
@@ -65,7 +65,7 @@ class Tried:
     reason: str = ""
 
 
-async def try_port(address: str, port: int, seconds: float) -> Tried:
+async def try_port(address: str, port: int, seconds: float) -> PortAttempt:
     """Connect, and close immediately."""
     began = time.perf_counter()
     state: Port = "open"
@@ -81,7 +81,7 @@ async def try_port(address: str, port: int, seconds: float) -> Tried:
     except OSError as error:
         refused = error.errno == errno.ECONNREFUSED
         state, reason = "refused" if refused else "unreachable", os_reason(error)
-    return Tried(address, state, time.perf_counter() - began, reason)
+    return PortAttempt(address, state, time.perf_counter() - began, reason)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""The search for an MCP server at other paths of the same host."""
+"""The search for a server at other paths of the same host, and in its server card."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import asyncio
 import shlex
 from typing import Literal, NamedTuple
 
+from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
-from inspector.transports.http_url import Url, resolve
+from inspector.transports.http_url import Url, parse_url, resolve
 
 USUAL = ("/mcp", "/sse", "/", "/mcp/", "/api/mcp", "/v1/mcp", "/mcp/sse", "/api/v1/mcp", "/api/mcp/sse", "/mcp/v1")
 AT_ONCE = 4
@@ -65,10 +66,61 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float)
     command = f"inspector {shlex.quote(found.url.text)}"
     fix = Fix("Use the URL of the server.", command)
     chart.add(
-        "paths", "warn", f"{what} is at {found.url.text}", details=said, seconds=watch.seconds, fix=fix,
+        "paths",
+        "warn",
+        f"{what} is at {found.url.text}",
+        details=said,
+        seconds=watch.seconds,
+        fix=fix,
         cause=f"The path is wrong: {url.target} is not an MCP server, but {found.url.target} is.",
-    )  # fmt: skip
+    )
     return found
+
+
+async def look_for_card(chart: StepCollector, target: HttpTarget, url: Url, seconds: float) -> None:
+    """Look for the server card of the host (SEP-2127, experimental), without credentials and at this host only.
+
+    A card that names another URL is a step with a fix; no card is none.
+    """
+    from inspector.cards.discovery import CardResponse, discover
+    from inspector.cards.fetching import CardFetcher
+
+    watch = Stopwatch()
+    fetcher = CardFetcher(url.text, proxy=target.proxy, verify=target.verify)
+
+    async def fetch(place: str, accept: str) -> CardResponse:
+        if parse_url(place).origin != url.origin:
+            return CardResponse(place, problem="another host, which was not asked")
+        return await fetcher.get(place, accept)
+
+    try:
+        async with asyncio.timeout(seconds):
+            found = await discover(url.text, fetch)
+    except TimeoutError:
+        return
+    finally:
+        await fetcher.aclose()
+    named = dict.fromkeys(remote for card in found.cards for remote in card.urls())
+    others = [other for remote in named if (other := _parsed(remote)) is not None and other.text != url.text]
+    if not others or url.text in named:
+        return
+    chart.add(
+        "card",
+        "warn",
+        f"the server card of the host names {others[0].text}",
+        details=[other.text for other in others],
+        seconds=watch.seconds,
+        fix=Fix("Use the URL of the server card, if you trust it.", f"inspector {shlex.quote(others[0].text)}"),
+        cause=f"The path is wrong: {url.target} is not an MCP server, and the server card of the host names "
+        f"{others[0].text}.",
+    )
+
+
+def _parsed(text: str) -> Url | None:
+    try:
+        return parse_url(text)
+    except ValueError:
+        return None
 
 
 async def _try(web: ProbeClient, url: Url) -> tuple[str, Literal["http", "sse", "login"] | None]:
@@ -85,4 +137,4 @@ async def _try(web: ProbeClient, url: Url) -> tuple[str, Literal["http", "sse", 
 
 
 def _short(answer: ProbeResponse) -> str:
-    return f"{answer.status}, {answer.body}" if answer.status else answer.why
+    return f"{answer.status}, {answer.body}" if answer.status else answer.reason

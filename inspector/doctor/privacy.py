@@ -13,7 +13,7 @@ _BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
 _URL = re.compile(r"""\b[a-z][a-z0-9+.-]{1,20}://[^\s"'<>]+""", re.IGNORECASE)
 _HOMES = re.compile(r"(/home/|/Users/|[A-Za-z]:\\+Users\\+)([^/\\\s:\"']+)")
 _SHARED = frozenset(("Shared", "Public", "runner"))
-_LONGEST = 1 << 16
+_MAX_LENGTH = 1 << 16
 
 
 class Privacy:
@@ -26,7 +26,7 @@ class Privacy:
 
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""
-        text = secret_values.mask(text[:_LONGEST], self._secrets)
+        text = secret_values.mask(text[:_MAX_LENGTH], self._secrets)
         for token in secret_values.in_headers([("text", text)]):
             text = text.replace(token, secret_values.MASK)
         text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)

@@ -14,7 +14,7 @@ from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.session_step import ConnectionRecord, OpenResult, open_session, read_connection
 from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
-from inspector.doctor.stdout_noise import Noise, noise
+from inspector.doctor.stdout_noise import StdoutNoise, noise
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -45,9 +45,15 @@ class ProcessDoctor:
     """Starts a target's server as a session does, and reads its recording."""
 
     def __init__(
-        self, target: StdioTarget, chart: StepCollector, journal: Journal, options: Options, limits: TimeLimits,
-        *, connect: Connect = transport_for,
-    ) -> None:  # fmt: skip
+        self,
+        target: StdioTarget,
+        chart: StepCollector,
+        journal: Journal,
+        options: Options,
+        limits: TimeLimits,
+        *,
+        connect: Connect = transport_for,
+    ) -> None:
         self.target = target
         self.chart = chart
         self.journal = journal
@@ -100,9 +106,13 @@ class ProcessDoctor:
             error = found.error
             text = error.message if error is not None else "it was not started"
             self.chart.add(
-                "start", "failed", text.rstrip("."), fix=Fix(error.hint if error is not None else ""),
-                cause=text, weight=Weight.LIKELY,
-            )  # fmt: skip
+                "start",
+                "failed",
+                text.rstrip("."),
+                fix=Fix(error.hint if error is not None else ""),
+                cause=text,
+                weight=Weight.LIKELY,
+            )
             return
         spawned = found.connection.started[0].fields
         details = [f"variables: {', '.join(map(str, _words(spawned.get('env'))))}"]
@@ -115,7 +125,7 @@ class ProcessDoctor:
 
     # Output
 
-    def _stdout(self, connection: ConnectionRecord, printed: Noise | None, *, failed: bool) -> None:
+    def _stdout(self, connection: ConnectionRecord, printed: StdoutNoise | None, *, failed: bool) -> None:
         if printed is None:
             if connection.carriage_returns:
                 self.chart.add("stdout", "info", "its lines end in CR LF, which all clients should accept")
@@ -126,9 +136,14 @@ class ProcessDoctor:
             cause = ""  # An exit has another cause than the output before it.
         lines = [line.decode("utf-8", "replace")[:200] for line in connection.noise[:10]]
         self.chart.add(
-            "stdout", "failed" if failed and weight is Weight.PROOF else "warn", text, details=lines, fix=fix,
-            cause=cause, weight=weight,
-        )  # fmt: skip
+            "stdout",
+            "failed" if failed and weight is Weight.PROOF else "warn",
+            text,
+            details=lines,
+            fix=fix,
+            cause=cause,
+            weight=weight,
+        )
 
     def _stderr(self, connection: ConnectionRecord, *, failed: bool) -> None:
         if not connection.stderr:
@@ -143,9 +158,14 @@ class ProcessDoctor:
             self.chart.add("stderr", "info", f"{count} line{'s' * (count > 1)} on stderr", details=details)
             return
         self.chart.add(
-            "stderr", "failed", found.cause.rstrip("."), details=details, fix=found.fix, cause=found.cause,
+            "stderr",
+            "failed",
+            found.cause.rstrip("."),
+            details=details,
+            fix=found.fix,
+            cause=found.cause,
             weight=found.weight,
-        )  # fmt: skip
+        )
 
     def _listens(self, connection: ConnectionRecord) -> bool:
         """Whether it reports that it listens at a URL, and so does not use its stdin."""
@@ -153,10 +173,12 @@ class ProcessDoctor:
             found = _LISTENS.search(line[:1000])
             if found:
                 self.chart.add(
-                    "listens", "failed", f"it reports that it listens at {found[1]}",
+                    "listens",
+                    "failed",
+                    f"it reports that it listens at {found[1]}",
                     fix=Fix("Connect to that URL, or make the server use stdio.", f"inspector doctor {found[1]}"),
                     cause=f"It is a server at a URL, {found[1]}, and does not use stdin and stdout.",
-                )  # fmt: skip
+                )
                 return True
         return False
 
@@ -169,10 +191,13 @@ class ProcessDoctor:
             self.chart.add("stdin", "ok", "it reads its stdin")
         else:
             self.chart.add(
-                "stdin", "failed", "it does not read its stdin",
+                "stdin",
+                "failed",
+                "it does not read its stdin",
                 fix=Fix("It may wait for something else first, or need an option to use stdio."),
-                cause="The server runs, but does not read its stdin.", weight=Weight.LIKELY,
-            )  # fmt: skip
+                cause="The server runs, but does not read its stdin.",
+                weight=Weight.LIKELY,
+            )
 
     def _ended(self, found: OpenResult) -> None:
         connection = found.connection
@@ -184,19 +209,21 @@ class ProcessDoctor:
         if found.server is not None:
             asked = " after the request server/discover" if "server/discover" in connection.asked else ""
             self.chart.add(
-                "exit", "warn", f"it {how}{asked}, and was restarted",
+                "exit",
+                "warn",
+                f"it {how}{asked}, and was restarted",
                 fix=Fix("Respond to an unknown method with error -32601, and keep running."),
                 cause=f"It {how}{asked}: a server should refuse an unknown method and keep running.",
                 weight=Weight.LIKELY,
-            )  # fmt: skip
+            )
             return
-        why = f": {_ENDS[status]}" if status in _ENDS else ""
+        reason = f": {_ENDS[status]}" if status in _ENDS else ""
         unanswered = " before it responded" if not connection.answered else ""
-        cause = f"The server {how}{unanswered}{why}."
+        cause = f"The server {how}{unanswered}{reason}."
         if status == 0 and not connection.answered:
             cause = "The server exited by itself with exit code 0 and without a response: it may lack arguments."
         self.chart.add(
-            "exit", "failed", f"it {how}{after}{why}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
+            "exit", "failed", f"it {how}{after}{reason}", seconds=connection.lived, cause=cause, weight=Weight.SYMPTOM
         )
 
     def _answered(self, found: OpenResult) -> None:
@@ -221,9 +248,15 @@ class ProcessDoctor:
             }
             cause = f"The server runs, but {reads[found.read_stdin]}."
         self.chart.add(
-            "handshake", "failed", error.message.rstrip("."), details=found.connection.steps, seconds=found.seconds,
-            fix=Fix(error.hint), cause=cause, weight=Weight.SYMPTOM if silent else Weight.LIKELY,
-        )  # fmt: skip
+            "handshake",
+            "failed",
+            error.message.rstrip("."),
+            details=found.connection.steps,
+            seconds=found.seconds,
+            fix=Fix(error.hint),
+            cause=cause,
+            weight=Weight.SYMPTOM if silent else Weight.LIKELY,
+        )
 
     async def _framing(self) -> None:
         """Check whether a silent server responds to a message with a Content-Length header."""
@@ -243,9 +276,13 @@ class ProcessDoctor:
             await connection.close()
         if any(line.lower().startswith(b"content-length:") for line in hearer.lines):
             self.chart.add(
-                "framing", "failed", "it responds to Content-Length framing", seconds=watch.seconds,
-                fix=Fix("Send each message as one line of JSON, and read lines."), cause=_FRAMING,
-            )  # fmt: skip
+                "framing",
+                "failed",
+                "it responds to Content-Length framing",
+                seconds=watch.seconds,
+                fix=Fix("Send each message as one line of JSON, and read lines."),
+                cause=_FRAMING,
+            )
         else:
             self.chart.add(
                 "framing", "info", "it does not respond to Content-Length framing either", seconds=watch.seconds
@@ -278,7 +315,7 @@ _FRAMING = (
 )
 
 
-def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
+def _noise_words(printed: StdoutNoise) -> tuple[str, str, Fix]:
     """Return the step, the cause and the fix for noise."""
     first = f"“{printed.first}”"
     if printed.kind == "headers":
@@ -289,19 +326,22 @@ def _noise_words(printed: Noise) -> tuple[str, str, Fix]:
         )
     if printed.kind == "utf-16":
         return (
-            f"UTF-16: {first}", "It writes UTF-16 to stdout; messages must be UTF-8.",
+            f"UTF-16: {first}",
+            "It writes UTF-16 to stdout; messages must be UTF-8.",
             Fix("Make its output UTF-8; in PowerShell: $OutputEncoding = [Text.UTF8Encoding]::new($false)"),
-        )  # fmt: skip
+        )
     if printed.kind == "bom":
         return (
-            "it starts with a byte order mark", "It writes a byte order mark to stdout, before the first message.",
+            "it starts with a byte order mark",
+            "It writes a byte order mark to stdout, before the first message.",
             Fix("Write UTF-8 without a byte order mark."),
-        )  # fmt: skip
+        )
     if printed.kind == "pretty":
         return (
-            "its JSON spans several lines", "It writes JSON that spans several lines; a message must be one line.",
+            "its JSON spans several lines",
+            "It writes JSON that spans several lines; a message must be one line.",
             Fix("Write messages without line feeds and indentation."),
-        )  # fmt: skip
+        )
     what = "log lines" if printed.kind == "log" else first
     more = f", and {printed.lines - 1} more lines" if printed.lines > 1 else ""
     return (

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 _ASKED = re.compile(r"(node|npx|npm|bun|bunx|deno|uv|uvx|pipx|docker|podman|ruby|php|(?:python|pypy)[\d.]*)(?:\.exe)?")
 _NUMBER = re.compile(rb"\d+(?:\.\d+){1,3}")
-_LEAST = {"node": (18, "Node 18"), "python": (10, "Python 3.10")}
+_MINIMUM = {"node": (18, "Node 18"), "python": (10, "Python 3.10")}
 """The minimum of common SDKs: Node's first number, Python's second."""
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 
 def is_asked(program: str) -> bool:
@@ -25,16 +25,21 @@ async def version(program: str, environment: Mapping[str, str], seconds: float) 
     """Return the version that a program reports; empty without one in time."""
     try:
         process = await asyncio.create_subprocess_exec(
-            program, "--version", stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT, env=dict(environment), start_new_session=True,
-        )  # fmt: skip
+            program,
+            "--version",
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=dict(environment),
+            start_new_session=True,
+        )
     except (OSError, ValueError):
         return ""
     said = b""
     assert process.stdout is not None
     try:
         async with asyncio.timeout(seconds):
-            while len(said) < _LONGEST and (more := await process.stdout.read(_LONGEST)):
+            while len(said) < _MAX_LENGTH and (more := await process.stdout.read(_MAX_LENGTH)):
                 said += more
     except TimeoutError:
         pass
@@ -50,8 +55,8 @@ def too_old(program: str, number: str) -> str:
     """Return the minimum version if the program's is older; else empty."""
     parts = [int(part) for part in number.split(".") if part.isdigit()][:3]
     name = os.path.basename(program)
-    if name.startswith("node") and parts and parts[0] < _LEAST["node"][0]:
-        return _LEAST["node"][1]
-    if name.startswith("python") and parts and (parts[0] < 3 or parts[1:2] < [_LEAST["python"][0]]):
-        return _LEAST["python"][1]
+    if name.startswith("node") and parts and parts[0] < _MINIMUM["node"][0]:
+        return _MINIMUM["node"][1]
+    if name.startswith("python") and parts and (parts[0] < 3 or parts[1:2] < [_MINIMUM["python"][0]]):
+        return _MINIMUM["python"][1]
     return ""

@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HEAD = 512
-_MOST_NAMES = 5000
+_MAX_NAMES = 5000
 _ALIKE = 0.8
 """Similarity of two names from which one may be a typo of the other."""
 _PROGRAMS = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\xfe\xed\xfa")
-USUAL = (
-    "~/.local/bin", "~/.cargo/bin", "~/.bun/bin", "~/.deno/bin", "~/.volta/bin", "~/.asdf/shims", "~/.pyenv/shims",
-    "~/.nodenv/shims", "~/go/bin", "/opt/homebrew/bin", "/usr/local/bin", "/opt/local/bin", "/snap/bin",
-)  # fmt: skip
+USUAL = tuple(
+    """
+    ~/.local/bin ~/.cargo/bin ~/.bun/bin ~/.deno/bin ~/.volta/bin ~/.asdf/shims ~/.pyenv/shims ~/.nodenv/shims ~/go/bin
+    /opt/homebrew/bin /usr/local/bin /opt/local/bin /snap/bin
+    """.split()
+)
 """Folders in which installers put programs, whether on a shell's PATH or not."""
 VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/bin")
 
@@ -107,7 +109,7 @@ def nearest(name: str, path: str | None) -> str:
             names.update(each for each in os.listdir(folder or ".") if abs(len(each) - len(name)) < 3)
         except OSError:
             continue
-    alike = difflib.get_close_matches(name, sorted(names)[:_MOST_NAMES], n=1, cutoff=_ALIKE)
+    alike = difflib.get_close_matches(name, sorted(names)[:_MAX_NAMES], n=1, cutoff=_ALIKE)
     return alike[0] if alike and shutil.which(alike[0], path=path) else ""
 
 

@@ -43,9 +43,16 @@ def diagnose_recording(target: RecordingTarget) -> Diagnosis:
     finally:
         journal.release()
     return Diagnosis(
-        name, "recording", "opens", text, Fix("", f"inspector replay {name}"), tuple(chart.steps), words,
-        watch.seconds, name,
-    )  # fmt: skip
+        name,
+        "recording",
+        "opens",
+        text,
+        Fix("", f"inspector replay {name}"),
+        tuple(chart.steps),
+        words,
+        watch.seconds,
+        name,
+    )
 
 
 def _contents(chart: StepCollector, journal: Journal, target: RecordingTarget) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SIGNS: dict[DoctorVerdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
 ASCII_SIGNS: dict[DoctorVerdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
 TITLE = 14
-LONGEST = 400
+MAX_LENGTH = 400
 
 
 def remedy(fix: Fix) -> str:
@@ -26,7 +26,7 @@ def step_line(step: DoctorStep, *, ascii: bool = False) -> str:
     """Return sign, name, text and duration of a step."""
     sign = (ASCII_SIGNS if ascii else SIGNS)[step.verdict]
     took = f"  {duration(step.seconds * 1e6)}" if step.seconds is not None else ""
-    return f"{sign} {step.name:<{TITLE}}{safe(step.text, LONGEST, ascii=ascii)}{took}"
+    return f"{sign} {step.name:<{TITLE}}{safe(step.text, MAX_LENGTH, ascii=ascii)}{took}"
 
 
 def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -> Iterator[str]:
@@ -39,14 +39,14 @@ def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -
         yield f"  {step_line(step, ascii=ascii)}"
         if verbose or step.verdict in ("failed", "warn"):
             yield from (
-                f"      {safe(detail, LONGEST, ascii=ascii)}" for detail in step.details if step.name != "stderr"
+                f"      {safe(detail, MAX_LENGTH, ascii=ascii)}" for detail in step.details if step.name != "stderr"
             )
             if remedy(step.fix) and step.fix != diagnosis.fix:
-                yield f"      try: {safe(remedy(step.fix), LONGEST, ascii=ascii)}"
+                yield f"      try: {safe(remedy(step.fix), MAX_LENGTH, ascii=ascii)}"
     if diagnosis.last_words:
         yield ""
         yield "  stderr, last lines"
-        yield from (f"    {safe(line, LONGEST, ascii=ascii)}" for line in diagnosis.last_words)
+        yield from (f"    {safe(line, MAX_LENGTH, ascii=ascii)}" for line in diagnosis.last_words)
 
 
 def paste(diagnosis: Diagnosis, about: str) -> str:
@@ -60,4 +60,4 @@ def paste(diagnosis: Diagnosis, about: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return safe(text, LONGEST).replace("`", "'").replace("*", "∗").replace("<", "‹")
+    return safe(text, MAX_LENGTH).replace("`", "'").replace("*", "∗").replace("<", "‹")

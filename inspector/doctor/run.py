@@ -56,9 +56,12 @@ async def diagnose(
                 found = await UrlDoctor(target, chart, journal, options, limits, usable, connect=connect).look()
     except TimeoutError:
         chart.add(
-            "time", "failed", f"not finished within {limits.run:g} s: the later steps are missing",
-            cause=f"The examination did not finish within {limits.run:g} s.", weight=Weight.SYMPTOM,
-        )  # fmt: skip
+            "time",
+            "failed",
+            f"not finished within {limits.run:g} s: the later steps are missing",
+            cause=f"The examination did not finish within {limits.run:g} s.",
+            weight=Weight.SYMPTOM,
+        )
     return _concluded(chart, target, found, watch.seconds, str(journal.path or ""))
 
 
@@ -102,17 +105,24 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
         chart.add("config", "ok", where, details=details)
         what = "variables {}, which are" if many else "variable {}, which is"
         chart.add(
-            "variables", "failed", f"not set: {names}", details=entry.missing,
+            "variables",
+            "failed",
+            f"not set: {names}",
+            details=entry.missing,
             fix=Fix("Set it before you start inspector.", "; ".join(f"export {name}=…" for name in entry.missing)),
             cause=f"{where} needs the environment {what.format(names)} not set.",
-        )  # fmt: skip
+        )
     elif isinstance(entry.problem, TrustNeeded):
         chart.add("config", "ok", where, details=details)
     elif entry.problem is not None:
         chart.add(
-            "config", "failed", entry.problem.message, details=details, fix=Fix(entry.problem.hint),
+            "config",
+            "failed",
+            entry.problem.message,
+            details=details,
+            fix=Fix(entry.problem.hint),
             cause=f"{entry.problem.message}.",
-        )  # fmt: skip
+        )
     else:
         chart.add("config", "warn" if found.disabled else "ok", where, details=details)
         if found.definition.has_references:
@@ -129,9 +139,13 @@ def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure
         chart.add("trust", "warn" if entry.missing else "ok", text, details=exposure.facts())
         return
     chart.add(
-        "trust", "failed", "not allowed: it is not your own config file", details=exposure.facts(),
-        fix=Fix(entry.problem.hint), cause=f"{exposure.title} is not your own config file, and you did not allow it.",
-    )  # fmt: skip
+        "trust",
+        "failed",
+        "not allowed: it is not your own config file",
+        details=exposure.facts(),
+        fix=Fix(entry.problem.hint),
+        cause=f"{exposure.title} is not your own config file, and you did not allow it.",
+    )
 
 
 def _concluded(
@@ -154,9 +168,16 @@ def _concluded(
     elif found is not None and isinstance(found.error, AuthorizationNeeded):
         outcome = "authorization"
     return Diagnosis(
-        chart.privacy(target.describe()), target.kind, outcome, text, fix, tuple(chart.steps), chart.last_words,
-        seconds, chart.privacy(recording),
-    )  # fmt: skip
+        chart.privacy(target.describe()),
+        target.kind,
+        outcome,
+        text,
+        fix,
+        tuple(chart.steps),
+        chart.last_words,
+        seconds,
+        chart.privacy(recording),
+    )
 
 
 def _decapitalised(text: str) -> str:

@@ -17,7 +17,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import Sink, Transport
 
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Maximum events of one connection that are read."""
 _LOOK_EVERY = 0.02
 _KEPT = 400
@@ -149,11 +149,11 @@ def read_connection(journal: Journal, first: int) -> ConnectionRecord:
 def _events(journal: Journal, first: int) -> Iterator[Event]:
     """Yield the events from `first` on; of very many, those at the start and those at the end."""
     last = len(journal)
-    if last - first < MOST_EVENTS:
+    if last - first < MAX_EVENTS:
         yield from (journal.event(n) for n in range(first, last + 1))
         return
-    yield from (journal.event(n) for n in range(first, first + MOST_EVENTS // 2))
-    yield from (journal.event(n) for n in range(last - MOST_EVENTS // 2, last + 1))
+    yield from (journal.event(n) for n in range(first, first + MAX_EVENTS // 2))
+    yield from (journal.event(n) for n in range(last - MAX_EVENTS // 2, last + 1))
 
 
 def label(target: Target) -> str:

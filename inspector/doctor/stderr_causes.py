@@ -12,7 +12,7 @@ from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.hints import Hint, Parameter
 
-LONGEST_LINE = 500
+MAX_LINE = 500
 _SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
 """A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
 _NAME = r"[\w.@/+-]{1,200}"
@@ -39,7 +39,7 @@ class ServerFacts(NamedTuple):
 
 def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | None:
     """Return the first kind of failure, in the table's order, that a line names; of these lines, the last."""
-    shown = [line[:LONGEST_LINE] for line in lines]
+    shown = [line[:MAX_LINE] for line in lines]
     for pattern, made in _TABLE:
         for line in reversed(shown):
             found = pattern.search(line)
@@ -207,4 +207,4 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"(?:ENOENT|No such file or directory)[^'\"]{0,80}['\"]([^'\"]{1,400})['\"]"), _no_file),
     (re.compile(r"(?:EACCES|EPERM|[Pp]ermission denied)[^'\"]{0,80}?(?:['\"]([^'\"]{1,400})['\"]|$)"), _forbidden),
     (re.compile(r"(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT)\s+([\w.:\[\]-]{3,100})"), _unreachable),
-)  # fmt: skip
+)

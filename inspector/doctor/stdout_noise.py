@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from inspector.protocol.jsonrpc import NotJson, parse
 
 NoiseKind = Literal["headers", "utf-16", "bom", "pretty", "log", "text"]
-MOST_LINES = 200
+MAX_LINES = 200
 SHOWN = 100
 
 _HEADER = re.compile(rb"\s*Content-Length:\s*\d+", re.IGNORECASE)
@@ -18,7 +18,7 @@ _LOG = re.compile(
 )
 
 
-class Noise(NamedTuple):
+class StdoutNoise(NamedTuple):
     """The kind of the lines, and the first of them for a sentence."""
 
     kind: NoiseKind
@@ -26,23 +26,23 @@ class Noise(NamedTuple):
     lines: int
 
 
-def noise(lines: Sequence[bytes]) -> Noise | None:
+def noise(lines: Sequence[bytes]) -> StdoutNoise | None:
     """Return the kind of the lines that are not messages; None if all of them are blank."""
-    looked = [line for line in lines[:MOST_LINES] if line.strip(b"\r\n\t \0")]
+    looked = [line for line in lines[:MAX_LINES] if line.strip(b"\r\n\t \0")]
     if not looked:
         return None
     first = looked[0]
     shown = _shown(first)
     if any(_HEADER.match(line) for line in looked):
-        return Noise("headers", shown, len(looked))
+        return StdoutNoise("headers", shown, len(looked))
     if _is_utf_16(first):
         wide = "utf-16-be" if first.startswith((b"\xfe\xff", b"\0")) else "utf-16-le"
-        return Noise("utf-16", _shown(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
+        return StdoutNoise("utf-16", _shown(first.decode(wide, "replace").lstrip("\ufeff").encode()), len(looked))
     if first.startswith(b"\xef\xbb\xbf"):
-        return Noise("bom", shown, len(looked))
+        return StdoutNoise("bom", shown, len(looked))
     if _is_pretty(looked):
-        return Noise("pretty", shown, len(looked))
-    return Noise("log" if _LOG.match(shown) else "text", shown, len(looked))
+        return StdoutNoise("pretty", shown, len(looked))
+    return StdoutNoise("log" if _LOG.match(shown) else "text", shown, len(looked))
 
 
 def _shown(line: bytes) -> str:

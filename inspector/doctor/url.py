@@ -15,7 +15,7 @@ from inspector.config.targets import HttpTarget
 from inspector.doctor import browser, certificate, http_report, login, network, other_paths
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
-from inspector.doctor.network import Tried
+from inspector.doctor.network import PortAttempt
 from inspector.doctor.process import introduced
 from inspector.doctor.session_step import OpenResult, open_session
 from inspector.errors import AuthorizationNeeded, UsageError
@@ -32,9 +32,16 @@ class UrlDoctor:
     """Examines one URL; `look` returns the session's result, None if no session was tried."""
 
     def __init__(
-        self, target: HttpTarget, chart: StepCollector, journal: Journal, options: Options, limits: TimeLimits,
-        usable: bool, *, connect: Connect = transport_for,
-    ) -> None:  # fmt: skip
+        self,
+        target: HttpTarget,
+        chart: StepCollector,
+        journal: Journal,
+        options: Options,
+        limits: TimeLimits,
+        usable: bool,
+        *,
+        connect: Connect = transport_for,
+    ) -> None:
         self.target = target
         self.chart = chart
         self.journal = journal
@@ -50,8 +57,13 @@ class UrlDoctor:
         try:
             url = parse_url(self.target.url)
         except ValueError as error:
-            self.chart.add("url", "failed", f"it is not a URL: {error}", fix=Fix("Write http://host:port/path or https://…"),
-                           cause=f"The URL is not valid: {error}.")  # fmt: skip
+            self.chart.add(
+                "url",
+                "failed",
+                f"it is not a URL: {error}",
+                fix=Fix("Write http://host:port/path or https://…"),
+                cause=f"The URL is not valid: {error}.",
+            )
             return None
         if not self.usable:
             self.chart.add("url", "skipped", "no request, because variables are not set")
@@ -101,16 +113,19 @@ class UrlDoctor:
         if not text:
             skipped = [name for name in _proxy_variables() if os.environ.get(name)]
             if skipped:
-                why = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
-                self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {why}")
+                reason = "loopback needs none" if is_loopback(url.host) else "none of them applies to this URL"
+                self.chart.add("proxy", "info", f"none: {', '.join(skipped)} set, and {reason}")
             return None
         try:
             return parse_url(text, PROXY_SCHEMES)
         except ValueError as error:
             self.chart.add(
-                "proxy", "failed", f"the proxy cannot be used: {error}", fix=Fix("Write a proxy as http://host:port."),
+                "proxy",
+                "failed",
+                f"the proxy cannot be used: {error}",
+                fix=Fix("Write a proxy as http://host:port."),
                 cause=f"The configured proxy cannot be used: {error}.",
-            )  # fmt: skip
+            )
             return None
 
     def _proxy_source(self) -> str:
@@ -126,10 +141,13 @@ class UrlDoctor:
             tried = await asyncio.gather(*(network.try_port(each, proxy.port, self.limits.port) for each in found))
         except (OSError, TimeoutError) as error:
             self.chart.add(
-                "proxy", "failed", f"{proxy.host} cannot be resolved", details=[os_reason(error)],
+                "proxy",
+                "failed",
+                f"{proxy.host} cannot be resolved",
+                details=[os_reason(error)],
                 fix=Fix("Check the proxy, or do not use it for this host.", f"export NO_PROXY={url.host}"),
                 cause=f"The proxy {proxy.host} ({self._proxy_source()}) cannot be resolved to an address.",
-            )  # fmt: skip
+            )
             return False
         good = [each for each in tried if each.port == "open"]
         if good:
@@ -138,10 +156,13 @@ class UrlDoctor:
         what = "refuses the connection" if tried[0].port == "refused" else "does not accept connections"
         direct = await self._direct(url)
         self.chart.add(
-            "proxy", "failed", f"{proxy.address} {what}", details=[*map(_tried, tried), *direct],
+            "proxy",
+            "failed",
+            f"{proxy.address} {what}",
+            details=[*map(_tried, tried), *direct],
             fix=Fix("Check the proxy, or do not use it for this host.", f"export NO_PROXY={url.host}"),
             cause=f"The proxy {proxy.address} ({self._proxy_source()}) {what}.",
-        )  # fmt: skip
+        )
         return False
 
     async def _direct(self, url: Url) -> list[str]:
@@ -160,17 +181,23 @@ class UrlDoctor:
             found = await network.addresses(url.host, url.port, self.limits.name)
         except TimeoutError:
             self.chart.add(
-                "name", "failed", f"{url.host}: no response within {self.limits.name:g} s", seconds=watch.seconds,
+                "name",
+                "failed",
+                f"{url.host}: no response within {self.limits.name:g} s",
+                seconds=watch.seconds,
                 fix=Fix("Check the name server of this machine, and its network connection."),
                 cause=f"The name {url.host} was not resolved: no name server responded.",
-            )  # fmt: skip
+            )
             return False
         except OSError as error:
             self.chart.add(
-                "name", "failed", f"{url.host}: {error.strerror or error}", seconds=watch.seconds,
+                "name",
+                "failed",
+                f"{url.host}: {error.strerror or error}",
+                seconds=watch.seconds,
                 fix=Fix("Check the spelling, and the network connection of this machine."),
                 cause=f"The name {url.host} cannot be resolved to an address.",
-            )  # fmt: skip
+            )
             return False
         if found != [url.host]:
             self.chart.add("name", "ok", f"{url.host} is {', '.join(found)}", seconds=watch.seconds)
@@ -189,7 +216,7 @@ class UrlDoctor:
         await self._closed(url, tried, details, seconds)
         return False
 
-    async def _closed(self, url: Url, tried: list[Tried], details: list[str], seconds: float) -> None:
+    async def _closed(self, url: Url, tried: list[PortAttempt], details: list[str], seconds: float) -> None:
         if is_loopback(url.host):
             for address in _LOOPBACK:
                 if address in {each.address for each in tried}:
@@ -200,10 +227,14 @@ class UrlDoctor:
                     family, used = ("IPv6", "IPv4") if ":" in address else ("IPv4", "IPv6")
                     there = replace(url, host=address)
                     self.chart.add(
-                        "port", "failed", f"refused on {tried[0].address}, accepted on {address}", details=details,
-                        seconds=seconds, fix=Fix("Use the bound address.", f"inspector '{there.text}'"),
+                        "port",
+                        "failed",
+                        f"refused on {tried[0].address}, accepted on {address}",
+                        details=details,
+                        seconds=seconds,
+                        fix=Fix("Use the bound address.", f"inspector '{there.text}'"),
                         cause=f"The server listens on {family} only ({address}), but {url.host} is {used}.",
-                    )  # fmt: skip
+                    )
                     return
         states = {each.port for each in tried}
         if states == {"refused"}:
@@ -216,9 +247,14 @@ class UrlDoctor:
             cause = f"{url.address} cannot be reached: {tried[0].reason}."
             fix = Fix("Check the network, for example a VPN.")
         self.chart.add(
-            "port", "failed", f"port {url.port} does not accept connections", details=details, seconds=seconds, fix=fix,
+            "port",
+            "failed",
+            f"port {url.port} does not accept connections",
+            details=details,
+            seconds=seconds,
+            fix=fix,
             cause=cause,
-        )  # fmt: skip
+        )
 
     async def _tls(self, url: Url) -> bool:
         """Do the TLS handshake, or find out what else the port uses; True if a session can be tried."""
@@ -234,16 +270,23 @@ class UrlDoctor:
             await web.close()
         if answer.status:
             self.chart.add(
-                "tls", "failed", "it uses plain HTTP on this port", seconds=found.seconds, details=[found.reason],
+                "tls",
+                "failed",
+                "it uses plain HTTP on this port",
+                seconds=found.seconds,
+                details=[found.reason],
                 fix=Fix("Use http.", f"inspector {shlex.quote(plain.text)}"),
                 cause=f"The server on {url.address} uses plain HTTP, but the URL says https.",
-            )  # fmt: skip
+            )
         else:
             self.chart.add(
-                "tls", "failed", f"the TLS handshake failed: {found.reason}", seconds=found.seconds,
+                "tls",
+                "failed",
+                f"the TLS handshake failed: {found.reason}",
+                seconds=found.seconds,
                 fix=Fix("Check the port, and the server's TLS settings."),
                 cause=f"{url.address} accepts the connection but does not use TLS: {found.reason}.",
-            )  # fmt: skip
+            )
         return False
 
     # HTTP, the session, and related checks
@@ -274,10 +317,14 @@ class UrlDoctor:
             return False
         there = replace(url, scheme="https")
         self.chart.add(
-            "http", "failed", "it uses TLS on this port", details=[first.why], seconds=first.seconds,
+            "http",
+            "failed",
+            "it uses TLS on this port",
+            details=[first.reason],
+            seconds=first.seconds,
             fix=Fix("Use https.", f"inspector {shlex.quote(there.text)}"),
             cause=f"The server on {url.address} uses TLS, but the URL says http.",
-        )  # fmt: skip
+        )
         return True
 
     def _session(self, found: OpenResult, said: bool) -> None:
@@ -291,9 +338,15 @@ class UrlDoctor:
         assert error is not None
         wants = isinstance(error, AuthorizationNeeded)
         self.chart.add(
-            "handshake", "failed", error.message.rstrip("."), details=found.connection.steps, seconds=found.seconds,
-            fix=Fix(error.hint), cause=error.message, weight=Weight.SYMPTOM if said or wants else Weight.LIKELY,
-        )  # fmt: skip
+            "handshake",
+            "failed",
+            error.message.rstrip("."),
+            details=found.connection.steps,
+            seconds=found.seconds,
+            fix=Fix(error.hint),
+            cause=error.message,
+            weight=Weight.SYMPTOM if said or wants else Weight.LIKELY,
+        )
 
     async def _instead(self, web: ProbeClient, url: Url, first: ProbeResponse, found: OpenResult) -> None:
         """Try the other transport at the same URL, and other paths, if those may be the cause."""
@@ -308,19 +361,21 @@ class UrlDoctor:
                 other, name = "", ""
             if other:
                 self.chart.add(
-                    "transport", "failed", f"it uses {name}",
+                    "transport",
+                    "failed",
+                    f"it uses {name}",
                     fix=Fix(
                         Hint(UnsetParameters((Parameter.TRANSPORT,)), "."),
                         f"inspector --transport {other} {shlex.quote(url.text)}",
                     ),
                     cause=f"The server at this URL uses {name}.",
-                )  # fmt: skip
+                )
                 return
-        if not first.speaks:
-            await other_paths.look(self.chart, web, url, self.limits.paths)
+        if not first.speaks and await other_paths.look(self.chart, web, url, self.limits.paths) is None:
+            await other_paths.look_for_card(self.chart, self.target, url, self.limits.paths)
 
 
-def _tried(tried: Tried) -> str:
+def _tried(tried: PortAttempt) -> str:
     reason = f" ({tried.reason})" if tried.reason else f" in {duration(tried.seconds * 1e6)}"
     return f"{tried.address}: {tried.port}{reason}"
 

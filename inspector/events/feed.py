@@ -23,9 +23,9 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
 from inspector.protocol.events import (
     LIST_CHANGED,
-    LONGEST_NAME,
-    MOST_PAGES,
-    MOST_TYPES,
+    MAX_NAME,
+    MAX_PAGES,
+    MAX_TYPES,
     PREFIX,
     SUBSCRIPTION_ID,
     Declared,
@@ -47,24 +47,24 @@ AT_ONCE = 100
 """Messages of the journal that are looked at in one turn, so that keys are read between turns."""
 BEHIND = 0.005
 """Seconds between two turns while there is more."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
+FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0
 """Seconds before a stream is opened again, or a poll repeated after an error; each further one waits twice as long."""
-MOST_FAILURES = 10
+MAX_FAILURES = 10
 """Attempts in a row without an event or confirmation."""
-MOST_STRAYS = 200
+MAX_STRAYS = 200
 FOR_EVER = float("inf")
 _TOLD = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.NOTIFICATION, prefix=PREFIX)
 
 
 class Following:
-    """A subscription that is followed. `state` and `why` say how that goes."""
+    """A subscription that is followed. `state` and `reason` say how that goes."""
 
     def __init__(self, subscription: Subscription, mode: DeliveryMode, max_age_ms: int | None) -> None:
         self.subscription = subscription
         self.mode = mode
         self.max_age_ms = max_age_ms
         self.state: FollowState = "starting"
-        self.why = ""
+        self.reason = ""
         """Why it has ended, or why it reconnects, as a sentence."""
         self.error: InspectorError | None = None
         """The error that ended it."""
@@ -75,16 +75,16 @@ class Following:
         self.over = asyncio.Event()
         self.failures = 0
 
-    def end(self, why: str, error: InspectorError | None = None) -> None:
+    def end(self, reason: str, error: InspectorError | None = None) -> None:
         """Note the end; the first reason stays."""
         if not self.over.is_set():
-            self.state, self.why, self.error = "ended", why, error
+            self.state, self.reason, self.error = "ended", reason, error
             self.over.set()
 
-    def go_on(self, state: FollowState, why: str = "") -> None:
+    def go_on(self, state: FollowState, reason: str = "") -> None:
         """Note the state, unless it has ended."""
         if not self.over.is_set():
-            self.state, self.why = state, why
+            self.state, self.reason = state, reason
 
 
 class Feed:
@@ -99,7 +99,7 @@ class Feed:
         """The server said that its list has changed."""
         self.following: list[Following] = []
         """All that was followed, also what has ended: no request of the server lists them (C-EVENT-27)."""
-        self.strays: deque[EventRow] = deque(maxlen=MOST_STRAYS)
+        self.strays: deque[EventRow] = deque(maxlen=MAX_STRAYS)
         """Notifications that belong to no subscription (C-EVENT-15)."""
         self.stray_count = 0
         self.changed: Callable[[], None] | None = None
@@ -137,23 +137,23 @@ class Feed:
         problems: list[str] = []
         cursor: str | None = None
         cursors: set[str] = set()
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
             page = event_page(await self.session.start("events/list", params, progress=False).result())
             problems += page.problems
             for each in page.types:
                 if each.name in types:
-                    problems.append(f"The name {excerpt(each.name, LONGEST_NAME)} is listed twice.")
+                    problems.append(f"The name {excerpt(each.name, MAX_NAME)} is listed twice.")
                 types.setdefault(each.name, each)
             cursor = page.next_cursor
-            if cursor is None or len(types) >= MOST_TYPES:
+            if cursor is None or len(types) >= MAX_TYPES:
                 break
             if cursor in cursors:
                 problems.append("A page has the cursor of an earlier page; the rest was not loaded.")
                 break
             cursors.add(cursor)
         else:
-            problems.append(f"The list has more than {MOST_PAGES} pages; the rest was not loaded.")
+            problems.append(f"The list has more than {MAX_PAGES} pages; the rest was not loaded.")
         self.types, self.problems, self.must_list_again = list(types.values()), problems, False
         return self.types
 
@@ -187,9 +187,9 @@ class Feed:
         self.session.run(self._by_polls(followed) if mode == "poll" else self._by_streams(followed))
         return followed
 
-    def stop(self, followed: Following, why: str = "Stopped.") -> None:
+    def stop(self, followed: Following, reason: str = "Stopped.") -> None:
         """End it; a stream is closed, or cancelled over stdio (C-EVENT-16)."""
-        followed.end(why)
+        followed.end(reason)
         if followed.call is not None:
             followed.call.cancel("the user stopped following")
 
@@ -246,9 +246,9 @@ class Feed:
         while call.fate == "pending" and not subscription.ended and not followed.over.is_set():
             await asyncio.sleep(LOOK_EVERY)
             if not followed.over.is_set() and loop.time() - followed.heard > subscription.silence:
-                why = f"No event and no heartbeat for {subscription.silence:g} s: the stream counts as dead."
-                followed.why = why
-                subscription.note(why, call.n, self._now())
+                reason = f"No event and no heartbeat for {subscription.silence:g} s: the stream counts as dead."
+                followed.reason = reason
+                subscription.note(reason, call.n, self._now())
                 call.cancel("no event and no heartbeat")
 
     async def _goes_on(self, followed: Following, error: InspectorError | None) -> bool:
@@ -258,22 +258,22 @@ class Feed:
             found = condition_of(error)
             self.must_list_again = self.must_list_again or found.list_again
             named = f" ({found})" if str(found) else ""
-            why = f"{error.message}{named}"
+            reason = f"{error.message}{named}"
             # An error at the very first request is an answer to the user, whatever its kind.
             if found.is_final or self.session.phase != "ready" or not subscription.total:
-                followed.end(why, error)
+                followed.end(reason, error)
                 self._tell()
                 return False
         else:
-            why = followed.why or "The server closed the stream."
+            reason = followed.reason or "The server closed the stream."
         followed.failures += 1
-        if followed.failures > MOST_FAILURES:
-            followed.end(f"{why} {MOST_FAILURES} attempts in a row have failed.", error)
+        if followed.failures > MAX_FAILURES:
+            followed.end(f"{reason} {MAX_FAILURES} attempts in a row have failed.", error)
             self._tell()
             return False
-        pause = min(FIRST_PAUSE * 2 ** (followed.failures - 1), LONGEST_PAUSE)
-        subscription.note(f"{why} Next attempt in {pause:g} s.", 0, self._now())
-        followed.go_on("reconnecting", why)
+        pause = min(FIRST_PAUSE * 2 ** (followed.failures - 1), MAX_PAUSE)
+        subscription.note(f"{reason} Next attempt in {pause:g} s.", 0, self._now())
+        followed.go_on("reconnecting", reason)
         self._tell()
         await self._pause(followed, pause)
         followed.go_on("starting")

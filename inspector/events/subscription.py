@@ -18,18 +18,18 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.times import parse_time
 
 EventRowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
-MOST_ROWS = 5_000
+MAX_ROWS = 5_000
 """Rows of one subscription that are kept; the recording has all."""
-MOST_IDS = 20_000
+MAX_IDS = 20_000
 """Event ids that are remembered to find repeats."""
 FLOOR, CEILING = 1.0, 300.0
 """Seconds between two polls, whatever the server says (C-EVENT-12)."""
 HEARTBEAT = 30.0
 """Seconds between two heartbeats until they were measured (C-EVENT-14)."""
-SHORTEST_BEAT, LONGEST_BEAT = 0.5, 120.0
-MOST_ROUNDS = 100
+MIN_BEAT, MAX_BEAT = 0.5, 120.0
+MAX_ROUNDS = 100
 """Polls in a row without a pause, while the server says that it has more."""
-LONGEST_DATA = 1 << 20
+MAX_DATA = 1 << 20
 """Characters of data that are compared with the schema and shown."""
 _DATA, _ID, _CURSOR = 300, 100, 60
 """Characters that a row keeps."""
@@ -67,7 +67,7 @@ class PollPlan(NamedTuple):
     """Seconds to wait otherwise."""
 
 
-class Counts:
+class DeliveryCounts:
     """How much was delivered."""
 
     __slots__ = ("changed", "errors", "events", "gaps", "heartbeats", "invalid", "older", "repeats")
@@ -101,8 +101,8 @@ class Subscription:
         self.arguments = arguments
         self.cursor: Any = None
         """The newest position; None: from now. Sent back as it came, whatever its type (C-EVENT-07)."""
-        self.counts = Counts()
-        self.rows: deque[EventRow] = deque(maxlen=MOST_ROWS)
+        self.counts = DeliveryCounts()
+        self.rows: deque[EventRow] = deque(maxlen=MAX_ROWS)
         self.total = 0
         """All rows, also those that are no longer kept."""
         self.dropped = 0
@@ -147,7 +147,7 @@ class Subscription:
         stayed = type(cursor) is type(self.cursor) and isinstance(cursor, str | None) and cursor == self.cursor
         self.cursor = cursor
         self._rounds = self._rounds + 1 if body.get("hasMore") is True else 0
-        if self._rounds >= MOST_ROUNDS or (self._rounds > 1 and stayed and self.counts.events == before):
+        if self._rounds >= MAX_ROUNDS or (self._rounds > 1 and stayed and self.counts.events == before):
             self.note(f"The server says for {self._rounds} polls that it has more; polling goes on with pauses.", n, at)
             self._rounds = 0
         return PollPlan(self._rounds > 0, self._wait(body.get("nextPollMs"), n, at))
@@ -216,7 +216,7 @@ class Subscription:
         self.counts.heartbeats += 1
         self.cursor = body.get("cursor")
         if self._last_beat is not None and at > self._last_beat:
-            self._beat = min(max(at - self._last_beat, SHORTEST_BEAT), LONGEST_BEAT)
+            self._beat = min(max(at - self._last_beat, MIN_BEAT), MAX_BEAT)
         self._last_beat = at
         row = EventRow("heartbeat", n, at, cursor=_short(self.cursor))
         if self.rows and self.rows[-1].kind == "heartbeat":
@@ -281,7 +281,7 @@ class Subscription:
                 self._newest = when
         if type(body.get("data")) is not dict:
             found.append("data is not an object.")
-        elif self._data_check is not None and len(text) <= LONGEST_DATA:
+        elif self._data_check is not None and len(text) <= MAX_DATA:
             wrong = self._data_check(body["data"])
             if wrong:
                 found.append(wrong)
@@ -294,7 +294,7 @@ class Subscription:
         self._add(EventRow("gap", n, at, cursor=_short(cursor), note="Events may be missing here (truncated)."))
 
     def _add(self, row: EventRow, occurrence: Any = None) -> None:
-        self.dropped += len(self.rows) == MOST_ROWS
+        self.dropped += len(self.rows) == MAX_ROWS
         self.rows.append(row)
         self.total += 1
         if self.sink is not None:
@@ -302,7 +302,7 @@ class Subscription:
 
     def _remember(self, key: str, digest: bytes) -> None:
         self._ids[key] = digest
-        if len(self._ids) > MOST_IDS:
+        if len(self._ids) > MAX_IDS:
             self._ids.popitem(last=False)
 
 

@@ -12,14 +12,14 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from inspector.calls.writing import flow_text, request_step, step_text
-from inspector.calls.yaml_text import LARGEST
+from inspector.calls.yaml_text import MAX_SIZE
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.config.text_checks import format_command
 from inspector.errors import ConfigError, UsageError
 from inspector.export.quoting import REDACTED
 from inspector.export.recording_facts import facts_of
 from inspector.export.script_steps import ExportStep, steps
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -31,15 +31,20 @@ from inspector.text import quantity, safe
 _COMMENT = "Made from a recording. Add what each step should find under `expect`."
 _OUTPUT_SCHEMA = "TOOL-09"
 """The rule that a structured result fits the outputSchema of its tool."""
-_ORDER = (
-    "call", "read", "prompt", "complete", "request", "notify", "skip", "args", "params", "argument", "value", "task",
-    "answer", "capture", "secret", "expect",
-)  # fmt: skip
+_ORDER = tuple(
+    """
+    call read prompt complete request notify skip args params argument value task answer capture secret expect
+    """.split()
+)
 """The keys of a step as they are written."""
-_OWN_NOTIFICATIONS = frozenset((
-    "notifications/initialized", "notifications/cancelled", "notifications/progress",
-    "notifications/roots/list_changed",
-))  # fmt: skip
+_OWN_NOTIFICATIONS = frozenset(
+    (
+        "notifications/initialized",
+        "notifications/cancelled",
+        "notifications/progress",
+        "notifications/roots/list_changed",
+    )
+)
 """Notifications that a client sends by itself."""
 _NOTIFICATIONS = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION)
 _DISCOVERY = Query(method="server/discover", dir=Dir.SEND, shape=Shape.REQUEST)
@@ -48,11 +53,11 @@ _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", 
 """Requests of a client that shows what a server has. The runner makes them itself where it needs to."""
 _VALUES = 20_000
 """Values of one answer that are looked at."""
-_DEEPEST = 30
+_MAX_DEPTH = 30
 """Steps of a path in a `capture`."""
-_SHORTEST, _SHORTEST_SENTENCE = 3, 20
+_MIN_LENGTH, _MIN_SENTENCE = 3, 20
 """Characters of a text that an answer made up, with a digit or named like an id; and of any other."""
-_LONGEST = 10_000
+_MAX_LENGTH = 10_000
 """Characters of a value that is looked for in later requests."""
 _SMALLEST_NUMBER = 1000
 """Smaller integers are equal by chance too often, unless both places are named like an id."""
@@ -64,7 +69,7 @@ _ID = re.compile(r"(?:(?:^|[_-])(?:id|uuid|key|token|cursor|handle|ref)|(?<=[a-z
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the flow to `out`. Raises `UsageError` where it would be larger than a flow may be."""
-    maker = _Maker(journal, Chosen(journal, numbers))
+    maker = _FlowBuilder(journal, Selection(journal, numbers))
     made = maker.steps()
     server = safe(View(facts_of(journal).server).text("name"), 80)
     text = flow_text(
@@ -73,7 +78,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         made,
         comment="\n".join([_COMMENT, *_era(journal)]),
     )
-    if len(text.encode()) > LARGEST:
+    if len(text.encode()) > MAX_SIZE:
         raise UsageError(
             f"The flow of {len(made):,} steps would be larger than 1 MiB.",
             hint=Hint("Choose a part with ", Parameter.FILTER, " or ", Parameter.EVENTS, "."),
@@ -111,10 +116,10 @@ def _is_writable(value: Any) -> bool:
     return True
 
 
-class _Maker:
+class _FlowBuilder:
     """The steps of a flow, and what could not become one."""
 
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._chosen = chosen
         self._values = _Values()
@@ -398,7 +403,7 @@ def _is_made_up(path: ValuePath, value: str | int) -> bool:
         return named or abs(value) >= _SMALLEST_NUMBER
     if REDACTED.fullmatch(value):
         return True
-    return len(value) >= _SHORTEST_SENTENCE or (len(value) >= _SHORTEST and (named or any(map(str.isdigit, value))))
+    return len(value) >= _MIN_SENTENCE or (len(value) >= _MIN_LENGTH and (named or any(map(str.isdigit, value))))
 
 
 def _key(path: ValuePath) -> str:
@@ -413,10 +418,10 @@ def _leaves(value: Any) -> Iterator[tuple[ValuePath, str | int]]:
     while stack and seen < _VALUES:
         path, part, depth = stack.pop()
         seen += 1
-        if type(part) is dict and depth < _DEEPEST:
+        if type(part) is dict and depth < _MAX_DEPTH:
             inner = sorted(part.items(), key=lambda item: item[0] != "structuredContent")
             stack += [(path / key, item, depth + 1) for key, item in reversed(inner)]
-        elif type(part) is list and depth < _DEEPEST:
+        elif type(part) is list and depth < _MAX_DEPTH:
             stack += [(path / at, item, depth + 1) for at, item in reversed(list(enumerate(part)))]
-        elif (isinstance(part, str) and 0 < len(part) <= _LONGEST) or type(part) is int:
+        elif (isinstance(part, str) and 0 < len(part) <= _MAX_LENGTH) or type(part) is int:
             yield path, part

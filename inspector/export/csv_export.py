@@ -9,8 +9,8 @@ import csv
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.recording_facts import Moments
-from inspector.export.selection import Chosen, left_out
+from inspector.export.recording_facts import RecordingClock
+from inspector.export.selection import Selection, left_out
 from inspector.journal.exchange import Exchange
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.index import State
@@ -18,27 +18,29 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe
 
-COLUMNS = (
-    "n", "answer", "time", "dir", "channel", "method", "name", "id", "state", "duration_ms", "request_bytes",
-    "answer_bytes", "progress", "notifications", "questions", "inside", "error_code", "error",
-)  # fmt: skip
-LONGEST = 1000
+COLUMNS = tuple(
+    """
+    n answer time dir channel method name id state duration_ms request_bytes answer_bytes progress notifications
+    questions inside error_code error
+    """.split()
+)
+MAX_LENGTH = 1000
 """Maximum characters of a cell."""
 _FORMULA = frozenset("=+-@\t\r＝＋－＠")
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the table to `out`, row by row."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     rows = csv.writer(out, lineterminator="\r\n")
     rows.writerow(COLUMNS)
-    at = Moments(journal)
+    at = RecordingClock(journal)
     for exchange in chosen.exchanges():
         rows.writerow(_row(journal, chosen, exchange, at))
     return left_out(chosen.batches(), "batch", "batches")
 
 
-def _row(journal: Journal, chosen: Chosen, exchange: Exchange, at: Moments) -> list[object]:
+def _row(journal: Journal, chosen: Selection, exchange: Exchange, at: RecordingClock) -> list[object]:
     index = journal.index
     n, answer = exchange.n, chosen.answer(exchange.n)
     request = next(journal.events(n, n))
@@ -87,5 +89,5 @@ def cell(value: object) -> object:
     """Return a foreign value as a cell: a whole number, or text without formulas and control sequences."""
     if type(value) is int and value.bit_length() < 64:
         return value
-    text = safe("" if value is None else value, LONGEST)
+    text = safe("" if value is None else value, MAX_LENGTH)
     return f"'{text}" if text.lstrip()[:1] in _FORMULA and text.strip() else text

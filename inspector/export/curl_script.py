@@ -25,7 +25,7 @@ from inspector.export.quoting import (
     remark,
     variable,
 )
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -49,7 +49,7 @@ _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the script to `out`, message by message."""
-    script = _Script(journal, Chosen(journal, numbers))
+    script = _Script(journal, Selection(journal, numbers))
     out.write("#!/bin/sh\n")
     out.write(f"# Sends the messages of a recorded session again. Written by inspector {__version__}.\n")
     out.write(f"# The recording: {remark(journal.header.get('id'))}\nset -eu\n")
@@ -63,7 +63,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 class _Script:
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._index = journal.index
         self._chosen = chosen

@@ -17,8 +17,8 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
 from inspector.export.json_edits import clean
-from inspector.export.recording_facts import Moments
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock
+from inspector.export.selection import Selection
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State
@@ -26,7 +26,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.version import __version__
 
-LONGEST = 200
+MAX_LENGTH = 200
 """Maximum characters of a part of a synthetic URL."""
 _ADDRESS = re.compile(r"(https?)://([^/?#\s]+)([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL | re.IGNORECASE)
 _LONE_PERCENT = re.compile("%(?![0-9A-Fa-f]{2})")
@@ -41,7 +41,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True).encode
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the archive to `out`, entry by entry. A request is selected by any of its events."""
-    entries = _Entries(journal, Chosen(journal, numbers))
+    entries = _Entries(journal, Selection(journal, numbers))
     creator = _dumps({"name": "Inspector", "version": __version__})
     out.write(f'{{"log":{{"version":"1.2","creator":{creator},"pages":[],"entries":[')
     separator = "\n"
@@ -56,12 +56,12 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 class _Entries:
     """Creates the entries of one recording."""
 
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._index = journal.index
         self._chosen = chosen
         self._http = HttpExchanges(journal)
-        self._at = Moments(journal)
+        self._at = RecordingClock(journal)
 
     def all(self) -> Iterator[Iterator[str]]:
         """Yield each entry as pieces of JSON, in the order of their start."""
@@ -135,9 +135,14 @@ class _Entries:
         rest = max((last - begun) / 1000 - waited, 0)
         waited -= max(connect, 0)
         return {
-            "blocked": -1, "dns": -1, "connect": connect, "ssl": -1, "send": 0, "wait": round(waited, 3),
+            "blocked": -1,
+            "dns": -1,
+            "connect": connect,
+            "ssl": -1,
+            "send": 0,
+            "wait": round(waited, 3),
             "receive": round(rest, 3),
-        }  # fmt: skip
+        }
 
     def _request(self, asked: dict[str, Any], sent: int, version: str) -> dict[str, Any]:
         headers = headers_of(asked)
@@ -205,20 +210,24 @@ class _Entries:
             "startedDateTime": started,
             "time": elapsed,
             "request": {
-                "method": "POST", "url": url, "httpVersion": "stdio", "cookies": [], "headers": plain,
-                "queryString": [], "headersSize": -1, "bodySize": len(event.bytes),
+                "method": "POST",
+                "url": url,
+                "httpVersion": "stdio",
+                "cookies": [],
+                "headers": plain,
+                "queryString": [],
+                "headersSize": -1,
+                "bodySize": len(event.bytes),
                 "postData": {"mimeType": _JSON, "text": clean(event.text)},
             },
             "response": _made_up_response(answer, index.state(n), plain),
             "cache": {},
-            "timings": {
-                "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": elapsed, "receive": 0,
-            },
+            "timings": {"blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": elapsed, "receive": 0},
             "comment": _SYNTHETIC,
             "_synthetic": True,
             "_event": n,
             "_from": "client" if event.dir is Dir.SEND else "server",
-        }  # fmt: skip
+        }
         yield _dumps(entry)
 
 
@@ -227,7 +236,7 @@ def _made_up_url(event: Event, method: str) -> str:
 
     host = "stdio.invalid" if event.dir is Dir.SEND else "client.stdio.invalid"
     parts = [method or "message", *subjects_of(event.message)[:1]]
-    path = "/".join(quote(clean(part[:LONGEST]), safe="/" if at == 0 else "") for at, part in enumerate(parts))
+    path = "/".join(quote(clean(part[:MAX_LENGTH]), safe="/" if at == 0 else "") for at, part in enumerate(parts))
     return f"http://{host}/{path}"
 
 

@@ -17,8 +17,8 @@ from importlib.resources import files
 from typing import IO, Any
 
 from inspector.errors import UsageError
-from inspector.export.recording_facts import Moments, facts_of, findings_of, marks_of
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
+from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
@@ -28,11 +28,11 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration, escape_json, safe, size
 from inspector.version import __version__
 
-LARGEST = 100_000_000
+MAX_SIZE = 100_000_000
 """Maximum bytes of messages in a page."""
-MOST = 500_000
+MAX_COUNT = 500_000
 """Maximum events in a page."""
-LONGEST = 512 * 1024
+MAX_LENGTH = 512 * 1024
 """Bytes of one message after which it is truncated."""
 BLOCK = 400
 """Number of events whose bodies share a block."""
@@ -46,7 +46,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=str)
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the page to `out`, block by block. Raises `UsageError` if it would be too large for a browser."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     check(journal, chosen)
     script, style = _ours()
     label = journal.header.get("target")
@@ -65,12 +65,12 @@ def check(journal: Journal, chosen: Iterable[int]) -> None:
     """Raise `UsageError` if the page of these events would be too large for a browser."""
     total = amount = 0
     for n in chosen:
-        total += min(journal.index.size(n), LONGEST)
+        total += min(journal.index.size(n), MAX_LENGTH)
         amount += 1
-    if total > LARGEST or amount > MOST:
+    if total > MAX_SIZE or amount > MAX_COUNT:
         raise UsageError(
-            f"The page would have {count(amount)} events with {size(total)}; a browser can show up to {count(MOST)} "
-            f"events with {size(LARGEST)}.",
+            f"The page would have {count(amount)} events with {size(total)}; a browser can show up to "
+            f"{count(MAX_COUNT)} events with {size(MAX_SIZE)}.",
             hint=Hint(
                 "Select events with ",
                 Parameter.FILTER,
@@ -109,7 +109,7 @@ def _block(id: str, name: str, value: Any) -> str:
     return f'<script type="application/json"{about}>{text}</script>\n'
 
 
-def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
+def _facts(journal: Journal, chosen: Selection) -> dict[str, Any]:
     facts = facts_of(journal)
     named = " ".join(text for key in ("name", "version") if isinstance(text := facts.server.get(key), str))
     head = [
@@ -117,7 +117,7 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
         ("revision", facts.revision),
         ("era", facts.era),
         ("transport", facts.transport),
-        ("recorded", f"{Moments(journal)(0)}, {duration(facts.duration)}"),
+        ("recorded", f"{RecordingClock(journal)(0)}, {duration(facts.duration)}"),
         ("events", f"{count(len(chosen))} of {count(len(journal))}"),
         ("errors", count(facts.errors) if facts.errors else None),
         ("invalid", count(facts.invalid) if facts.invalid else None),
@@ -129,11 +129,11 @@ def _facts(journal: Journal, chosen: Chosen) -> dict[str, Any]:
     return {
         "head": [(name, safe(value, 1000)) for name, value in head if value is not None],
         "findings": list(findings_of(journal)),
-        "marks": {mark["n"]: safe(mark["note"], LONGEST) for mark in marks_of(journal)},
+        "marks": {mark["n"]: safe(mark["note"], MAX_LENGTH) for mark in marks_of(journal)},
     }
 
 
-def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[Any]]]:
+def _blocks(journal: Journal, chosen: Selection) -> Iterator[tuple[list[Any], list[Any]]]:
     """Yield rows and bodies of `BLOCK` events at a time."""
     rows: list[Any] = []
     bodies: list[Any] = []
@@ -142,7 +142,7 @@ def _blocks(journal: Journal, chosen: Chosen) -> Iterator[tuple[list[Any], list[
         event = next(journal.events(n, n))
         rows.append(_row(journal, event))
         bodies.append(_body(event))
-        held += min(journal.index.size(n), LONGEST)
+        held += min(journal.index.size(n), MAX_LENGTH)
         if len(rows) == BLOCK or held > BLOCK_BYTES:
             yield rows, bodies
             rows, bodies, held = [], [], 0
@@ -178,7 +178,7 @@ def _name(event: Event, shape: Shape) -> object:
     """Return the name that a request is about, or the start of a text."""
     fields = event.fields
     if event.kind == Kind.RPC:
-        large = shape is not Shape.REQUEST or len(event.raw or "") > LONGEST
+        large = shape is not Shape.REQUEST or len(event.raw or "") > MAX_LENGTH
         return "" if large else next(iter(subjects_of(event.message)), "")
     if event.kind == Kind.HTTP:
         parts = (fields.get(key) for key in ("method", "url", "status", "reason"))
@@ -198,9 +198,9 @@ def _body(event: Event) -> list[Any]:
         text = event.text
         if event.data is not None:
             notes.append(f"Not UTF-8: {size(len(event.data))}.")
-        if len(text) > LONGEST:
-            notes.append(f"The first {LONGEST:,} of {len(text):,} characters.")
-            text = text[:LONGEST]
+        if len(text) > MAX_LENGTH:
+            notes.append(f"The first {MAX_LENGTH:,} of {len(text):,} characters.")
+            text = text[:MAX_LENGTH]
     return [text, _plain(event.fields) if event.fields else None, " ".join(notes)]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.json_edits import is_strict, strict
-from inspector.export.recording_facts import Moments, facts_of, findings_of, marks_of
+from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -25,7 +25,7 @@ _dumps = json.JSONEncoder(ensure_ascii=True, default=str).encode
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, event by event. Without numbers, all events."""
     numbers = range(1, len(journal) + 1) if numbers is None else numbers
-    facts, at = facts_of(journal), Moments(journal)
+    facts, at = facts_of(journal), RecordingClock(journal)
     head: dict[str, Any] = {
         "format": "mcp-recording-export",
         "version": VERSION,
@@ -36,11 +36,15 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         "transport": facts.transport,
         "end": journal.ended,
         "counts": {
-            "events": len(journal), "sent": facts.sent, "received": facts.received, "stderr": facts.stderr,
-            "invalid": facts.invalid, "errors": facts.errors,
+            "events": len(journal),
+            "sent": facts.sent,
+            "received": facts.received,
+            "stderr": facts.stderr,
+            "invalid": facts.invalid,
+            "errors": facts.errors,
         },
         "notices": journal.notices,
-    } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})  # fmt: skip
+    } | ({"marks": list(marks_of(journal))} if len(journal.marks) else {})
     out.write("{\n" + "".join(f"  {_dumps(key)}: {_value(value)},\n" for key, value in head.items()))
     out.write('  "events": [')
     separator = "\n"
@@ -57,7 +61,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     return []
 
 
-def _event(journal: Journal, event: Event, at: Moments) -> str:
+def _event(journal: Journal, event: Event, at: RecordingClock) -> str:
     """Return one event as an object on one line."""
     index, n = journal.index, event.n
     members: dict[str, Any] = {

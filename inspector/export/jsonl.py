@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import IO
 
 from inspector.export.json_edits import portable
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 
@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the messages to `out`, one at a time."""
     missing = 0
-    for n in Chosen(journal, numbers).of(Kind.RPC, Kind.INVALID):
+    for n in Selection(journal, numbers).of(Kind.RPC, Kind.INVALID):
         event = next(journal.events(n, n))
         line = portable(event.text) if event.kind == Kind.RPC else None
         if line is None:

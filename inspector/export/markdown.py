@@ -28,7 +28,7 @@ INLINE = 80
 STDERR_TOGETHER = 200
 """Maximum lines of stderr in one block."""
 
-_LONGEST_NOTE = 10_000
+_MAX_NOTE = 10_000
 
 _STATES = {
     State.PENDING: "never answered",
@@ -140,7 +140,7 @@ def _write_marks(journal: Journal, out: IO[str]) -> None:
 
 
 def _note(note: str) -> str:
-    return f": {span(note, _LONGEST_NOTE)}" if note else ""
+    return f": {span(note, _MAX_NOTE)}" if note else ""
 
 
 def _write_findings(journal: Journal, out: IO[str]) -> None:

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from inspector.export.json_edits import clean, portable
-from inspector.export.recording_facts import Moments, facts_of
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock, facts_of
+from inspector.export.selection import Selection
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -37,7 +37,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     over_http = isinstance(url, str)
     head = {
         "format_version": VERSION,
-        "recorded_at": Moments(journal)(0),
+        "recorded_at": RecordingClock(journal)(0),
         "transport": "http" if over_http else "stdio",
         "server_url": clean(url) if isinstance(url, str) else None,
         "session_id": None,
@@ -46,7 +46,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         "redaction": None,
     }
     out.write(_dumps(head)[:-1] + ', "messages": [')
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     separator = "\n"
     for at, n in enumerate(chosen.of(Kind.RPC, Kind.INVALID)):
         event = next(journal.events(n, n))
@@ -56,7 +56,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     return not_kept(chosen)
 
 
-def not_kept(chosen: Chosen) -> list[str]:
+def not_kept(chosen: Selection) -> list[str]:
     """Return the sentence about events that the other recorders' formats do not contain."""
     others = (Kind.HTTP, Kind.SSE, Kind.LIFE, Kind.AUTH, Kind.NOTE, Kind.STDERR)
     amount = sum(1 for _ in chosen.of(*others))

@@ -15,8 +15,8 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges
 from inspector.export.json_edits import clean, portable
-from inspector.export.recording_facts import Moments, facts_of
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock, facts_of
+from inspector.export.selection import Selection
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, encode
@@ -33,14 +33,14 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     url = target.get("url") if type(target) is dict else None
     server = portable(_dumps(facts.server)) if facts.server else None
     metadata = {
-        "recorded_at": Moments(journal)(0),
+        "recorded_at": RecordingClock(journal)(0),
         "server_url": clean(url) if isinstance(url, str) else "",
         "transport_type": "http" if isinstance(url, str) else "stdio",
         "protocol_version": clean(facts.revision) if isinstance(facts.revision, str) else None,
     }
     out.write(f'{{"version": "{VERSION}", "metadata": {_dumps(metadata)[:-1]}, "server_info": {server or "null"}}}')
     out.write(', "interactions": [')
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     interactions = _Interactions(journal, chosen)
     separator = "\n"
     for n in range(1, chosen.count + 1):
@@ -53,7 +53,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 
 
 class _Interactions:
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         self._journal = journal
         self._index = journal.index
         self._chosen = chosen

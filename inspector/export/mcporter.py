@@ -16,8 +16,8 @@ from typing import IO
 
 from inspector.export.json_edits import portable
 from inspector.export.mcp_cassette import not_kept
-from inspector.export.recording_facts import Moments
-from inspector.export.selection import Chosen, left_out
+from inspector.export.recording_facts import RecordingClock
+from inspector.export.selection import Selection, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 
@@ -27,12 +27,12 @@ _dumps = json.JSONEncoder(separators=(",", ":")).encode
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the recording to `out`, line by line."""
-    server, at = server_name(journal), Moments(journal)
+    server, at = server_name(journal), RecordingClock(journal)
 
     def meta(dir: str, t: int) -> str:
         return _dumps({"dir": dir, "server": server, "ts": at(t)})
 
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     out.write(f'{{"jsonrpc":"2.0","method":"$transport/start","_meta":{meta("lifecycle", 0)}}}\n')
     missing = last = 0
     for n in chosen.of(Kind.RPC, Kind.INVALID):

@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges, header, headers_of
 from inspector.export.json_edits import clean, portable
-from inspector.export.recording_facts import Moments
-from inspector.export.selection import Chosen
+from inspector.export.recording_facts import RecordingClock
+from inspector.export.selection import Selection
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import encode
@@ -28,7 +28,7 @@ _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the log to `out`, line by line."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     log = _Log(journal, chosen)
     for seq, line in enumerate(log.lines(), 1):
         out.write(f"{_dumps({**log.common, 'seq': seq})[:-1]},{line[1:]}\n")
@@ -41,7 +41,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
 class _Log:
     """Creates the envelopes of one recording."""
 
-    def __init__(self, journal: Journal, chosen: Chosen) -> None:
+    def __init__(self, journal: Journal, chosen: Selection) -> None:
         target = journal.header.get("target")
         self._target: dict[str, Any] = target if type(target) is dict else {}
         label = self._target.get("label")
@@ -52,7 +52,7 @@ class _Log:
         self._journal = journal
         self._chosen = chosen
         self._http = HttpExchanges(journal)
-        self._at = Moments(journal)
+        self._at = RecordingClock(journal)
         self._transport = "http" if isinstance(self._target.get("url"), str) else "stdio"
 
     def lines(self) -> Iterator[str]:

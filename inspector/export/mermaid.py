@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import IO
 
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
@@ -19,11 +19,11 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, safe
 
-LONGEST = 49_000
+MAX_LENGTH = 49_000
 """Maximum characters of a diagram. Mermaid's own limit (`maxTextSize`) is 50,000, and a diagram cannot raise it."""
 LABEL = 80
 """Maximum characters of a name or other short text."""
-LARGEST_READ = 1 << 20
+MAX_READ = 1 << 20
 """Maximum bytes of a message that is searched for a name."""
 
 _PLAIN = re.compile(r"[^A-Za-z0-9 _/.,()+*'?!@-]")
@@ -42,7 +42,7 @@ _LIFE = frozenset(("spawn", "exit", "ready", "failed", "lost", "reopen", "sessio
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the diagram to `out`, line by line, up to the limit."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     target = journal.header.get("target")
     label = target.get("label") if type(target) is dict else None
     server = text(label) if isinstance(label, str) and label.strip() else "server"
@@ -57,7 +57,7 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         if drawn < total - 1:
             continue
         length += len(line)
-        if length > LONGEST:
+        if length > MAX_LENGTH:
             continue
         drawn += 1
         out.write(line)
@@ -108,7 +108,7 @@ def _message(journal: Journal, n: int) -> str:
     words: list[str] = []
     if shape in (Shape.REQUEST, Shape.NOTIFICATION):
         words.append(text(index.method(n)))
-        if shape is Shape.REQUEST and index.size(n) <= LARGEST_READ:
+        if shape is Shape.REQUEST and index.size(n) <= MAX_READ:
             words += [text(name) for name in subjects_of(next(journal.events(n, n)).message)[:1]]
     elif shape in (Shape.RESULT, Shape.ERROR):
         words.append("result" if shape is Shape.RESULT else "error")

@@ -17,27 +17,27 @@ from typing import IO, Any, Protocol
 
 from inspector.export.json_edits import clean
 from inspector.export.recording_facts import RecordingFacts, facts_of
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.version import __version__
 
-LONGEST = 1000
+MAX_LENGTH = 1000
 """Maximum characters of an attribute's text."""
-MOST_EVENTS = 128
+MAX_EVENTS = 128
 """Maximum events of a span: OpenTelemetry's default limit. The rest are counted in `droppedEventsCount`."""
-LARGEST_READ = 16 << 20
+MAX_READ = 16 << 20
 """Maximum bytes of a message that is parsed."""
 
 _INTERNAL, _SERVER, _CLIENT = 1, 2, 3
 _ERROR = 2
 _LATEST = (1 << 63) - 1
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?")
-_URI_METHODS = frozenset((
-    "resources/read", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated",
-))  # fmt: skip
+_URI_METHODS = frozenset(
+    ("resources/read", "resources/subscribe", "resources/unsubscribe", "notifications/resources/updated")
+)
 _FATES = {
     State.CANCELLED: "cancelled",
     State.TIMED_OUT: "timeout",
@@ -52,7 +52,7 @@ Attributes = list[dict[str, Any]]
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the document to `out`, span by span."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     spans = Spans(journal, chosen, facts_of(journal))
     head, tail = around_spans(spans)
     out.write(f"{head}\n")
@@ -79,8 +79,8 @@ def attribute(key: str, value: object) -> dict[str, Any]:
         return {"key": key, "value": {"boolValue": value}}
     if type(value) is int and -(1 << 63) <= value < 1 << 63:
         return {"key": key, "value": {"intValue": str(value)}}
-    shown = value if isinstance(value, str) else excerpt(value, LONGEST)
-    return {"key": key, "value": {"stringValue": clean(shown[:LONGEST])}}
+    shown = value if isinstance(value, str) else excerpt(value, MAX_LENGTH)
+    return {"key": key, "value": {"stringValue": clean(shown[:MAX_LENGTH])}}
 
 
 class SpanSource(Protocol):
@@ -185,7 +185,7 @@ class Spans:
             "traceId": trace,
             "spanId": self._id(str(n), 16),
             "parentSpanId": parent,
-            "name": clean(f"{method[:LONGEST]} {target}".strip() or "request"),
+            "name": clean(f"{method[:MAX_LENGTH]} {target}".strip() or "request"),
             "kind": kind,
             "startTimeUnixNano": self._time(begun),
             "endTimeUnixNano": self._time(ended),
@@ -193,7 +193,7 @@ class Spans:
         }
 
     def _message(self, n: int) -> dict[str, Any]:
-        if self._journal.index.size(n) > LARGEST_READ:
+        if self._journal.index.size(n) > MAX_READ:
             return {}
         message = next(self._journal.events(n, n)).message
         return message if type(message) is dict else {}
@@ -223,7 +223,7 @@ class Spans:
         said = error.get("message")
         shown = str(code) if type(code) is int and code.bit_length() < 64 else "_OTHER"
         status = [attribute("rpc.response.status_code", shown)]
-        return shown, clean(said[:LONGEST]) if isinstance(said, str) else "", status
+        return shown, clean(said[:MAX_LENGTH]) if isinstance(said, str) else "", status
 
     def _events(self, n: int) -> tuple[list[dict[str, Any]], int]:
         """Return the notifications inside a request, and the number of dropped ones."""
@@ -233,12 +233,12 @@ class Spans:
         for m in self._chosen.inside(n):
             if index.id(m) is not None:
                 continue  # A question has its own span.
-            if len(found) == MOST_EVENTS:
+            if len(found) == MAX_EVENTS:
                 dropped += 1
                 continue
             event = {
                 "timeUnixNano": self._time(index.time(m)),
-                "name": clean(index.method(m)[:LONGEST]) or "event",
+                "name": clean(index.method(m)[:MAX_LENGTH]) or "event",
             }
             found.append({**event, "attributes": self._facts_of_event(m)})
         return found, dropped
@@ -291,7 +291,7 @@ def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) ->
     found = [attribute("mcp.method.name", method)]
     id = message.get("id")
     if type(id) in (int, str):
-        found.append(attribute("jsonrpc.request.id", id if isinstance(id, str) else excerpt(id, LONGEST)))
+        found.append(attribute("jsonrpc.request.id", id if isinstance(id, str) else excerpt(id, MAX_LENGTH)))
     version = message.get("jsonrpc")
     if isinstance(version, str) and version != "2.0":
         found.append(attribute("jsonrpc.protocol.version", version))
@@ -300,7 +300,7 @@ def _of_request(method: str, message: dict[str, Any], params: dict[str, Any]) ->
     if method == "tools/call":
         found.append(attribute("gen_ai.operation.name", "execute_tool"))
     if method in ("tools/call", "prompts/get") and isinstance(name, str):
-        target = name[:LONGEST]
+        target = name[:MAX_LENGTH]
         found.append(attribute("gen_ai.tool.name" if method == "tools/call" else "gen_ai.prompt.name", target))
     if method in _URI_METHODS and isinstance(uri, str):
         found.append(attribute("mcp.resource.uri", uri))

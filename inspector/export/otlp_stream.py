@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 PATH = "/v1/traces"
 INTERVAL = 1.0
 """Seconds between two looks at the recording."""
-MOST_SPANS = 512
+MAX_SPANS = 512
 """Spans in one request."""
-MOST_BYTES = 4 << 20
+MAX_BYTES = 4 << 20
 """Bytes in one request, beyond which it has no further span."""
 FLUSH = 5.0
 """Seconds that the end of a session waits for the collector."""
 TIMEOUT = 10.0
-LONGEST_ANSWER = 1 << 16
+MAX_ANSWER = 1 << 16
 """Bytes of an answer that are read."""
 RETRIED = frozenset((429, 502, 503, 504))
 """Statuses after which the same spans are sent again (OTLP/HTTP, "Retryable Response Codes")."""
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 SHARE = 0.2
 """The share of its time that the thread may work while the session goes on."""
 _LOOKED_AT = 10_000
@@ -78,8 +78,8 @@ class StreamReport:
         if not number:
             return ""
         least = "" if self.is_counted else "at least "
-        why = self.problem or "there was no time left"
-        return f"{least}{quantity(number, 'span')} did not reach the collector: {why}."
+        reason = self.problem or "there was no time left"
+        return f"{least}{quantity(number, 'span')} did not reach the collector: {reason}."
 
 
 def endpoint(url: str) -> str:
@@ -126,7 +126,7 @@ class OtlpStream:
             for name, value in (own | dict(headers or {})).items()
         ]
         self._spans: Spans | None = None
-        self._so_far = _SoFar(self._journal)
+        self._so_far = _GrowingEvents(self._journal)
         self._done = 0
         """Events up to here were looked at."""
         self._given_up: set[int] = set()
@@ -262,7 +262,7 @@ class OtlpStream:
             span = dumps(make())
             batch.append(span)
             held += len(span)
-            if len(batch) == MOST_SPANS or held > MOST_BYTES:
+            if len(batch) == MAX_SPANS or held > MAX_BYTES:
                 yield batch
                 batch, held = [], 0
         if batch:
@@ -277,7 +277,7 @@ class OtlpStream:
         assert self._spans is not None
         head, tail = around_spans(self._spans)
         body = f"{head}{','.join(batch)}{tail}".encode("utf-8", "replace")
-        again = min(max(pause * 2, INTERVAL), LONGEST_PAUSE)
+        again = min(max(pause * 2, INTERVAL), MAX_PAUSE)
         self._under_way = len(batch)
         try:
             with client.stream("POST", self._url, content=body, headers=self._headers, timeout=timeout) as answer:
@@ -296,18 +296,18 @@ class OtlpStream:
         self.report.problem = f"it answered with HTTP status {answer.status_code}"
         if answer.status_code in RETRIED:
             asked = answer.headers.get("Retry-After", "")
-            return min(float(asked), LONGEST_PAUSE) if asked.isascii() and asked.isdigit() else again
+            return min(float(asked), MAX_PAUSE) if asked.isascii() and asked.isdigit() else again
         self.report.refused += len(batch)
         return 0.0
 
     def _count_accepted(self, body: bytes, number: int) -> None:
         """Count the spans of an accepted request, without those that the answer names as rejected."""
-        rejected, why = _partial(body)
+        rejected, reason = _partial(body)
         rejected = min(rejected, number)
         self.report.sent += number - rejected
         self.report.refused += rejected
         if rejected:
-            self.report.problem = safe(why, 200) or "it rejected them without a reason"
+            self.report.problem = safe(reason, 200) or "it rejected them without a reason"
 
 
 def _head_of(answer: httpx.Response) -> bytes:
@@ -318,14 +318,14 @@ def _head_of(answer: httpx.Response) -> bytes:
     try:
         for chunk in answer.iter_raw():
             found += chunk
-            if len(found) > LONGEST_ANSWER:
+            if len(found) > MAX_ANSWER:
                 return b""
     except (httpx.HTTPError, OSError):
         return b""
     return found
 
 
-class _SoFar:
+class _GrowingEvents:
     """The events of a growing recording up to `last`."""
 
     def __init__(self, journal: Journal) -> None:
@@ -358,10 +358,10 @@ def _partial(data: bytes) -> tuple[int, str]:
     part = body.get("partialSuccess") if type(body) is dict else None
     if type(part) is not dict:
         return 0, ""
-    number, why = part.get("rejectedSpans"), part.get("errorMessage")
+    number, reason = part.get("rejectedSpans"), part.get("errorMessage")
     if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 18:
         number = int(number)  # an int64 is a string in the JSON encoding
-    return number if type(number) is int and number > 0 else 0, why if isinstance(why, str) else ""
+    return number if type(number) is int and number > 0 else 0, reason if isinstance(reason, str) else ""
 
 
 def _why(error: Exception) -> str:

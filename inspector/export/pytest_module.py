@@ -12,10 +12,10 @@ from typing import IO, Any
 from inspector.export.python_script import call, head, request, write_parts
 from inspector.export.quoting import NestedTooDeep, expression, python_value
 from inspector.export.script_steps import ExportStep, steps
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.journal import Journal
 
-LARGEST = 100_000
+MAX_SIZE = 100_000
 """Bytes of a response above which a test only requires a result."""
 
 _IMPORTS = (
@@ -69,7 +69,7 @@ def test_the_answer_is_the_recorded_one(answers, n):
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the module to `out`, step by step."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     out.write(head(journal, chosen, "Tests of a recorded session.", _IMPORTS))
     out.write(_BEGIN)
     parts, skipped = write_parts(journal, chosen, out, _statement, "session, answers")
@@ -86,7 +86,7 @@ def _statement(step: ExportStep) -> str:
     return f"await ask(answers, {step.n}, {made})"
 
 
-def _expected(journal: Journal, chosen: Chosen) -> Iterator[tuple[int, str]]:
+def _expected(journal: Journal, chosen: Selection) -> Iterator[tuple[int, str]]:
     """Yield the expected response of each repeated step: `("method", "name", {…})`, as Python.
 
     If the response was a request for input, it is the response to the last of the rounds that followed.
@@ -124,7 +124,7 @@ def _answer(step: ExportStep, message: dict[str, Any], octets: int) -> str:
         said = error.get("message")
         told = said if isinstance(said, str) and said else "no message"
         expected = {"error": {"code": error.get("code"), "message": told}}
-    elif octets > LARGEST or "task" in (step.params or {}):
+    elif octets > MAX_SIZE or "task" in (step.params or {}):
         return "None"
     try:
         return python_value(expected)

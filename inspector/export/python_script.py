@@ -8,7 +8,7 @@ from typing import IO, Any
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
 from inspector.export.recording_facts import facts_of
 from inspector.export.script_steps import ClientAnswers, ExportStep, answers, steps
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -31,7 +31,7 @@ _BY_URI = {
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the program to `out`, step by step."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     out.write(head(journal, chosen, "Repeats the requests of a recorded session."))
     out.write(
         """
@@ -50,7 +50,7 @@ async def show(what):
     return left_out(skipped, "request that cannot be repeated", "requests that cannot be repeated")
 
 
-def head(journal: Journal, chosen: Chosen, what: str, imports: tuple[str, ...] = ()) -> str:
+def head(journal: Journal, chosen: Selection, what: str, imports: tuple[str, ...] = ()) -> str:
     """Return the start of a program: imports, target, options, and the answers to the server."""
     found = answers(journal, chosen)
     lines = [
@@ -132,7 +132,7 @@ def _queue(name: str, items: list[Any]) -> list[str]:
 
 
 def write_parts(
-    journal: Journal, chosen: Chosen, out: IO[str], line: Callable[[ExportStep], str], given: str = "session"
+    journal: Journal, chosen: Selection, out: IO[str], line: Callable[[ExportStep], str], given: str = "session"
 ) -> tuple[list[str], int]:
     """Write the steps as functions with parameters `given`. Return their names, and the number of skipped steps.
 

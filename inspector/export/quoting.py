@@ -23,7 +23,7 @@ FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """The name of a header field (RFC 9110 section 5.1)."""
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 """The name of a shell variable."""
-DEEPEST = 60
+MAX_DEPTH = 60
 """Maximum nesting of a value written as Python: the parser's own limit is about a hundred."""
 
 _NOT_SENT = frozenset(("content-length", "host", "connection", "accept-encoding", "transfer-encoding", "user-agent"))
@@ -112,7 +112,7 @@ def expression(text: str, variable: str = SECRET) -> str:
 
 def python_value(value: Any, depth: int = 0) -> str:
     """Return a Python expression for a JSON value. Raises `NestedTooDeep`."""
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         raise NestedTooDeep
     if isinstance(value, str):
         return expression(value)

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.journal.format import Kind, dumps, to_base64
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
@@ -22,7 +22,7 @@ from inspector.protocol.jsonrpc import NotJson, Shape, parse
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the recording to `out`, event by event. Lines of a newer format version are unchanged."""
-    chosen = Chosen(journal, None if numbers is None else _with_marks(journal, numbers))
+    chosen = Selection(journal, None if numbers is None else _with_marks(journal, numbers))
     if journal.raw_only:
         out.write(dumps(journal.header) + "\n")
         for n in chosen:
@@ -55,7 +55,7 @@ def _with_marks(journal: Journal, numbers: Iterable[int]) -> Iterator[int]:
     yield from (at for at, about in journal.marks.between(1, len(journal)) if about in wanted)
 
 
-def _ranks(chosen: Chosen) -> array[int]:
+def _ranks(chosen: Selection) -> array[int]:
     """Return, by old number, the count of selected events up to it: the new number of a selected event."""
     ranks = array("I", [0])
     rank = 0
@@ -81,9 +81,13 @@ def _event(journal: Journal, n: int, ranks: array[int]) -> dict[str, Any]:
         value = None
     if type(value) is not dict:
         value = {
-            "n": n, "t": max(journal.index.time(n), 0), "dir": "local", "kind": "unreadable", "ch": "",
+            "n": n,
+            "t": max(journal.index.time(n), 0),
+            "dir": "local",
+            "kind": "unreadable",
+            "ch": "",
             "b64": to_base64(line),
-        }  # fmt: skip
+        }
     value.setdefault("was", n)
     _refer(value, ranks)
     finding = value.get("finding")

@@ -57,7 +57,7 @@ def facts_of(journal: Journal) -> RecordingFacts:
     )
 
 
-class Moments:
+class RecordingClock:
     """The clock of a recording: formats the time of an event as RFC 3339, in the recording's time zone."""
 
     def __init__(self, journal: Journal) -> None:
@@ -88,6 +88,10 @@ def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
     """Yield the findings of a journal as plain objects."""
     for finding in journal.findings.all():
         yield {
-            "n": finding.n, "rule": finding.rule, "level": finding.level, "message": finding.message,
-            "evidence": list(finding.evidence), "page": finding.page,
-        }  # fmt: skip
+            "n": finding.n,
+            "rule": finding.rule,
+            "level": finding.level,
+            "message": finding.message,
+            "evidence": list(finding.evidence),
+            "page": finding.page,
+        }

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from inspector.client.extensions import CAPABILITIES_KEY
 from inspector.export.quoting import NestedTooDeep, python_value, remark
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -42,7 +42,7 @@ class ExportStep(NamedTuple):
     """Whether it continues an earlier one."""
 
 
-def steps(journal: Journal, chosen: Chosen) -> Iterator[ExportStep]:
+def steps(journal: Journal, chosen: Selection) -> Iterator[ExportStep]:
     """Yield the client's requests in the selected exchanges, in order."""
     index = journal.index
     for exchange in chosen.exchanges():
@@ -87,11 +87,11 @@ class ClientAnswers(NamedTuple):
     """The capabilities that the client declared, used or not: a server may offer more to it."""
 
 
-MOST_ANSWERS = 1000
+MAX_ANSWERS = 1000
 """Maximum answers of each kind in a program."""
 
 
-def answers(journal: Journal, chosen: Chosen) -> ClientAnswers:
+def answers(journal: Journal, chosen: Selection) -> ClientAnswers:
     """Return the client's answers: to requests of the server, and in its input rounds."""
     found = ClientAnswers([], [], [], _declared(journal))
     index = journal.index
@@ -142,7 +142,7 @@ def _keep(found: ClientAnswers, answer: Any) -> None:
         return
     if type(answer.get("roots")) is list:
         found.roots[:] = [root for root in answer["roots"] if type(root) is dict and isinstance(root.get("uri"), str)]
-    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MOST_ANSWERS:
+    elif isinstance(answer.get("action"), str) and len(found.elicitation) < MAX_ANSWERS:
         found.elicitation.append(answer)
-    elif "role" in answer and "content" in answer and len(found.sampling) < MOST_ANSWERS:
+    elif "role" in answer and "content" in answer and len(found.sampling) < MAX_ANSWERS:
         found.sampling.append(answer)

@@ -9,7 +9,7 @@ from inspector.export.python_script import write_parts
 from inspector.export.quoting import FIELD_NAME, VARIABLE, expression, literal, python_value, remark, variable
 from inspector.export.recording_facts import facts_of
 from inspector.export.script_steps import ExportStep, answers
-from inspector.export.selection import Chosen, left_out
+from inspector.export.selection import Selection, left_out
 from inspector.journal.journal import Journal
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -64,7 +64,7 @@ async def roots(context):
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the program to `out`, step by step."""
-    chosen = Chosen(journal, numbers)
+    chosen = Selection(journal, numbers)
     server, imports = _server(journal)
     found = answers(journal, chosen)
     lines = [

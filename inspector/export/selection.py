@@ -20,7 +20,7 @@ _BATCHES = Query(shape=Shape.BATCH)
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 
 
-class Chosen:
+class Selection:
     """The selected events of a journal. An exchange is selected with its request or its response."""
 
     def __init__(self, journal: Journal, numbers: Iterable[int] | None) -> None:

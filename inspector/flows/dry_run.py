@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
 
-_MOST = 20
+_MAX_COUNT = 20
 _AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties")
 """Keywords whose violation at an object does not depend on the values of its members."""
 
@@ -63,9 +63,12 @@ async def _listed(session: Session, name: ListName, key: str, wanted: str, noun:
         return None
     near = nearest(wanted, names)
     return ExpectationResult(
-        f"the server has the {noun}", False, expected=f"a {noun} “{safe(wanted, 200)}”", found="not in the list",
+        f"the server has the {noun}",
+        False,
+        expected=f"a {noun} “{safe(wanted, 200)}”",
+        found="not in the list",
         note=f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them.",
-    )  # fmt: skip
+    )
 
 
 async def _tool(session: Session, step: models.CallStep, variables: Variables) -> ExpectationResult | None:
@@ -78,7 +81,7 @@ async def _tool(session: Session, step: models.CallStep, variables: Variables) -
     unknown: list[str] = []
     arguments = _known(step.args, variables, "", unknown)
     try:
-        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MOST)
+        violations = Validator(tool.get("inputSchema", True)).errors(arguments, limit=_MAX_COUNT)
     except SchemaError:
         return None  # The schema is the server's fault; a call would show it.
     found = [
@@ -89,9 +92,12 @@ async def _tool(session: Session, step: models.CallStep, variables: Variables) -
     if not found:
         return None
     return ExpectationResult(
-        "the arguments match the tool's inputSchema", False, expected="arguments that match the inputSchema",
-        found=safe(found[0], 300), note="; ".join(safe(each, 300) for each in found[1:]),
-    )  # fmt: skip
+        "the arguments match the tool's inputSchema",
+        False,
+        expected="arguments that match the inputSchema",
+        found=safe(found[0], 300),
+        note="; ".join(safe(each, 300) for each in found[1:]),
+    )
 
 
 def _depends(path: str, keyword: str, unknown: str) -> bool:
@@ -135,9 +141,12 @@ async def _prompt(session: Session, step: models.PromptStep) -> ExpectationResul
         if name not in declared:
             near = nearest(name, list(declared))
             return ExpectationResult(
-                "the prompt has the arguments", False, expected=f"an argument “{safe(name, 80)}”",
-                found="not in the list", note=f"Did you mean “{safe(near, 80)}”?" if near else "",
-            )  # fmt: skip
+                "the prompt has the arguments",
+                False,
+                expected=f"an argument “{safe(name, 80)}”",
+                found="not in the list",
+                note=f"Did you mean “{safe(near, 80)}”?" if near else "",
+            )
     return None
 
 
@@ -152,9 +161,12 @@ async def _resource(session: Session, step: models.ReadStep, variables: Variable
         return None
     near = nearest(uri, resources)
     return ExpectationResult(
-        "the server has the resource", False, expected=f"a resource {safe(uri, 200)}",
-        found="neither in the list, nor of a listed template", note=f"Did you mean {safe(near, 200)}?" if near else "",
-    )  # fmt: skip
+        "the server has the resource",
+        False,
+        expected=f"a resource {safe(uri, 200)}",
+        found="neither in the list, nor of a listed template",
+        note=f"Did you mean {safe(near, 200)}?" if near else "",
+    )
 
 
 def _fits(template: str, uri: str) -> bool:

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 SHOWN = 300
 """Characters of a value that are shown."""
-MOST_SHOWN = 20
+MAX_SHOWN = 20
 """Differences, violations and failures that are listed."""
-MOST_MEMBERS = 100
+MAX_MEMBERS = 100
 """Members of an expected object that are told one by one."""
-MOST_ALIGNED = 10_000
+MAX_ALIGNED = 10_000
 """Items of lists above which their differences are not listed."""
-LONGEST_SEARCHED = 16 << 20
+MAX_SEARCHED = 16 << 20
 """Characters of a text above which no regular expression is searched in it."""
 
 _UNITS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
@@ -44,10 +44,19 @@ _CONTENT_TYPES = ("text", "image", "audio", "resource", "resource_link")
 _SCHEMA_RULE = "TOOL-09 "
 """The rule that structured content matches the output schema."""
 _ARTICLES = {
-    "string": "a string", "number": "a number", "integer": "a whole number", "boolean": "true or false",
-    "object": "an object", "array": "a list", "null": "null", "text": "a text block", "image": "an image block",
-    "audio": "an audio block", "resource": "a resource block", "resource_link": "a resource link",
-}  # fmt: skip
+    "string": "a string",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "object": "an object",
+    "array": "a list",
+    "null": "null",
+    "text": "a text block",
+    "image": "an image block",
+    "audio": "an audio block",
+    "resource": "a resource block",
+    "resource_link": "a resource link",
+}
 _ESCAPED = re.compile(r"[\\.+*?()|\[\]{}^$#&\-~]")
 
 
@@ -179,9 +188,11 @@ class _Judge:
             problems = _schema_problems(observed.output_schema, result)
             if problems:
                 yield self._failed(
-                    "the result fits the tool's outputSchema", "a structuredContent that fits the outputSchema",
-                    problems[0], note="; ".join(problems[1:MOST_SHOWN]),
-                )  # fmt: skip
+                    "the result fits the tool's outputSchema",
+                    "a structuredContent that fits the outputSchema",
+                    problems[0],
+                    note="; ".join(problems[1:MAX_SHOWN]),
+                )
             else:
                 passed.append("the result fits its schema")
         findings = observed.findings
@@ -189,9 +200,11 @@ class _Judge:
             findings = [each for each in findings if not each.startswith(_SCHEMA_RULE)]  # That is said above.
         if findings and not given(self.expect, "findings"):
             yield self._failed(
-                "no finding of level MUST", "no finding of level MUST", _clip(findings[0]),
-                note="; ".join(map(_clip, findings[1:MOST_SHOWN])),
-            )  # fmt: skip
+                "no finding of level MUST",
+                "no finding of level MUST",
+                _clip(findings[0]),
+                note="; ".join(map(_clip, findings[1:MAX_SHOWN])),
+            )
         if not failed or wants_tool_error:
             yield ExpectationResult(", ".join(passed), True, line=self.step_line)
 
@@ -240,13 +253,16 @@ class _Judge:
         if given(expect, "schema_"):
             from inspector.calls.collection import schema_at
 
-            violations = schema_at(self.flow, expect.schema_).errors(self.observed.result, limit=MOST_SHOWN)
+            violations = schema_at(self.flow, expect.schema_).errors(self.observed.result, limit=MAX_SHOWN)
             found = [f"{each.path or '/'}: {each.message}" for each in violations]
             yield ExpectationResult(
-                "the result matches the schema", not found, expected="a value that matches the schema" if found else "",
-                found=_clip(found[0]) if found else "", note="; ".join(map(_clip, found[1:])),
+                "the result matches the schema",
+                not found,
+                expected="a value that matches the schema" if found else "",
+                found=_clip(found[0]) if found else "",
+                note="; ".join(map(_clip, found[1:])),
                 line=self._line("schema"),
-            )  # fmt: skip
+            )
         if expect.same_as:
             yield self._same_as()
 
@@ -264,9 +280,14 @@ class _Judge:
             note = "" if wants_nothing else _near_member(self.observed.result, path)
             text = f"{path} {self._describe(expected)}"
             yield ExpectationResult(
-                text, wants_nothing, path=path, expected="" if wants_nothing else self._wanted(expected),
-                found="" if wants_nothing else "nothing at this path", note=note, line=line,
-            )  # fmt: skip
+                text,
+                wants_nothing,
+                path=path,
+                expected="" if wants_nothing else self._wanted(expected),
+                found="" if wants_nothing else "nothing at this path",
+                note=note,
+                line=line,
+            )
             return
         second = next(found, None)
         if second is None:
@@ -276,17 +297,17 @@ class _Judge:
         failures: list[_Failure] = []
         for place, value in (item for some in ((first, second), found) for item in some):
             count += 1
-            if len(failures) < MOST_SHOWN:
+            if len(failures) < MAX_SHOWN:
                 failures += self._failures(expected, value, place)
         text = f"{path} {self._describe(expected)}"
         if not failures:
             yield ExpectationResult(f"{text} ({quantity(count, 'value')})", True, path=path, line=line)
-        for failure in failures[:MOST_SHOWN]:
+        for failure in failures[:MAX_SHOWN]:
             yield self._of_failure(failure, text, line)
 
     def _value(self, expected: Any, found: Any, place: Place, line: int) -> Iterator[ExpectationResult]:
         """Judge one value; the members of an expected object are told one by one."""
-        if isinstance(expected, dict) and isinstance(found, dict) and 0 < len(expected) <= MOST_MEMBERS:
+        if isinstance(expected, dict) and isinstance(found, dict) and 0 < len(expected) <= MAX_MEMBERS:
             for name, inner in expected.items():
                 if name in found:
                     yield from self._value(inner, found[name], place / name, line)
@@ -300,14 +321,19 @@ class _Judge:
         failures = self._failures(expected, found, place)
         if not failures:
             yield ExpectationResult(text, True, path=str(place), line=line)
-        for failure in failures[:MOST_SHOWN]:
+        for failure in failures[:MAX_SHOWN]:
             yield self._of_failure(failure, text, line)
 
     def _of_failure(self, failure: _Failure, text: str, line: int) -> ExpectationResult:
         return ExpectationResult(
-            text, False, path=str(failure.path), expected=failure.expected, found=failure.found, note=failure.note,
+            text,
+            False,
+            path=str(failure.path),
+            expected=failure.expected,
+            found=failure.found,
+            note=failure.note,
             line=line,
-        )  # fmt: skip
+        )
 
     def _missing(self, expected: Any, found: dict[str, Any], place: Place, name: str) -> _Failure:
         near = nearest(name, list(found)[:1000])
@@ -362,7 +388,7 @@ class _Judge:
         if not isinstance(found, str):
             yield _Failure(place, expected, shown(found))
             return
-        if len(found) > LONGEST_SEARCHED:
+        if len(found) > MAX_SEARCHED:
             yield _Failure(place, expected, f"a text of {len(found):,} characters", "It is too long to be searched.")
             return
         try:
@@ -447,7 +473,7 @@ class _Judge:
             for failure in self._failures(matcher.each, item, place / at):
                 yield failure
                 told += 1
-            if told >= MOST_SHOWN:
+            if told >= MAX_SHOWN:
                 return
 
     def _any(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
@@ -457,7 +483,7 @@ class _Judge:
     def _schema(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
         from inspector.calls.collection import schema_at
 
-        for each in schema_at(self.flow, matcher.schema_).errors(found, limit=MOST_SHOWN):
+        for each in schema_at(self.flow, matcher.schema_).errors(found, limit=MAX_SHOWN):
             yield _Failure(place, "a value that matches the schema", _clip(f"{each.path or '/'}: {each.message}"))
 
     def _exactly(self, matcher: Matcher, found: Any, place: Place) -> Iterator[_Failure]:
@@ -480,13 +506,18 @@ class _Judge:
             limit = seconds_of(expect.within)
             ok = observed.seconds <= limit
             yield ExpectationResult(
-                f"within {expect.within}", ok, expected="" if ok else f"at most {expect.within}",
-                found="" if ok else f"{observed.seconds * 1000:,.0f} ms", line=self._line("within"),
-            )  # fmt: skip
+                f"within {expect.within}",
+                ok,
+                expected="" if ok else f"at most {expect.within}",
+                found="" if ok else f"{observed.seconds * 1000:,.0f} ms",
+                line=self._line("within"),
+            )
         for name, noun in (
-            ("progress", "progress notification"), ("log", "log message"), ("notifications", "notification"),
+            ("progress", "progress notification"),
+            ("log", "log message"),
+            ("notifications", "notification"),
             ("asked", "question"),
-        ):  # fmt: skip
+        ):
             if given(expect, name):
                 yield from self._came(name, noun, getattr(expect, name), getattr(observed, name))
 
@@ -513,8 +544,8 @@ class _Judge:
                 least = self._number(wanted.min)
                 yield told(f"at least {quantity(least, noun)}", count >= least)
             if given(wanted, "max"):
-                most = self._number(wanted.max)
-                yield told(f"at most {quantity(most, noun)}", count <= most)
+                limit = self._number(wanted.max)
+                yield told(f"at most {quantity(limit, noun)}", count <= limit)
             if given(wanted, "any"):
                 ok = any(self._holds(wanted.any, item) for item in came)
                 yield told(f"a {noun}: {self._wanted(wanted.any)}", ok)
@@ -548,15 +579,19 @@ class _Judge:
             if self.update:
                 return self._written(path, found, text, line)
             return ExpectationResult(
-                text, False, expected=f"the file {expect.same_as}", found="no such file",
-                note="Run with --update to write it.", line=line,
-            )  # fmt: skip
+                text,
+                False,
+                expected=f"the file {expect.same_as}",
+                found="no such file",
+                note="Run with --update to write it.",
+                line=line,
+            )
         ignore, unordered = (map(self.variables.insert_text, paths) for paths in (expect.ignore, expect.unordered))
         try:
             rules = DEFAULT.plus(ignore=list(ignore), unordered=list(unordered))
         except UsageError as error:  # With the value of a variable in it.
             return ExpectationResult(text, False, expected="paths to ignore", found=error.message, line=line)
-        compared = compare(expected, found, rules, most=MOST_SHOWN)
+        compared = compare(expected, found, rules, limit=MAX_SHOWN)
         if compared.same:
             return ExpectationResult(text, True, line=line)
         if self.update:
@@ -566,9 +601,14 @@ class _Judge:
         if compared.truncated:
             note += "\nand more"
         return ExpectationResult(
-            text, False, path=str(first.path), expected="nothing" if first.kind == "added" else shown(first.a),
-            found="nothing" if first.kind == "removed" else shown(first.b), note=note, line=line,
-        )  # fmt: skip
+            text,
+            False,
+            path=str(first.path),
+            expected="nothing" if first.kind == "added" else shown(first.a),
+            found="nothing" if first.kind == "removed" else shown(first.b),
+            note=note,
+            line=line,
+        )
 
     def _written(self, path: Path, value: Any, text: str, line: int) -> ExpectationResult:
         import os
@@ -599,7 +639,7 @@ class _Judge:
         if isinstance(expected, Matcher):
             return self._describe(expected)
         if isinstance(expected, dict):
-            inner = ", ".join(f"{name}: {self._wanted(item)}" for name, item in list(expected.items())[:MOST_SHOWN])
+            inner = ", ".join(f"{name}: {self._wanted(item)}" for name, item in list(expected.items())[:MAX_SHOWN])
             return _clip(f"an object with {inner}") if inner else "an object"
         return shown(self.variables.insert(expected))
 
@@ -684,17 +724,17 @@ def _same(expected: Any, found: Any) -> bool:
         return True
     if isinstance(expected, list) and isinstance(found, list) and len(expected) != len(found):
         return False
-    return compare(expected, found, EXACT, most=1).same
+    return compare(expected, found, EXACT, limit=1).same
 
 
 def _unequal(expected: Any, found: Any, place: Place) -> list[_Failure]:
     if _same(expected, found):
         return []
-    if isinstance(expected, list) and isinstance(found, list) and max(len(expected), len(found)) > MOST_ALIGNED:
+    if isinstance(expected, list) and isinstance(found, list) and max(len(expected), len(found)) > MAX_ALIGNED:
         counts = f"Expected {quantity(len(expected), 'item')}, found {quantity(len(found), 'item')}."
         return [_Failure(place, shown(expected), shown(found), counts)]
     if isinstance(expected, (dict, list)) and type(expected) is type(found):
-        compared = compare(expected, found, EXACT, most=MOST_SHOWN)
+        compared = compare(expected, found, EXACT, limit=MAX_SHOWN)
         return [_Failure(place, shown(expected), shown(found), "\n".join(map(_told, compared.differences)))]
     note = ""
     if _is_number(expected) and _is_number(found) and expected == found:
@@ -786,10 +826,10 @@ def _schema_problems(schema: Any, result: dict[str, Any]) -> list[str]:
     if "structuredContent" not in result:
         return ["no structuredContent, although the tool has an outputSchema"]
     try:
-        found = _validator(json.dumps(schema, sort_keys=True)).errors(result["structuredContent"], limit=MOST_SHOWN)
+        found = _validator(json.dumps(schema, sort_keys=True)).errors(result["structuredContent"], limit=MAX_SHOWN)
     except (SchemaError, ValueError, RecursionError):
         try:
-            found = Validator(schema).errors(result["structuredContent"], limit=MOST_SHOWN)
+            found = Validator(schema).errors(result["structuredContent"], limit=MAX_SHOWN)
         except SchemaError:
             return []  # The judge has a finding on the schema itself.
     return [_clip(f"{each.path or '/'}: {each.message}") for each in found]

@@ -86,9 +86,13 @@ class StepResult:
     def as_json(self) -> dict[str, Any]:
         """This step in the document of `--json`."""
         shown: dict[str, Any] = {
-            "number": self.number, "name": self.name, "label": self.label, "line": self.line, "outcome": self.outcome,
+            "number": self.number,
+            "name": self.name,
+            "label": self.label,
+            "line": self.line,
+            "outcome": self.outcome,
             "seconds": round(self.seconds, 6),
-        }  # fmt: skip
+        }
         if self.row:
             shown["row"] = self.row
         if self.parent:

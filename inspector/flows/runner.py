@@ -22,7 +22,7 @@ from inspector.client.inbox import TOPICS, StandingAnswers
 from inspector.compare.json_places import places
 from inspector.config.foreign_files import nearest
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.config.text_checks import checked_headers
+from inspector.config.text_checks import checked_headers, root_uri
 from inspector.errors import InspectorError, ServerError, TargetError, UsageError
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
@@ -124,8 +124,8 @@ async def run_flow(
     fails raises nothing; `asyncio.CancelledError` ends the run.
     """
     run = FlowRun(
-        flow, session, variables, progress or Silent(), only=only, update=update, bail=bail, dry=dry, findings=findings,
-    )  # fmt: skip
+        flow, session, variables, progress or Silent(), only=only, update=update, bail=bail, dry=dry, findings=findings
+    )
     run.progress.flow_began(flow)
     try:
         await run.run()
@@ -213,10 +213,17 @@ class FlowRun:
             outcome = "skipped"
         journal = self.session.journal
         made = FlowResult(
-            self.flow.path, self.flow.name, target=self._masked(self.session.target.describe()), outcome=outcome,
-            steps=tuple(self.steps), seconds=self.seconds, recording=journal.path, error=self._masked(self.error),
-            exit_code=self.exit_code or (5 if outcome == "failed" else 0), display_path=self.flow.display_path,
-        )  # fmt: skip
+            self.flow.path,
+            self.flow.name,
+            target=self._masked(self.session.target.describe()),
+            outcome=outcome,
+            steps=tuple(self.steps),
+            seconds=self.seconds,
+            recording=journal.path,
+            error=self._masked(self.error),
+            exit_code=self.exit_code or (5 if outcome == "failed" else 0),
+            display_path=self.flow.display_path,
+        )
         return with_failure(made)
 
     def _add(self, result: StepResult, at: int | None = None) -> None:
@@ -239,11 +246,15 @@ class FlowRun:
             return made
         mask = self._masked
         return replace(
-            made, name=mask(made.name), label=mask(made.label), error=mask(made.error), command=mask(made.command),
+            made,
+            name=mask(made.name),
+            label=mask(made.label),
+            error=mask(made.error),
+            command=mask(made.command),
             arguments=self.variables.secrets.mask_value(made.arguments),
             captured=self.variables.secrets.mask_value(made.captured),
             expectations=tuple(self._masked_expectation(each) for each in made.expectations),
-        )  # fmt: skip
+        )
 
     def _masked(self, text: str) -> str:
         return self.variables.secrets.mask(text)
@@ -254,8 +265,8 @@ class FlowRun:
             each, text=mask(each.text), expected=mask(each.expected), found=mask(each.found), note=mask(each.note)
         )
 
-    def _not_run(self, number: int, step: StepModel, why: str) -> StepResult:
-        return self._made(number, step, outcome="not_run", error=why)
+    def _not_run(self, number: int, step: StepModel, reason: str) -> StepResult:
+        return self._made(number, step, outcome="not_run", error=reason)
 
     # One step
 
@@ -286,9 +297,12 @@ class FlowRun:
                 except KeyError as error:
                     name = str(error.args[0])
                     result = self._made(
-                        number, step, row_number, outcome="not_run",
+                        number,
+                        step,
+                        row_number,
+                        outcome="not_run",
                         error=f"The variable {name} has no value: the step that captures it did not.",
-                    )  # fmt: skip
+                    )
                 except asyncio.CancelledError:
                     self._add(self._made(number, step, row_number, outcome="not_run", error=INTERRUPTED))
                     raise
@@ -310,22 +324,28 @@ class FlowRun:
         if self.dry:
             return await self._check(number, step, row)
         before, self._before_step = self._before_step, len(self.session.journal)
-        if isinstance(step, models.WaitStep):
-            return await self._wait(number, step, row, before)
         try:
+            if isinstance(step, models.WaitStep):
+                return await self._wait(number, step, row, before)
             if isinstance(step, models.NotifyStep):
                 return self._notify(number, step, row)
             return await self._request(number, step, row)
-        except TargetError as error:  # A header with the value of a variable in it.
+        except TargetError as error:  # A header or a root with the value of a variable in it.
             return self._made(number, step, row, outcome="failed", error=f"{error.message}.")
 
     async def _use(self, number: int, step: models.UseStep, row: int) -> StepResult:
         used = self.flow.used[number]
         inner = FlowRun(
-            used, self.session, self.variables.for_used(used, self.variables.insert(step.vars) | self.variables.row),
-            self.progress, update=self.update, bail=self.bail, dry=self.dry, findings=self.findings,
+            used,
+            self.session,
+            self.variables.for_used(used, self.variables.insert(step.vars) | self.variables.row),
+            self.progress,
+            update=self.update,
+            bail=self.bail,
+            dry=self.dry,
+            findings=self.findings,
             parent=(self, number),
-        )  # fmt: skip
+        )
         first = len(self.steps)
         await inner.run()
         ran = self.steps[first:]
@@ -335,8 +355,8 @@ class FlowRun:
         self.error = self.error or inner.error
         said = f"Step {failed[0].number} of {step.use} {failed[0].outcome.replace('_', ' ')}." if failed else ""
         return self._made(
-            number, step, row, outcome="failed" if failed else "passed", seconds=inner.seconds, error=said,
-        )  # fmt: skip
+            number, step, row, outcome="failed" if failed else "passed", seconds=inner.seconds, error=said
+        )
 
     def _notify(self, number: int, step: models.NotifyStep, row: int) -> StepResult:
         params = self._params_of(step, self.variables.insert(step.params))
@@ -383,9 +403,13 @@ class FlowRun:
                     break
                 await asyncio.sleep(min(_LOOK_EVERY, left))
         missing = ExpectationResult(
-            f"a notification {step.wait}", False, expected=f"a notification {step.wait}", found="none came",
-            note=f"Waited {limit:g} s.", line=self.flow.line_of_step(number),
-        )  # fmt: skip
+            f"a notification {step.wait}",
+            False,
+            expected=f"a notification {step.wait}",
+            found="none came",
+            note=f"Waited {limit:g} s.",
+            line=self.flow.line_of_step(number),
+        )
         return self._made(
             number, step, row, outcome="failed", seconds=time.monotonic() - began, expectations=(missing,)
         )
@@ -416,9 +440,8 @@ class FlowRun:
         if not passed and method == "tools/call":
             expectations = self._with_unknown_tool(expectations, observed, str(params.get("name", "")))
         made = self._finished(
-            number, step, row, observed, expectations, params, n, call.answer_n, captures, seconds=seconds,
-            tries=tries,
-        )  # fmt: skip
+            number, step, row, observed, expectations, params, n, call.answer_n, captures, seconds=seconds, tries=tries
+        )
         if made.outcome == "failed":  # A capture that finds nothing fails a step, too.
             return replace(made, command=self._masked(self._command(request, method, params)))
         return made
@@ -443,10 +466,18 @@ class FlowRun:
         passed = all(each.ok for each in expectations)
         arguments = params.get("arguments") if isinstance(params.get("arguments"), dict) else params
         return self._made(
-            number, step, row, outcome="passed" if passed else "failed",
-            seconds=observed.seconds if seconds is None else seconds, arguments=arguments or {}, captured=captured,
-            expectations=tuple(expectations), request=n, answer=answer, tries=tries,
-        )  # fmt: skip
+            number,
+            step,
+            row,
+            outcome="passed" if passed else "failed",
+            seconds=observed.seconds if seconds is None else seconds,
+            arguments=arguments or {},
+            captured=captured,
+            expectations=tuple(expectations),
+            request=n,
+            answer=answer,
+            tries=tries,
+        )
 
     def _capture(
         self, number: int, step: StepModel, observed: Observed, captures: dict[str, list[Any]]
@@ -511,10 +542,10 @@ class FlowRun:
             return {}
         return {name: list(self._at(observed.result, path, 2)) for name, path in getattr(step, "capture", {}).items()}
 
-    def _at(self, value: Any, path: str, most: int) -> Iterator[Any]:
+    def _at(self, value: Any, path: str, limit: int) -> Iterator[Any]:
         """The values at a path of a step; none where a variable makes it a wrong one."""
         try:
-            for _, (_, found) in zip(range(most), places(value, self.variables.insert_text(path)), strict=False):
+            for _, (_, found) in zip(range(limit), places(value, self.variables.insert_text(path)), strict=False):
                 yield found
         except UsageError:
             return
@@ -588,15 +619,25 @@ class FlowRun:
     ) -> Call:
         if isinstance(step, models.CallStep):
             return self.session.call_tool(
-                params["name"], params["arguments"], as_task=step.task, anyway=True, meta=params.get("_meta"),
+                params["name"],
+                params["arguments"],
+                as_task=step.task,
+                anyway=True,
+                meta=params.get("_meta"),
                 headers=headers,
-            )  # fmt: skip
+            )
         return self.session.start(method, params, headers=headers)
 
     def _observe(
-        self, step: models.CallStep, method: str, params: dict[str, Any], call: Call, before: int, known: int,
+        self,
+        step: models.CallStep,
+        method: str,
+        params: dict[str, Any],
+        call: Call,
+        before: int,
+        known: int,
         observed: Observed,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Collect what came inside the exchange, as far as the step looks at it."""
         journal, expect = self.session.journal, step.expect
         last = call.answer_n or len(journal)
@@ -703,9 +744,12 @@ class FlowRun:
         secrets = self.variables.secrets
         answer = self.variables.insert(step.answer.model_dump(exclude_unset=True)) if given(step, "answer") else {}
         return repeat(
-            method, secrets.mask_value(params), _target_words(self.session),
-            headers=secrets.mask_value(dict(self._headers(step))), answer=secrets.mask_value(answer),
-        )  # fmt: skip
+            method,
+            secrets.mask_value(params),
+            _target_words(self.session),
+            headers=secrets.mask_value(dict(self._headers(step))),
+            answer=secrets.mask_value(answer),
+        )
 
     def _lose(self) -> None:
         if not self.stopped:
@@ -724,10 +768,13 @@ class FlowRun:
 
         problem = await problem_of(self.session, step, self.variables)
         expectation = ExpectationResult(
-            problem.text if problem else "names and arguments are known", problem is None,
-            expected=problem.expected if problem else "", found=problem.found if problem else "",
-            note=problem.note if problem else "", line=self.flow.line_of_step(number),
-        )  # fmt: skip
+            problem.text if problem else "names and arguments are known",
+            problem is None,
+            expected=problem.expected if problem else "",
+            found=problem.found if problem else "",
+            note=problem.note if problem else "",
+            line=self.flow.line_of_step(number),
+        )
         return self._made(number, step, row, outcome="failed" if problem else "passed", expectations=(expectation,))
 
 
@@ -739,16 +786,8 @@ def standing_of(answer: dict[str, Any], base: StandingAnswers) -> StandingAnswer
     if "sampling" in answer:
         found = replace(found, sampling=answer["sampling"])
     if "roots" in answer:
-        found = replace(found, roots=tuple(_root(each) for each in answer["roots"]))
+        found = replace(found, roots=tuple(map(root_uri, answer["roots"])))
     return found
-
-
-def _root(word: str) -> str:
-    import re
-
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", word):
-        return word
-    return Path(word).expanduser().absolute().as_uri()
 
 
 def topics_answered(flow: Flow) -> set[str]:
@@ -941,8 +980,8 @@ class CollectionRun:
 
     def result(self) -> RunResult:
         """Return the result so far; flows that did not run are `not_run`."""
-        why = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
-        flows = tuple(self._results.get(flow) or not_run(flow, why, self._numbers(flow)) for flow in self.selected)
+        reason = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
+        flows = tuple(self._results.get(flow) or not_run(flow, reason, self._numbers(flow)) for flow in self.selected)
         return RunResult(flows, self._seconds, self.interrupted, self.options.dry, self.options.seed)
 
     def _numbers(self, flow: Flow) -> set[int] | None:
@@ -965,10 +1004,16 @@ class CollectionRun:
                     if self._bailed:
                         return
                     run = FlowRun(
-                        flow, opened.session, self.variables[flow], self.progress, only=self._numbers(flow),
-                        update=self.options.update, bail=self.options.bail, dry=self.options.dry,
+                        flow,
+                        opened.session,
+                        self.variables[flow],
+                        self.progress,
+                        only=self._numbers(flow),
+                        update=self.options.update,
+                        bail=self.options.bail,
+                        dry=self.options.dry,
                         findings=opened.findings,
-                    )  # fmt: skip
+                    )
                     if (
                         self.options.shared
                     ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
@@ -980,10 +1025,13 @@ class CollectionRun:
         except InspectorError as error:
             message = self.secrets.mask(sentences(error.message, error.hint.command_line))
             failed = replace(
-                not_run(flow, message, self._numbers(flow)), outcome="failed", error=message,
-                exit_code=error.exit_code if error.exit_code in (3, 4) else 4, seconds=time.monotonic() - began,
+                not_run(flow, message, self._numbers(flow)),
+                outcome="failed",
+                error=message,
+                exit_code=error.exit_code if error.exit_code in (3, 4) else 4,
+                seconds=time.monotonic() - began,
                 recording=Path(error.recording) if error.recording else None,
-            )  # fmt: skip
+            )
             result = with_failure(failed)
         finally:
             if opened is not None and not self.options.shared:
@@ -1036,7 +1084,7 @@ def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int]
     return {flow: found[flow] for flow in flows if flow in found}
 
 
-def not_run(flow: Flow, why: str, numbers: Collection[int] | None = None) -> FlowResult:
+def not_run(flow: Flow, reason: str, numbers: Collection[int] | None = None) -> FlowResult:
     """The result of a flow of which no step was run."""
     steps = tuple(
         StepResult(
@@ -1046,12 +1094,12 @@ def not_run(flow: Flow, why: str, numbers: Collection[int] | None = None) -> Flo
             step_label(step),
             flow.line_of_step(number),
             outcome="skipped" if step.skip else "not_run",
-            error=step.skip or why,
+            error=step.skip or reason,
         )
         for number, step in enumerate(flow.steps, 1)
         if numbers is None or number in numbers
     )
-    return FlowResult(flow.path, flow.name, steps=steps, error=why, display_path=flow.display_path)
+    return FlowResult(flow.path, flow.name, steps=steps, error=reason, display_path=flow.display_path)
 
 
 def with_failure(result: FlowResult) -> FlowResult:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
-LONGEST = 4000
+MAX_LENGTH = 4000
 """Characters of a command line that is given."""
 
 
@@ -29,7 +29,7 @@ def repeat(
         words += ["--header", f"{name}: {value}"]
     words += _answers(answer or {})
     command = shlex.join(["inspector", *words, *target])
-    return command if len(command) <= LONGEST else ""
+    return command if len(command) <= MAX_LENGTH else ""
 
 
 def _words(method: str, params: Mapping[str, Any]) -> list[str]:

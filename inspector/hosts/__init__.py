@@ -17,4 +17,4 @@ __all__ = [
     "client_of",
     "evaluate",
     "host_facts",
-]  # fmt: skip
+]

@@ -18,19 +18,19 @@ from inspector.protocol.jsonrpc import NotJson, compact_json, parse
 from inspector.protocol.subschemas import Subschema, subschemas
 from inspector.text import quantity
 
-MOST_TOOLS = 5_000
+MAX_TOOLS = 5_000
 """Tools of one server that are evaluated."""
 _KEPT = 200_000
 """Parts of schemas that are kept between facts."""
-MOST_FAULTS = 200
+MAX_FAULTS = 200
 """Tools beyond the limit that one fact names; a last note counts the others."""
 _SHOWN = 6
 """Keywords or places named in one note."""
 _ANNOTATIONS = frozenset(("$schema", "title", "$comment", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that a model can do without, so a host that drops them loses nothing."""
-_COMBINES = frozenset((
-    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
-))  # fmt: skip
+_COMBINES = frozenset(
+    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
+)
 """Keywords that may define properties elsewhere."""
 _BRANCH = re.compile(r"/(?:anyOf|oneOf|allOf|not|if|then|else|dependentSchemas)(?:/|$)")
 """A place inside a condition: `required` there is about the properties outside."""
@@ -76,7 +76,7 @@ class ServerDefinitions:
         for tool in tools:
             if type(tool) is dict and type(tool.get("name")) is str and is_for_model(tool):
                 total += 1
-                if total <= MOST_TOOLS:
+                if total <= MAX_TOOLS:
                     kept.append(tool)
         text = instructions if type(instructions) is str else ""
         return cls("-".join(name.lower().split()) or "server", tuple(kept), text, tuple(results), total)
@@ -102,10 +102,19 @@ class HostNote(NamedTuple):
         """For `--json`."""
         fact = self.fact
         return {
-            "host": fact.host, "id": fact.id, "subject": self.subject, "ok": self.ok, "found": self.found,
-            "limit": self.limit, "effect": fact.effect, "source": fact.origin, "date": fact.date,
-            "confidence": fact.confidence, "age": fact.age(today) or None, "remedy": fact.remedy,
-        }  # fmt: skip
+            "host": fact.host,
+            "id": fact.id,
+            "subject": self.subject,
+            "ok": self.ok,
+            "found": self.found,
+            "limit": self.limit,
+            "effect": fact.effect,
+            "source": fact.origin,
+            "date": fact.date,
+            "confidence": fact.confidence,
+            "age": fact.age(today) or None,
+            "remedy": fact.remedy,
+        }
 
 
 class Measure(NamedTuple):
@@ -139,10 +148,10 @@ def evaluate(server: ServerDefinitions, facts: Iterable[Fact]) -> list[HostNote]
                 best = measure if best is None or measure.amount > best.amount else best
                 continue
             faults += 1
-            if faults <= MOST_FAULTS:
+            if faults <= MAX_FAULTS:
                 notes.append(HostNote(fact, *measure[:4], measure.tool, measure.numbers))
-        if faults > MOST_FAULTS:
-            notes.append(HostNote(fact, "tools", False, f"{faults - MOST_FAULTS:,} more tools", "see the others"))
+        if faults > MAX_FAULTS:
+            notes.append(HostNote(fact, "tools", False, f"{faults - MAX_FAULTS:,} more tools", "see the others"))
         elif not faults and best is not None:
             notes.append(HostNote(fact, *best[:4], best.tool, best.numbers))
     return notes
@@ -448,8 +457,14 @@ def _require_any(paths: list[str], fact: Fact, server: ServerDefinitions) -> Ite
     limit = " or ".join(path.rpartition(".")[2] for path in paths)
     for tool in server.tools:
         ok = any(_has(tool, path) for path in paths)
-        yield Measure(f"tool {tool['name']}", ok, "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
-                      f"{limit} required", 0, tool["name"])  # fmt: skip
+        yield Measure(
+            f"tool {tool['name']}",
+            ok,
+            "one of them" if ok else f"neither {limit}".replace(" or ", " nor "),
+            f"{limit} required",
+            0,
+            tool["name"],
+        )
 
 
 # Schemas
@@ -550,12 +565,12 @@ def _schema_valid(dialect: str, fact: Fact, server: ServerDefinitions) -> Iterat
     uri = next(uri for uri in DIALECTS.values() if dialect.removeprefix("draft-") in uri)
     for tool in server.tools:
         schema = tool.get("inputSchema")
-        why = ""
+        reason = ""
         try:
             Validator({**schema, "$schema": uri} if type(schema) is dict else schema)
         except SchemaError as error:
-            why = error.message
-        yield Measure(f"tool {tool['name']}", not why, why or "valid", f"valid as {dialect}", 0, tool["name"])
+            reason = error.message
+        yield Measure(f"tool {tool['name']}", not reason, reason or "valid", f"valid as {dialect}", 0, tool["name"])
 
 
 # Design

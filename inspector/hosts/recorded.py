@@ -8,9 +8,9 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-MOST_RESULTS = 10_000
+MAX_RESULTS = 10_000
 """The newest results of a recording that are looked at."""
-LARGEST = 64 << 20
+MAX_SIZE = 64 << 20
 """Bytes of a result above which it is not read."""
 _RESULTS = Query(kind=Kind.RPC, dir=Dir.RECV, shape=Shape.RESULT, method=("tools/call",))
 
@@ -19,9 +19,9 @@ def results_in(journal: Journal) -> tuple[EvaluatedResult, ...]:
     """Return the largest result of each tool that was called."""
     index = journal.index
     largest: dict[str, int] = {}
-    for n in _RESULTS.numbers(index)[-MOST_RESULTS:]:
+    for n in _RESULTS.numbers(index)[-MAX_RESULTS:]:
         request = index.pair(n)
-        if not request or index.size(n) > LARGEST:
+        if not request or index.size(n) > MAX_SIZE:
             continue
         message = journal.event(request).message
         params = message.get("params") if type(message) is dict else None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.recording_builder import RecordingMaker
+from inspector.imports.recording_builder import RecordingBuilder
 from inspector.imports.source import Source
 
 
@@ -31,11 +31,12 @@ FORMATS = {
     "mcporter": ImportFormat("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
     "har": ImportFormat("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
     "inspector": ImportFormat(
-        "the protocol, network or console export of the official MCP Inspector", "official",
+        "the protocol, network or console export of the official MCP Inspector",
+        "official",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
     "jsonl": ImportFormat("bare messages, one per line", "jsonl", "messages, one per line"),
-}  # fmt: skip
+}
 """The formats by name."""
 
 
@@ -63,7 +64,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
         raise UsageError(f"{out} is the file to import.", hint=Hint("Choose another name with ", Parameter.OUT, "."))
     check_free(out, force=force)
     beside = name_beside(out)
-    maker = RecordingMaker(beside, format, source)
+    maker = RecordingBuilder(beside, format, source)
     try:
         _module(FORMATS[format]).read(source, maker)
         if not maker.begun or not len(maker.journal):

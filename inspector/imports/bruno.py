@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.imports.saved_requests import (
-    DEEPEST,
+    MAX_DEPTH,
     SavedCollection,
     SavedRequest,
     bearer,
@@ -85,7 +85,7 @@ def _read_items(
     for item in items(group.get("items")):
         name = text(_object(item.get("info")).get("name"))
         if isinstance(item.get("items"), list):
-            if len(folders) < DEEPEST:
+            if len(folders) < MAX_DEPTH:
                 _read_items(item, (*folders, name), auth, found)
             continue
         request = _request(item, name, folders, auth, found)

@@ -23,7 +23,7 @@ from inspector.calls.writing import (
     request_step,
     step_text,
 )
-from inspector.calls.yaml_text import LARGEST
+from inspector.calls.yaml_text import MAX_SIZE
 from inspector.config import secret_values
 from inspector.config.output_files import already_exists
 from inspector.errors import ConfigError, UsageError
@@ -37,22 +37,28 @@ CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
 ENVIRONMENT = "imported"
 """The environment that names the secrets of a collection."""
 
-_OF_THE_CLIENT = frozenset((
-    "accept", "content-type", "content-length", "connection", "host", "user-agent", "accept-encoding", "cache-control",
-    "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name", "postman-token",
-))  # fmt: skip
+_OF_THE_CLIENT = frozenset(
+    """
+    accept content-type content-length connection host user-agent accept-encoding cache-control mcp-session-id
+    mcp-protocol-version mcp-method mcp-name postman-token
+    """.split()
+)
 """Header fields that the runner writes itself."""
-_OF_THE_SESSION = frozenset((
-    "initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping",
-))  # fmt: skip
+_OF_THE_SESSION = frozenset(
+    ("initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping")
+)
 """Methods of messages that the runner sends itself, or that refer to ids of one session."""
 _STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
 _GENERATORS = {
-    "$guid": "$uuid", "$randomUUID": "$uuid", "$uuid": "$uuid", "$timestamp": "$timestamp", "$isoTimestamp": "$now",
+    "$guid": "$uuid",
+    "$randomUUID": "$uuid",
+    "$uuid": "$uuid",
+    "$timestamp": "$timestamp",
+    "$isoTimestamp": "$now",
     "$randomInt": "$int 0 1000",
-}  # fmt: skip
+}
 """Dynamic variables of API clients, and ours."""
 _NESTED = 8
 """Variables in the values of variables, one inside the other."""
@@ -92,7 +98,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
         raise UsageError(f"Unknown format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist.", hint="Name a file or a folder.")
-    maker = _Maker(_module(format).read(path))
+    maker = _FlowBuilder(_module(format).read(path))
     texts = maker.texts()
     if not maker.steps:
         raise UsageError(
@@ -105,7 +111,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
     for file, content in files.items():
         if file.exists() or file.is_symlink():
             raise already_exists(file)
-        if len(content.encode()) > LARGEST:
+        if len(content.encode()) > MAX_SIZE:
             raise UsageError(f"{file} would be larger than 1 MiB.", hint="Split the folder of the collection.")
     for file, content in files.items():
         create_text(file, content)
@@ -113,7 +119,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
     return ImportedCalls(format, list(files), maker.flows, maker.steps, maker.notes())
 
 
-class _Maker:
+class _FlowBuilder:
     """The flows of one collection."""
 
     def __init__(self, saved: SavedCollection) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from inspector.imports.embedded_messages import ImportedEntry, amount
 from inspector.imports.http_messages import WebExchange, record_exchanges
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded, value_of
 
 _PATH = ("log", "entries")
@@ -24,7 +24,7 @@ def fits(source: Source) -> bool:
     return "log" in names and bool({"entries", "creator"} & names)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the archive."""
     document = source.document(*_PATH)
     found = []
@@ -59,12 +59,20 @@ def _exchange(entry: ImportedEntry, begun: int) -> WebExchange:
     asked = post.get("text")
     synthetic = entry.get("_synthetic") is True
     return WebExchange(
-        begun, begun + int(waited * 1000), begun + int(lasted * 1000), _text(request.get("method")),
-        _text(request.get("url")), _pairs(request.get("headers")), encoded(asked) if isinstance(asked, str) else b"",
-        status if type(status) is int and status > 0 else None, _text(response.get("statusText")),
-        _text(response.get("httpVersion")), _pairs(response.get("headers")), body,
+        begun,
+        begun + int(waited * 1000),
+        begun + int(lasted * 1000),
+        _text(request.get("method")),
+        _text(request.get("url")),
+        _pairs(request.get("headers")),
+        encoded(asked) if isinstance(asked, str) else b"",
+        status if type(status) is int and status > 0 else None,
+        _text(response.get("statusText")),
+        _text(response.get("httpVersion")),
+        _pairs(response.get("headers")),
+        body,
         over_stdio=(entry.text("_from") or "client") if synthetic else "",
-    )  # fmt: skip
+    )
 
 
 def _unpacked(text: str) -> bytes:
@@ -89,6 +97,8 @@ def _pairs(value: Any) -> list[tuple[str, str]]:
     return [
         (each["name"], each["value"])
         for each in value
-        if type(each) is dict and isinstance(each.get("name"), str) and isinstance(each.get("value"), str)
+        if type(each) is dict
+        and isinstance(each.get("name"), str)
+        and isinstance(each.get("value"), str)
         and not each["name"].startswith(":")
-    ]  # fmt: skip
+    ]

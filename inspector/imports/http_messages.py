@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.imports.recording_builder import RecordingMaker
+from inspector.imports.recording_builder import RecordingBuilder
 from inspector.imports.targets import http_target, stdio_target
 from inspector.journal import channels
 from inspector.journal.format import Dir
@@ -58,7 +58,7 @@ class WebExchange:
         return media.lower().lstrip().startswith(_STREAM)
 
 
-def record_exchanges(maker: RecordingMaker, exchanges: list[WebExchange], tool: str) -> None:
+def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool: str) -> None:
     """Record the MCP requests among `exchanges`, in order of time, and note the number of the others."""
     wanted = _of_mcp(exchanges)
     if not wanted:
@@ -128,7 +128,7 @@ def _events(body: bytes) -> Iterator[SseEvent]:
 class _Layout:
     """Sorts the events of all requests into one order."""
 
-    def __init__(self, maker: RecordingMaker, exchanges: list[WebExchange]) -> None:
+    def __init__(self, maker: RecordingBuilder, exchanges: list[WebExchange]) -> None:
         self._maker = maker
         self._events: list[tuple[int, int, Callable[[], Any]]] = []
         self._asked: dict[Any, list[int]] = {}
@@ -208,12 +208,12 @@ def _id_answered(data: bytes) -> Any:
     return id_key(value.get("id")) if shape_of(value) in (Shape.RESULT, Shape.ERROR) else None
 
 
-def _record_head(maker: RecordingMaker, exchange: WebExchange, channel: str) -> None:
+def _record_head(maker: RecordingBuilder, exchange: WebExchange, channel: str) -> None:
     maker.learn(exchange.headers)
     maker.journal.record_http(channel, Dir.SEND, method=exchange.method, url=exchange.url, headers=exchange.headers)
 
 
-def _record_answer(maker: RecordingMaker, exchange: WebExchange, channel: str) -> None:
+def _record_answer(maker: RecordingBuilder, exchange: WebExchange, channel: str) -> None:
     maker.learn(exchange.answer_headers)
     fields: dict[str, Any] = {"status": exchange.status, "reason": exchange.reason}
     if exchange.version:
@@ -222,7 +222,7 @@ def _record_answer(maker: RecordingMaker, exchange: WebExchange, channel: str) -
     maker.journal.record_http(channel, Dir.RECV, **fields, headers=exchange.answer_headers, ms=round(waited, 3))
 
 
-def _record_event(maker: RecordingMaker, channel: str, event: SseEvent) -> None:
+def _record_event(maker: RecordingBuilder, channel: str, event: SseEvent) -> None:
     """Record one event of a stream, as a session does."""
     about: dict[str, Any] = {"event": event.type} if event.type else {}
     if event.id is not None:
@@ -236,7 +236,7 @@ def _record_event(maker: RecordingMaker, channel: str, event: SseEvent) -> None:
     maker.journal.record_sse(channel, text.decode("utf-8", "replace"), **about)
 
 
-def _record_login(maker: RecordingMaker, exchange: WebExchange) -> None:
+def _record_login(maker: RecordingBuilder, exchange: WebExchange) -> None:
     """Record a request of a login, without its secrets."""
     try:
         host = urlsplit(exchange.url).netloc
@@ -244,15 +244,20 @@ def _record_login(maker: RecordingMaker, exchange: WebExchange) -> None:
         host = ""
     ok = exchange.status is not None and exchange.status < 400
     maker.journal.record_auth(
-        "fetch", ok, f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no response'}",
+        "fetch",
+        ok,
+        f"{exchange.method} {host}: {exchange.status if exchange.status is not None else 'no response'}",
         facts={
             "request": {
-                "method": exchange.method, "url": exchange.url, "headers": exchange.headers,
+                "method": exchange.method,
+                "url": exchange.url,
+                "headers": exchange.headers,
                 "body": exchange.sent.decode("utf-8", "replace"),
             },
             "response": {
-                "status": exchange.status, "headers": exchange.answer_headers,
+                "status": exchange.status,
+                "headers": exchange.answer_headers,
                 "body": (exchange.body or b"").decode("utf-8", "replace"),
             },
         },
-    )  # fmt: skip
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.imports.saved_requests import (
-    DEEPEST,
+    MAX_DEPTH,
     SavedCollection,
     SavedRequest,
     SavedVariable,
@@ -63,7 +63,7 @@ def _read_items(
         inner = bearer(own) if isinstance(own, dict) and own.get("type") not in (None, "", "none") else auth
         found.others["script"] += len([each for each in _scripts(item) if each])
         if isinstance(item.get("children"), list):
-            if len(folders) < DEEPEST:
+            if len(folders) < MAX_DEPTH:
                 _read_items(item["children"], (*folders, name), inner, found)
         elif text(item.get("method")):
             body = item.get("body")
@@ -101,7 +101,7 @@ def _flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, SavedVariab
     """The values of an environment, nested objects joined by underscores as `_plain` does."""
     found: dict[str, SavedVariable] = {}
     for name, item in value.items() if isinstance(value, dict) else ():
-        if isinstance(item, dict) and depth < DEEPEST:
+        if isinstance(item, dict) and depth < MAX_DEPTH:
             found |= _flat(item, f"{prefix}{name}_", depth + 1)
         else:
             found[f"{prefix}{name}"] = SavedVariable(_plain(item) if isinstance(item, str) else item)

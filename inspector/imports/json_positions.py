@@ -122,6 +122,6 @@ def _next(text: str, at: int, closing: str) -> int:
     if sign == closing:
         return at
     if sign != ",":
-        why = "a comma or the closing bracket was expected" if sign else "the text ends too early"
-        raise JsonSyntaxError(why, at)
+        reason = "a comma or the closing bracket was expected" if sign else "the text ends too early"
+        raise JsonSyntaxError(reason, at)
     return _skip(text, at + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.imports.message_senders import Senders
-from inspector.imports.recording_builder import RecordingMaker
+from inspector.imports.recording_builder import RecordingBuilder
 from inspector.imports.source import Source
 from inspector.imports.targets import stdio_target
 from inspector.journal import channels
@@ -22,7 +22,7 @@ def _is_message(value: Any) -> bool:
     return any(type(item) is dict and "jsonrpc" in item and shape_of(item) is not Shape.NONE for item in items)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the messages, line by line."""
     senders = Senders()
     for number, line in source.lines():

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from inspector.imports.embedded_messages import ImportedEntry
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import http_target, stdio_target
 from inspector.journal import channels
@@ -25,7 +25,7 @@ def fits(source: Source) -> bool:
     return {"format_version", "messages"} <= source.names(*_PATH)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the cassette, message by message."""
     document = source.document(*_PATH)
     version, began = value_of(document.member("format_version")), value_of(document.member("recorded_at"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from urllib.parse import urljoin
 
 from inspector.imports.embedded_messages import ImportedEntry
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, value_of
 from inspector.imports.targets import http_target, stdio_target
 from inspector.journal import channels
@@ -24,7 +24,7 @@ def fits(source: Source) -> bool:
     return {"metadata", "interactions"} <= source.names(*_PATH)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the cassette, interaction by interaction."""
     document = source.document(*_PATH)
     metadata = value_of(document.member("metadata"))
@@ -61,7 +61,7 @@ def read(source: Source, maker: RecordingMaker) -> None:
     )
 
 
-def _lifecycle(entry: ImportedEntry, maker: RecordingMaker, place: int, url: str) -> None:
+def _lifecycle(entry: ImportedEntry, maker: RecordingBuilder, place: int, url: str) -> None:
     """Record a GET or DELETE, of which only path and status are known."""
     method = entry.text("http_method")[:20] or "GET"
     channel = channels.of_request(method, place)

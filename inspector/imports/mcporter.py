@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.imports.json_positions import members
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded, value_of
 from inspector.imports.targets import stdio_target
 from inspector.journal import channels
@@ -23,7 +23,7 @@ def fits(source: Source) -> bool:
     return any(_meta(value).get("dir") in (*_DIRS, "lifecycle") for value in source.first_values())
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the recording, line by line."""
     others, server = 0, None
     for number, line in source.lines():

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.imports.embedded_messages import ImportedEntry
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import http_target, stdio_target
 from inspector.journal import channels
@@ -27,7 +27,7 @@ def fits(source: Source) -> bool:
     )
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the log, line by line."""
     log = _Log(maker)
     for number, line in source.lines():
@@ -43,7 +43,7 @@ def read(source: Source, maker: RecordingMaker) -> None:
 
 
 class _Log:
-    def __init__(self, maker: RecordingMaker) -> None:
+    def __init__(self, maker: RecordingBuilder) -> None:
         self._maker = maker
         self._session: Any = None
         self._others = 0

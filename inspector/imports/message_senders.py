@@ -8,15 +8,17 @@ from typing import Any
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
-MOST_WAITING = 100_000
+MAX_WAITING = 100_000
 """Maximum open requests that are tracked."""
 
-_OF_SERVERS = frozenset((
-    "sampling/createMessage", "elicitation/create", "roots/list", "notifications/message", "notifications/progress",
-    "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed",
-    "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks/status",
-    "notifications/subscriptions/acknowledged",
-))  # fmt: skip
+_OF_SERVERS = frozenset(
+    """
+    sampling/createMessage elicitation/create roots/list notifications/message notifications/progress
+    notifications/tools/list_changed notifications/prompts/list_changed notifications/resources/list_changed
+    notifications/resources/updated notifications/elicitation/complete notifications/tasks/status
+    notifications/subscriptions/acknowledged
+    """.split()
+)
 """Notifications that usually only servers send: clients may send progress too, but rarely do."""
 
 
@@ -41,7 +43,7 @@ class Senders:
             dir = Dir.RECV if message["method"] in _OF_SERVERS else Dir.SEND
         if shape is Shape.REQUEST:
             self._waiting[dir, id_key(message["id"])] = None
-            if len(self._waiting) > MOST_WAITING:
+            if len(self._waiting) > MAX_WAITING:
                 self._waiting.popitem(last=False)
         return dir
 

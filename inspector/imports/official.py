@@ -16,7 +16,7 @@ from inspector.imports.embedded_messages import ImportedEntry
 from inspector.imports.http_messages import WebExchange, record_exchanges
 from inspector.imports.json_positions import JsonArrayDocument
 from inspector.imports.message_senders import Senders
-from inspector.imports.recording_builder import RecordingMaker, moment
+from inspector.imports.recording_builder import RecordingBuilder, moment
 from inspector.imports.source import Source, encoded
 from inspector.imports.targets import stdio_target
 from inspector.journal import channels
@@ -31,7 +31,7 @@ def fits(source: Source) -> bool:
     return "timestamp" in names and bool({"message", "requestHeaders"} & names)
 
 
-def read(source: Source, maker: RecordingMaker) -> None:
+def read(source: Source, maker: RecordingBuilder) -> None:
     """Read the list."""
     document = source.document()
     if "requestHeaders" in source.names_of_item():
@@ -42,7 +42,7 @@ def read(source: Source, maker: RecordingMaker) -> None:
         maker.unread(f"The part after entry {len(document.items):,}", str(document.broken))
 
 
-def _read_messages(document: JsonArrayDocument, maker: RecordingMaker) -> None:
+def _read_messages(document: JsonArrayDocument, maker: RecordingBuilder) -> None:
     """Record messages and lines of stderr; equal times keep the order of the list."""
     found: list[tuple[int, int, int, str]] = []
     for place, (start, end) in enumerate(document.items, 1):
@@ -81,7 +81,7 @@ def _read_messages(document: JsonArrayDocument, maker: RecordingMaker) -> None:
         )
 
 
-def _exchanges(document: JsonArrayDocument, maker: RecordingMaker) -> list[WebExchange]:
+def _exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[WebExchange]:
     found = []
     for place, (start, end) in enumerate(document.items, 1):
         entry = ImportedEntry(document.text[start:end])
@@ -91,12 +91,23 @@ def _exchanges(document: JsonArrayDocument, maker: RecordingMaker) -> list[WebEx
             continue
         status, answered = entry.get("responseStatus"), begun + int(entry.number("duration") * 1000)
         asked, answer = entry.get("requestBody"), entry.get("responseBody")
-        found.append(WebExchange(
-            begun, answered, answered, entry.text("method"), entry.text("url"), _pairs(entry.get("requestHeaders")),
-            encoded(asked) if isinstance(asked, str) else b"", status if type(status) is int else None,
-            entry.text("responseStatusText"), "", _pairs(entry.get("responseHeaders")),
-            encoded(answer) if isinstance(answer, str) else None, login=entry.get("category") == "auth",
-        ))  # fmt: skip
+        found.append(
+            WebExchange(
+                begun,
+                answered,
+                answered,
+                entry.text("method"),
+                entry.text("url"),
+                _pairs(entry.get("requestHeaders")),
+                encoded(asked) if isinstance(asked, str) else b"",
+                status if type(status) is int else None,
+                entry.text("responseStatusText"),
+                "",
+                _pairs(entry.get("responseHeaders")),
+                encoded(answer) if isinstance(answer, str) else None,
+                login=entry.get("category") == "auth",
+            )
+        )
     return found
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector.imports.saved_requests import (
-    DEEPEST,
+    MAX_DEPTH,
     SavedCollection,
     SavedRequest,
     bearer,
@@ -58,7 +58,7 @@ def _read_items(
     for item in items(group.get("item")):
         name = text(item.get("name"))
         if isinstance(item.get("item"), list):
-            if len(folders) < DEEPEST:
+            if len(folders) < MAX_DEPTH:
                 _read_items(item, (*folders, name), _auth(item, auth), found)
             continue
         request = item.get("request")

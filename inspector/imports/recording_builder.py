@@ -16,20 +16,20 @@ from inspector.version import __version__
 
 PLACES = 20
 """Unreadable places that are named; further ones are only counted."""
-MOST_SECRETS = 32
+MAX_SECRETS = 32
 """Maximum credentials of the imported file that are searched for in all of it."""
-SHORTEST_SECRET = 12
+MIN_SECRET = 12
 """Minimum characters of a credential: a shorter session id could match other text."""
 LATEST = 1 << 52
 """Maximum time in microseconds."""
 
-_CREDENTIALS = frozenset((
-    "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "mcp-session-id",
-))  # fmt: skip
+_CREDENTIALS = frozenset(
+    ("authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "mcp-session-id")
+)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class RecordingMaker:
+class RecordingBuilder:
     """Writes the recording. First `begin`, then events in order, then `end`."""
 
     def __init__(self, out: Path, format: str, source: Source) -> None:
@@ -86,13 +86,13 @@ class RecordingMaker:
         if dir is Dir.RECV:
             journal.record_received(channel, [data], extra_json(fields) if fields else "")
             return len(journal)
-        why: dict[str, Any] = {}
+        reason: dict[str, Any] = {}
         message = None
         try:
             message = parse(data)
         except NotJson as problem:
-            why = {"why": str(problem)}
-        return journal.record_sent(channel, data, message, extra_json(fields | why))
+            reason = {"why": str(problem)}
+        return journal.record_sent(channel, data, message, extra_json(fields | reason))
 
     def stderr(self, data: bytes) -> None:
         """Record one or more lines of stderr."""
@@ -101,19 +101,19 @@ class RecordingMaker:
     def learn(self, headers: Iterable[tuple[str, str]]) -> None:
         """Redact the credentials in these headers in all further events, as in our own sessions."""
         for name, value in headers:
-            if name.lower() in _CREDENTIALS and "‹redacted " not in value and self._secrets < MOST_SECRETS:
+            if name.lower() in _CREDENTIALS and "‹redacted " not in value and self._secrets < MAX_SECRETS:
                 secret = value.rpartition(" ")[2] if "authorization" in name.lower() else value
-                if len(secret) >= SHORTEST_SECRET:
+                if len(secret) >= MIN_SECRET:
                     self._secrets += 1
                     self.journal.redactor.add(secret)
 
     # Notes
 
-    def unread(self, place: str, why: str) -> None:
+    def unread(self, place: str, reason: str) -> None:
         """Note that something in the file cannot be read."""
         self._unread += 1
         if self._unread <= PLACES:
-            self.note(f"{place} cannot be read: {why}.")
+            self.note(f"{place} cannot be read: {reason}.")
 
     def note(self, sentence: str) -> None:
         """Add a note to the recording and the result."""

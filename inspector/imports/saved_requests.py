@@ -17,12 +17,12 @@ from inspector.config.foreign_files import open_regular
 from inspector.errors import UsageError
 from inspector.reasons import os_reason
 
-LARGEST = 64 << 20
+MAX_SIZE = 64 << 20
 """Bytes of a file that is JSON."""
-LARGEST_YAML = 8 << 20
+MAX_YAML = 8 << 20
 """Bytes of a file that is YAML, which takes far longer to read."""
-MOST_FILES = 20_000
-DEEPEST = 100
+MAX_FILES = 20_000
+MAX_DEPTH = 100
 
 
 class SavedVariable(NamedTuple):
@@ -63,7 +63,7 @@ class SavedCollection:
 def read_json(path: Path) -> Any:
     """The value of a JSON file. Raises `UsageError`."""
     try:
-        return json.loads(_read(path, LARGEST))
+        return json.loads(_read(path, MAX_SIZE))
     except (ValueError, RecursionError):
         raise UsageError(f"{path} is not JSON.", hint="Export the collection again.") from None
 
@@ -72,7 +72,7 @@ def read_yaml(path: Path) -> Any:
     """The value of a YAML file, with the types of YAML 1.2. Raises `UsageError`."""
     import yaml
 
-    text = _read(path, LARGEST_YAML)
+    text = _read(path, MAX_YAML)
     try:
         return yaml.load(text, Loader=_loader())  # a subclass of SafeLoader: no tags, no objects
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -120,8 +120,8 @@ def yaml_files(folder: Path, endings: Iterable[str] = (".yml", ".yaml")) -> list
     for where, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if name != "node_modules" and (name[0] != "." or name == ".resources")]
         found += [Path(where, name) for name in files if name.endswith(tuple(endings))]
-        if len(found) > MOST_FILES:
-            raise UsageError(f"{folder} has more than {MOST_FILES:,} YAML files.", hint="Name the collection's folder.")
+        if len(found) > MAX_FILES:
+            raise UsageError(f"{folder} has more than {MAX_FILES:,} YAML files.", hint="Name the collection's folder.")
     return sorted(found)
 
 

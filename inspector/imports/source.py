@@ -11,9 +11,9 @@ from inspector.errors import UsageError
 from inspector.imports.json_positions import JsonArrayDocument
 from inspector.protocol.jsonrpc import NotJson, parse
 
-LARGEST_DOCUMENT = 512 << 20
+MAX_DOCUMENT = 512 << 20
 """Maximum bytes of a file that is one JSON document."""
-LONGEST_LINE = 128 << 20
+MAX_LINE = 128 << 20
 """Maximum bytes of a line; a longer one is skipped with a note."""
 SAMPLE = 1 << 20
 """Bytes at the start of a file that determine its format."""
@@ -38,11 +38,11 @@ class Source:
         """Yield the number, from 1, and the bytes of each line. Skips blank lines; None for a line that is too long."""
         with open_regular(self.path) as file:
             number = 0
-            while line := file.readline(LONGEST_LINE):
+            while line := file.readline(MAX_LINE):
                 number += 1
-                if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+                if len(line) == MAX_LINE and not line.endswith(b"\n"):
                     while line and not line.endswith(b"\n"):
-                        line = file.readline(LONGEST_LINE)
+                        line = file.readline(MAX_LINE)
                     yield number, None
                     continue
                 line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n") if number == 1 else line.rstrip(b"\r\n")
@@ -52,11 +52,11 @@ class Source:
     def document(self, *path: str) -> JsonArrayDocument:
         """Return the file as one JSON document with an array at `path`. Raises `UsageError` if it is too large."""
         with open_regular(self.path) as file:
-            content = file.read(LARGEST_DOCUMENT + 1)
-        if len(content) > LARGEST_DOCUMENT:
+            content = file.read(MAX_DOCUMENT + 1)
+        if len(content) > MAX_DOCUMENT:
             size = self.path.stat().st_size
             raise UsageError(
-                f"{self.path} has {size:,} bytes; the limit for one document is {LARGEST_DOCUMENT:,}.",
+                f"{self.path} has {size:,} bytes; the limit for one document is {MAX_DOCUMENT:,}.",
                 hint="Export a smaller part of it with the other tool.",
             )
         return JsonArrayDocument(_decoded(content), path)

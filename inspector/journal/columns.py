@@ -21,9 +21,18 @@ from inspector.config.foreign_files import try_lock
 from inspector.errors import ConfigError
 
 FORMATS: dict[str, Literal["Q", "q", "I", "H", "B"]] = {
-    "offsets": "Q", "times": "q", "sizes": "I", "codes": "H", "states": "B", "methods": "H", "channels": "H",
-    "ids": "q", "pairs": "I", "parents": "I", "conns": "I",
-}  # fmt: skip
+    "offsets": "Q",
+    "times": "q",
+    "sizes": "I",
+    "codes": "H",
+    "states": "B",
+    "methods": "H",
+    "channels": "H",
+    "ids": "q",
+    "pairs": "I",
+    "parents": "I",
+    "conns": "I",
+}
 """By column, the type of its numbers, as in `struct`."""
 
 _FIRST_ROWS = 1 << 8

@@ -17,20 +17,22 @@ from inspector.journal.login_phases import LoginParts
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-PERSON_METHODS = ("elicitation/create", "sampling/createMessage")
-"""Requests of a server that a person answers."""
-_MOST_QUESTIONS = 1000
-_MOST_NESTED = 10_000
-_MOST_HEADS = 50
+PERSON_METHODS = ("elicitation/create", "sampling/createMessage", "roots/list")
+"""Requests of a server that a person answers, or a program in about a millisecond."""
+_MAX_QUESTIONS = 1000
+_MAX_NESTED = 10_000
+_MAX_HEADS = 50
 """HTTP heads of one request that are looked at: each login and redirect has two."""
 _LOGIN = Query(kind=Kind.AUTH)
-_LEAST_QUEUE = 1000
+_LEAST_PERSON = 1000
+"""Microseconds below which no person can have answered."""
+_MIN_QUEUE = 1000
 """Microseconds that any request needs until it is begun."""
 
 Interval = tuple[int, int]
 
 
-class Took(NamedTuple):
+class CallTimes(NamedTuple):
     """The duration of a call in microseconds."""
 
     server: int
@@ -53,7 +55,7 @@ class CallParts(NamedTuple):
     person: int
 
 
-def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> Took | None:
+def took(index: Index, n: int, *, until: int | None = None, upto: int | None = None) -> CallTimes | None:
     """Return the duration of the call of event `n`, its request or its answer; None without an answer.
 
     `until` is the present, in microseconds since the start, for a call without an answer then. `upto` is the last event
@@ -71,9 +73,13 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
         begin, end = index._times[request - 1], until
     else:
         return None
+    if index.dir(request) is Dir.RECV:
+        # The server asked: its own time is over, and the rest is the user's unless a program answered at once.
+        asked = max(end - begin, 0)
+        return CallTimes(0, asked) if asked >= _LEAST_PERSON else CallTimes(asked)
     last = min(answer or index.count, upto or index.count)
     person = overlap(questions(index, request, last, end), begin, end)
-    return Took(max(end - begin - person, 0), person)
+    return CallTimes(max(end - begin - person, 0), person)
 
 
 def divided(journal: Journal, request: int, present: int) -> CallParts | None:
@@ -87,16 +93,16 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
     queue = login = connect = streaming = waiting = 0
     channel = index.channel(request)
     if is_post(channel):
-        last = min(last, request + _MOST_NESTED)
+        last = min(last, request + _MAX_NESTED)
         for n in Query(kind=Kind.LIFE, channel=channel).each(index, request, last):
             fields = journal.event(n).fields
             spent = fields.get("ms")
             if fields.get("event") == "connect" and isinstance(spent, int | float) and 0 <= spent * 1000 <= end - begin:
                 connect += int(spent * 1000)
-        heads = list(islice(Query(kind=Kind.HTTP, channel=channel).each(index, request, last), _MOST_HEADS))
+        heads = list(islice(Query(kind=Kind.HTTP, channel=channel).each(index, request, last), _MAX_HEADS))
         sent = next((n for n in heads if index.dir(n) is Dir.SEND), 0)
         queue = index._times[sent - 1] - begin if sent else 0
-        queue = queue if queue >= _LEAST_QUEUE else 0
+        queue = queue if queue >= _MIN_QUEUE else 0
         logins, waits = _logins(journal, request, last, heads, end)
         browser = sum(overlap(waits, *login) for login in logins)
         login = sum(high - low for low, high in logins) - browser
@@ -147,7 +153,7 @@ def questions(index: Index, request: int, last: int, present: int) -> Iterator[I
         return
     methods = {number for method in PERSON_METHODS if (number := index._method_names.find(method)) is not None}
     at = request
-    for _ in range(_MOST_NESTED):
+    for _ in range(_MAX_NESTED):
         at = index.next_inside(request, at, last)
         if not at:
             return
@@ -164,7 +170,7 @@ def asks_people(index: Index) -> bool:
 def overlap(intervals: Iterable[Interval], begin: int, end: int) -> int:
     """Return how much of the time from `begin` to `end` is inside at least one interval."""
     covered, reached = 0, begin
-    for low, high in sorted(intervals)[:_MOST_QUESTIONS]:
+    for low, high in sorted(intervals)[:_MAX_QUESTIONS]:
         low, high = max(low, reached), min(high, end)
         if high > low:
             covered += high - low

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import STATE_NAMES, Index, State, code_of
@@ -33,7 +33,7 @@ _RESPONSE_SHAPES = (Shape.RESULT, Shape.ERROR)
 _SENT_REQUEST = code_of(Kind.RPC, Dir.SEND, Shape.REQUEST)
 _ENDING = frozenset(code_of(Kind.RPC, dir, shape) for dir in Dir for shape in (*_RESPONSE_SHAPES, Shape.BATCH))
 _STRIDE = 1 << 14
-_MOST_ABOUT = 10_000
+_MAX_ABOUT = 10_000
 """Most events about one request that are searched for its cancellation or timeout."""
 
 
@@ -135,10 +135,10 @@ class Exchange:
         return self._inside(Query(shape=Shape.NOTIFICATION, inside=self.n))
 
     @property
-    def nested(self) -> list[Exchange]:
+    def nested(self) -> list[Self]:
         """Requests of the other side inside it: sampling, roots, elicitation."""
         numbers = self._inside(Query(shape=Shape.REQUEST, inside=self.n))
-        return [Exchange(self._journal, n, self._owner) for n in numbers]
+        return [type(self)(self._journal, n, self._owner) for n in numbers]
 
     def _inside(self, query: Query) -> list[int]:
         return query.numbers(self._journal.index, self.n, self.answer_n or None)
@@ -171,14 +171,14 @@ def add_roots(index: Index, roots: array[int], upto: int) -> None:
         roots.append(roots[around - 1] if 0 < around < n else n)
 
 
-def walk_open(index: Index, found: dict[int, None], after: int, upto: int, most: int) -> None:
-    """Update the client's open requests from event `after` to `upto`; keep the newest `most`."""
+def walk_open(index: Index, found: dict[int, None], after: int, upto: int, limit: int) -> None:
+    """Update the client's open requests from event `after` to `upto`; keep the newest `limit`."""
     states = index._states
     columns = zip(index._codes[after:upto], index._pairs[after:upto], strict=True)
     for n, (code, pair) in enumerate(columns, after + 1):
         if code == _SENT_REQUEST:
             found[n] = None
-            if len(found) > most:
+            if len(found) > limit:
                 del found[next(iter(found))]
         elif pair in found and (code in _ENDING or (states[pair - 1] in _GIVEN_UP and is_giving_up(index, n))):
             del found[pair]
@@ -194,7 +194,7 @@ def is_open(index: Index, request: int, upto: int) -> bool:
 def given_up_at(index: Index, request: int) -> int:
     """Return the event that cancelled or timed out a request; beyond the last event if there is none."""
     n = request
-    for _ in range(_MOST_ABOUT):
+    for _ in range(_MAX_ABOUT):
         n = index.next_about(request, n, index.count)
         if not n:
             break

@@ -27,7 +27,7 @@ SLICE = 1 << 13
 """Events between two checks of the clock."""
 _WINDOW = 2048
 """Folded events on either side of a row that are searched for those of the row."""
-_MOST_FOLLOWED = 4096
+_MAX_FOLLOWED = 4096
 """Channels and requests that are tracked at once; a malicious recording may open any number."""
 _SHARED_CHANNEL = MAX_NAMES - 1
 """The number that all further channels share in a recording with very many."""
@@ -42,7 +42,7 @@ def _keep(table: dict[int, _T], key: int, value: _T) -> None:
     """Set a value, and drop the oldest ones of a very large table."""
     table.pop(key, None)
     table[key] = value
-    if len(table) > _MOST_FOLLOWED:
+    if len(table) > _MAX_FOLLOWED:
         del table[next(iter(table))]
 
 

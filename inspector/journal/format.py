@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
@@ -48,11 +48,18 @@ class Kind(IntEnum):
 
 DIRS = {"local": Dir.LOCAL, "send": Dir.SEND, "recv": Dir.RECV}
 KINDS = {
-    "rpc": Kind.RPC, "invalid": Kind.INVALID, "stderr": Kind.STDERR, "http": Kind.HTTP, "sse": Kind.SSE,
-    "life": Kind.LIFE, "auth": Kind.AUTH, "note": Kind.NOTE, "mark": Kind.MARK,
-}  # fmt: skip
+    "rpc": Kind.RPC,
+    "invalid": Kind.INVALID,
+    "stderr": Kind.STDERR,
+    "http": Kind.HTTP,
+    "sse": Kind.SSE,
+    "life": Kind.LIFE,
+    "auth": Kind.AUTH,
+    "note": Kind.NOTE,
+    "mark": Kind.MARK,
+}
 _LOCAL = Dir.LOCAL
-DIR_NAMES = ("local", "send", "recv")
+DIR_NAMES: tuple[Literal["local", "send", "recv"], ...] = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other", "mark")
 _LARGE = 1 << 14
 """Bytes from which it is faster to search for the few characters that need an escape than to check each."""
@@ -67,9 +74,17 @@ class Event:
     __slots__ = ("_message", "_parsed", "ch", "data", "dir", "fields", "kind", "kind_name", "n", "raw", "t")
 
     def __init__(
-        self, n: int, t: int, dir: Dir, kind: Kind, ch: str, raw: str | None, data: bytes | None,
-        fields: dict[str, Any], kind_name: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        n: int,
+        t: int,
+        dir: Dir,
+        kind: Kind,
+        ch: str,
+        raw: str | None,
+        data: bytes | None,
+        fields: dict[str, Any],
+        kind_name: str = "",
+    ) -> None:
         self.n = n
         self.t = t
         self.dir = dir

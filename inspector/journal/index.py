@@ -29,7 +29,7 @@ _CANCELLED = "notifications/cancelled"
 _KEPT_CHANNELS = 4096
 _STRIDE = 1 << 14
 """Events whose columns are read at once."""
-_MOST_SAVED = 200_000
+_MAX_SAVED = 200_000
 """Entries beside the columns from which an index is not saved."""
 _TRIMMED = 1 << 22
 """Events that are read between two times that memory of columns in files is given back."""
@@ -38,7 +38,7 @@ MAX_NAMES = 0xFFFF
 """Names of one kind that are kept; further ones share the last number."""
 _FURTHER = "…"
 """The name of all further names in the table of numbers."""
-_MOST_CONNS = (1 << 32) - 1
+_MAX_CONNS = (1 << 32) - 1
 _NOTHING: dict[int, None] = {}
 _MAX_DIRECT_ID = 1 << 62
 
@@ -71,8 +71,18 @@ _PENDING, _DONE, _FAILED, _INVALID = State.PENDING, State.DONE, State.ERROR, Sta
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
 
 STATE_NAMES = (
-    "plain", "pending", "done", "error", "cancelled", "timeout", "late", "invalid", "unknown", "doubled", "lost",
-)  # fmt: skip
+    "plain",
+    "pending",
+    "done",
+    "error",
+    "cancelled",
+    "timeout",
+    "late",
+    "invalid",
+    "unknown",
+    "doubled",
+    "lost",
+)
 
 
 class NameTable:
@@ -151,9 +161,18 @@ class Index:
     def _attach(self) -> None:
         """Take the columns as they are now, by position `n - 1`. They are longer than `count`, and zero from there."""
         (
-            self._offsets, self._times, self._sizes, self._codes, self._states, self._methods, self._channels,
-            self._ids, self._pairs, self._parents, self._conns,
-        ) = self._columns.views  # fmt: skip
+            self._offsets,
+            self._times,
+            self._sizes,
+            self._codes,
+            self._states,
+            self._methods,
+            self._channels,
+            self._ids,
+            self._pairs,
+            self._parents,
+            self._conns,
+        ) = self._columns.views
         # Each event has these. Elsewhere zero is usual.
         self._common = self._offsets, self._times, self._sizes, self._codes, self._channels, self._ids
         self._rows = self._columns.rows
@@ -354,9 +373,17 @@ class Index:
     # Add events
 
     def add(
-        self, t: int, dir: Dir, kind: Kind, channel: str, offset: int, size: int, message: Any = None,
-        shape: Shape | None = None, conn: int = 0,
-    ) -> int:  # fmt: skip
+        self,
+        t: int,
+        dir: Dir,
+        kind: Kind,
+        channel: str,
+        offset: int,
+        size: int,
+        message: Any = None,
+        shape: Shape | None = None,
+        conn: int = 0,
+    ) -> int:
         """Add the next event and pair it with events of the same connection. Returns its `n`.
 
         `message` is the parsed JSON of an `rpc` event and `shape` its shape, if the caller has it already.
@@ -504,14 +531,21 @@ class Index:
         parts: list[Any] = [self.dropped, self.page_requests, self.connections.first]
         if with_open:
             parts += [self._pending, self._tokens, self._open_calls]
-        if methods is None or channels is None or sum(map(len, parts)) > _MOST_SAVED:
+        if methods is None or channels is None or sum(map(len, parts)) > _MAX_SAVED:
             return None
         state: dict[str, Any] = {
-            "count": self.count, "invalid": self.invalid, "errors": self.errors, "latest": self._latest,
-            "methods": methods, "channels": channels, "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
-            "dropped": list(self.dropped), "pages": [list(self.page_requests), list(self.page_heads)],
-            "list_heads": [[*key, n] for key, n in self._list_heads.items()], "connections": self.connections.saved(),
-        }  # fmt: skip
+            "count": self.count,
+            "invalid": self.invalid,
+            "errors": self.errors,
+            "latest": self._latest,
+            "methods": methods,
+            "channels": channels,
+            "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
+            "dropped": list(self.dropped),
+            "pages": [list(self.page_requests), list(self.page_heads)],
+            "list_heads": [[*key, n] for key, n in self._list_heads.items()],
+            "connections": self.connections.saved(),
+        }
         if with_open:
             state["open"] = {
                 "pending": [[*key, n] for key, n in self._pending.items()],
@@ -656,7 +690,7 @@ def code_of(kind: Kind, dir: Dir, shape: Shape) -> int:
 def conn_of(fields: dict[str, Any]) -> int:
     """Return the connection in an event's fields; 0, the session's own, if they have none."""
     conn = fields.get("conn")
-    return conn if type(conn) is int and 0 < conn <= _MOST_CONNS else 0
+    return conn if type(conn) is int and 0 < conn <= _MAX_CONNS else 0
 
 
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))

@@ -46,7 +46,7 @@ from inspector.journal.format import (
 from inspector.journal.index import Index, conn_of
 from inspector.journal.marks import Marks, append, end_of_events, mark_fields, reopened, write_at
 from inspector.journal.overflow import Overflow
-from inspector.journal.redaction import SHORTEST_SECRET, Redactor, describe
+from inspector.journal.redaction import MIN_SECRET, Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
@@ -57,9 +57,9 @@ _CACHE_EVENTS = 512
 _CACHE_LARGEST = 1 << 18
 _BLOCK = 1 << 20
 _HEADER_LIMIT = 1 << 20
-_MOST_NAMES, _MOST_OF_NAME = 5, 40
+_MAX_NAMES, _MAX_OF_NAME = 5, 40
 """Unknown kinds of events that are named, and the characters of each name."""
-_LONGEST_EXTRA = 1024
+_MAX_EXTRA = 1024
 """Characters of a message's other members that are kept without its body."""
 
 # A lookup of an enum member costs as much as all other work on a message.
@@ -228,9 +228,9 @@ class Journal:
         events, octets = self.dropped
         if not events and not self.storage.full:
             return ""
-        why = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
+        reason = {"limit": "recording full", "disk": "disk nearly full"}.get(self.storage.full, "recording was full")
         what = "1 body" if events == 1 else f"{count(events)} bodies"
-        return f"{why}: {what} not recorded ({size(octets)})"
+        return f"{reason}: {what} not recorded ({size(octets)})"
 
     def _is_full(self, size: int) -> bool:
         """Whether `size` more bytes do not fit. Records a note when that changes."""
@@ -250,16 +250,24 @@ class Journal:
         return full
 
     def _count(
-        self, t: int, dir: Dir, kind: Kind, channel: str, raw: bytes, message: Any = None, extra: str = "",
-        *, conn: int = 0,
-    ) -> int:  # fmt: skip
+        self,
+        t: int,
+        dir: Dir,
+        kind: Kind,
+        channel: str,
+        raw: bytes,
+        message: Any = None,
+        extra: str = "",
+        *,
+        conn: int = 0,
+    ) -> int:
         """Add an event without a body. Returns its number, or that of the note that the recording is full."""
         overflow, index = self._overflow, self.index
         overflow.count(len(raw))
         n, shape = index.count + 1, shape_of(message)
         short = outline(message)
         dropped = {"bytes": len(raw), **({"message": short} if short is not None else {})}
-        about = (extra if len(extra) <= _LONGEST_EXTRA else "") + ',"dropped":' + dumps(dropped)
+        about = (extra if len(extra) <= _MAX_EXTRA else "") + ',"dropped":' + dumps(dropped)
         if self.redactor.active:
             about, _ = self.redactor.text(about)
         line = event_line(n, t, DIR_NAMES[dir], KIND_NAMES[kind], channel, None, False, about).encode(
@@ -316,9 +324,15 @@ class Journal:
             self._mark = before
 
     def record_received(
-        self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False,
-        heeded: Collection[str] | None = None, conn: int = 0,
-    ) -> list[Frame]:  # fmt: skip
+        self,
+        channel: str,
+        messages: Sequence[bytes],
+        extra: str = "",
+        *,
+        cut: bool = False,
+        heeded: Collection[str] | None = None,
+        conn: int = 0,
+    ) -> list[Frame]:
         """Record the messages of one read, in one write, and return the frames for the session.
 
         Each item is one message without its delimiter. A message that is not JSON becomes an `invalid` event without a
@@ -342,7 +356,7 @@ class Journal:
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
         for n, raw in enumerate(messages, index.count + 1):
-            why, clean = "", False
+            reason, clean = "", False
             try:
                 message = parse(raw)
                 if hides:
@@ -353,12 +367,12 @@ class Journal:
                     lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
                     continue
             except NotJson as problem:
-                why = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
                 parsed.append((_INVALID, _NONE, None))
                 arrived.append(None)
             except UnicodeDecodeError:
                 pass
-            more = extra + why + (',"cut":true' if cut else "")
+            more = extra + reason + (',"cut":true' if cut else "")
             lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, clean=clean))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
@@ -380,15 +394,15 @@ class Journal:
         t = self.now()
         frames: list[Frame] = []
         for raw in messages:
-            why, kind = "", _RPC
+            reason, kind = "", _RPC
             try:
                 message = shown = parse(raw)
                 if self.redactor.active:
                     shown, _ = self._as_shown(raw, message)
             except NotJson as problem:
                 message = shown = None
-                kind, why = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
-            n = self._count(t, _RECV, kind, channel, raw, shown, extra + why, conn=conn)
+                kind, reason = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+            n = self._count(t, _RECV, kind, channel, raw, shown, extra + reason, conn=conn)
             given, shape = message if self.exact_frames else shown, shape_of(shown)
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or given["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, given))
@@ -450,7 +464,7 @@ class Journal:
         may run in a thread; `flush` must come before.
         """
         texts: dict[bytes, bytes] = {}
-        for secret in (each for each in secrets if len(each) >= SHORTEST_SECRET):
+        for secret in (each for each in secrets if len(each) >= MIN_SECRET):
             star = b"9" if secret.isdigit() else b"*"
             for form in secret_values.forms(secret):
                 # A message is a JSON text in the line of its event.
@@ -593,9 +607,15 @@ class Journal:
             pass
 
     def _record_local(
-        self, name: str, kind: Kind, channel: str, fields: dict[str, Any], dir: Dir = Dir.LOCAL, changed: bool = False,
+        self,
+        name: str,
+        kind: Kind,
+        channel: str,
+        fields: dict[str, Any],
+        dir: Dir = Dir.LOCAL,
+        changed: bool = False,
         raw: str | None = None,
-    ) -> int:  # fmt: skip
+    ) -> int:
         extra = extra_json(fields)
         if dir is _SEND:
             extra += self._mark
@@ -631,9 +651,13 @@ class Journal:
         if self.ended is None and self.live:
             index = self.index
             self.ended = {
-                "kind": "end", "events": index.count, "t": self.now(), "reason": reason, "invalid": index.invalid,
+                "kind": "end",
+                "events": index.count,
+                "t": self.now(),
+                "reason": reason,
+                "invalid": index.invalid,
                 "errors": index.errors,
-            }  # fmt: skip
+            }
             if self._overflow.events:
                 self.ended["dropped"] = {"events": self._overflow.events, "bytes": self._overflow.bytes}
             self.storage.append((dumps(self.ended) + "\n").encode())
@@ -668,7 +692,7 @@ class Journal:
         """Take the saved index of a long recording, if there is one."""
         self._is_begun = True
         storage, index = self.storage, self.index
-        if not self._may_save or self.raw_only or storage.disk_size < saved_index.LEAST_BYTES:
+        if not self._may_save or self.raw_only or storage.disk_size < saved_index.MIN_BYTES:
             return
         self._read_as = saved_index.identity(storage.fd)
         rest = saved_index.load(storage.fd, self._read_as, index)
@@ -756,12 +780,12 @@ class Journal:
         except NotJson:
             value = None
         if self.raw_only or type(value) is not dict:
-            why = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
+            reason = "a line of a newer format" if self.raw_only else "this line of the recording cannot be parsed"
             try:
                 text, data = line.decode() or None, None
             except UnicodeDecodeError:
                 text, data = None, line
-            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", text, data, {"why": why})
+            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", text, data, {"why": reason})
         del line
         event = read_event(value, n)
         event.n = n
@@ -873,8 +897,8 @@ class Journal:
 
     def _tell_unknown(self, kind: str) -> None:
         """Name a kind of event that this version does not know among the notices."""
-        name = f"“{kind[:_MOST_OF_NAME]}”"
-        if name in self._unknown or len(self._unknown) >= _MOST_NAMES:
+        name = f"“{kind[:_MAX_OF_NAME]}”"
+        if name in self._unknown or len(self._unknown) >= _MAX_NAMES:
             return
         notice, self._unknown = _unknown_notice(self._unknown), [*self._unknown, name]
         self.notices[:] = [each for each in self.notices if each != notice] + [_unknown_notice(self._unknown)]

@@ -5,7 +5,7 @@ that a drawing costs what is visible, whatever the length of the recording:
 
     lanes = Lanes(journal)
     lanes.advance(journal.index.count)
-    lanes.sent.rows.occupied(begin, end, most=8)      # the numbers of rows
+    lanes.sent.rows.occupied(begin, end, limit=8)      # the numbers of rows
     lanes.sent.rows.within(row, begin, end)           # positions of requests in `lanes.sent`
 
 Times are in microseconds since the recording began. A clock that runs backwards counts as stopped.
@@ -30,13 +30,13 @@ from inspector.protocol.jsonrpc import Shape
 
 OPEN = 1 << 62
 """The end of a request that is in flight."""
-MOST_ROWS = 10_000
+MAX_ROWS = 10_000
 """Rows that are searched; requests in further ones are only counted."""
 SLICE = 1 << 12
 """Events between two checks of the clock."""
 _BLOCK = 256
 """Changes of the number in flight whose maximum is kept."""
-_MOST_IN_BATCH = 1000
+_MAX_IN_BATCH = 1000
 """Open requests that are compared with a batch of answers."""
 _STANDING = "subscriptions/listen"
 """A request that lasts as long as the session: it is not counted as in flight."""
@@ -64,13 +64,13 @@ class LaneRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def occupied(self, begin: int, end: int, most: int) -> list[int]:
-        """Return the first `most` rows that have something in a period."""
+    def occupied(self, begin: int, end: int, limit: int) -> list[int]:
+        """Return the first `limit` rows that have something in a period."""
         found: list[int] = []
         # A packed row also has the labels of requests that have ended.
         left = self._lane.overlapping(begin - self.least, end)
-        for row in range(min(len(self.rows), MOST_ROWS)):
-            if len(found) >= most or left <= 0:
+        for row in range(min(len(self.rows), MAX_ROWS)):
+            if len(found) >= limit or left <= 0:
                 break
             here = self._first(row, begin, end)
             if here >= 0:
@@ -187,11 +187,11 @@ class RequestLane:
         """Return how many requests began from `begin` to `end`, both included."""
         return bisect_right(self.begins, end) - bisect_left(self.begins, begin)
 
-    def at(self, begin: int, end: int, most: int) -> list[int]:
+    def at(self, begin: int, end: int, limit: int) -> list[int]:
         """Return the positions of requests that were open from `begin` to `end`, the oldest of the first rows."""
         found: list[int] = []
-        wanted = min(self.overlapping(begin, end), most)
-        for row in range(min(len(self.rows), MOST_ROWS)):
+        wanted = min(self.overlapping(begin, end), limit)
+        for row in range(min(len(self.rows), MAX_ROWS)):
             if len(found) >= wanted:
                 break
             found += islice(self.rows.within(row, begin, end), wanted - len(found))
@@ -312,7 +312,7 @@ class Lanes:
                 lane.end(pair, latest, counts=methods[pair - 1] != standing)
             if code in _BATCHES:
                 for lane in (self.sent, self.received):
-                    if len(lane.open) <= _MOST_IN_BATCH:
+                    if len(lane.open) <= _MAX_IN_BATCH:
                         for request in [m for m in lane.open if index._pairs[m - 1] == n]:
                             lane.end(request, latest, counts=methods[request - 1] != standing)
         self.latest = latest

@@ -13,11 +13,22 @@ from inspector.journal.query import Query
 _DISCOVERY = "discovery"
 _BROWSER = "browser"
 _PARTS = {
-    "challenge": _DISCOVERY, "resource": _DISCOVERY, "server": _DISCOVERY, "metadata": _DISCOVERY,
-    "issuer": _DISCOVERY, "scope": _DISCOVERY, "stepup": _DISCOVERY,
-    "registration": "registration", "authorize": _BROWSER, "callback": _BROWSER, "device": "device code",
-    "exchange": "exchange", "token": "token", "refresh": "refresh", "revoke": "logout",
-}  # fmt: skip
+    "challenge": _DISCOVERY,
+    "resource": _DISCOVERY,
+    "server": _DISCOVERY,
+    "metadata": _DISCOVERY,
+    "issuer": _DISCOVERY,
+    "scope": _DISCOVERY,
+    "stepup": _DISCOVERY,
+    "registration": "registration",
+    "authorize": _BROWSER,
+    "callback": _BROWSER,
+    "device": "device code",
+    "exchange": "exchange",
+    "token": "token",
+    "refresh": "refresh",
+    "revoke": "logout",
+}
 """By step of a login (`client.state.login`), the part that it ends or belongs to."""
 _WAITS = {"authorize": _BROWSER, "device": "device code"}
 """Steps after which a person acts, until the next step."""
@@ -25,9 +36,9 @@ _STARTS = frozenset(("challenge", "refresh", "revoke"))
 """Steps with which something new begins, however soon after another login."""
 _STEPS = Query(kind=(Kind.AUTH, Kind.LIFE))
 _LOGIN = Query(kind=Kind.AUTH)
-_MOST_LIFE = 200
+_MAX_LIFE = 200
 """Events of the connection in which the end of a login that a person does not finish is looked for."""
-MOST_PARTS = 10_000
+MAX_PARTS = 10_000
 """Parts that are kept: a hostile recording may have any number."""
 
 
@@ -83,7 +94,7 @@ class LoginParts:
                 self._take(event)
             else:
                 self._looked += 1
-                if event.fields.get("event") == "failed" or self._looked > _MOST_LIFE:
+                if event.fields.get("event") == "failed" or self._looked > _MAX_LIFE:
                     self._close(event.t, n, failed=True)
 
     @property
@@ -94,7 +105,7 @@ class LoginParts:
         fields = event.fields
         step, found = fields.get("step"), fields.get("facts")
         facts = found if type(found) is dict else {}
-        if facts.get("again") is not None or len(self.parts) >= MOST_PARTS:
+        if facts.get("again") is not None or len(self.parts) >= MAX_PARTS:
             return  # A single repeated step is not a login.
         if step == "fetch":
             spent = facts.get("ms")

@@ -18,7 +18,7 @@ from typing import Any
 from inspector.config.foreign_files import try_lock
 from inspector.errors import RecordingError
 
-MOST_CHARACTERS = 10_000
+MAX_CHARACTERS = 10_000
 """Characters of a note; the rest is cut."""
 _TAIL = 1 << 16
 """Bytes at the end of a file in which its end line is searched."""
@@ -86,7 +86,7 @@ def mark_fields(n: int, note: str, *, on: bool) -> dict[str, Any]:
     """Return the members of the event that marks event `n`, or removes its mark (`on` is False)."""
     if not on:
         return {"for": n, "off": True}
-    return {"for": n, "text": note[:MOST_CHARACTERS]} if note else {"for": n}
+    return {"for": n, "text": note[:MAX_CHARACTERS]} if note else {"for": n}
 
 
 @contextmanager

@@ -19,7 +19,7 @@ RECENT_BYTES = 32 << 20
 """Bytes of bodies kept in memory, so that the interface can show the newest events."""
 REQUESTS = 100_000
 """Requests of the server that get their own number when even outlines are no longer written."""
-MOST_EVENTS = (1 << 32) - 1
+MAX_EVENTS = (1 << 32) - 1
 """Events that an index can number."""
 BYTES_PER_EVENT = 512
 """Bytes of the limit per event: the index of each event takes memory."""
@@ -29,7 +29,7 @@ class Overflow:
     """The counts, the remaining bytes for outlines, and the newest bodies."""
 
     def __init__(
-        self, outlines: int = OUTLINES, recent_bytes: int = RECENT_BYTES, most_events: int = MOST_EVENTS
+        self, outlines: int = OUTLINES, recent_bytes: int = RECENT_BYTES, most_events: int = MAX_EVENTS
     ) -> None:
         self.events = 0
         """Events without a recorded body."""
@@ -54,7 +54,7 @@ class Overflow:
         """Return the values for a recording of `limit` bytes: outlines are a small part of it."""
         if limit is None:
             return cls()
-        return cls(outlines=min(OUTLINES, limit // 16), most_events=min(limit // BYTES_PER_EVENT, MOST_EVENTS))
+        return cls(outlines=min(OUTLINES, limit // 16), most_events=min(limit // BYTES_PER_EVENT, MAX_EVENTS))
 
     def count(self, size: int) -> None:
         """Count a body that is not recorded."""

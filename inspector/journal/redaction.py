@@ -20,34 +20,46 @@ from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, Jso
 if TYPE_CHECKING:
     from inspector.errors import InspectorError
 
-SECRET_HEADERS = frozenset((
-    "authorization", "cookie", "set-cookie", "proxy-authorization", "proxy-authenticate", "x-api-key", "api-key",
-    "x-auth-token", "mcp-session-id", "dpop",
-))  # fmt: skip
+SECRET_HEADERS = frozenset(
+    (
+        "authorization",
+        "cookie",
+        "set-cookie",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "x-api-key",
+        "api-key",
+        "x-auth-token",
+        "mcp-session-id",
+        "dpop",
+    )
+)
 """Header names whose values are never recorded. A session id is a bearer secret too (C-HTTP-20)."""
 
-SECRET_FIELDS = frozenset((
-    "access_token", "refresh_token", "id_token", "token", "code", "code_verifier", "client_secret", "client_assertion",
-    "assertion", "subject_token", "actor_token", "device_code", "registration_access_token", "password",
-))  # fmt: skip
+SECRET_FIELDS = frozenset(
+    """
+    access_token refresh_token id_token token code code_verifier client_secret client_assertion assertion subject_token
+    actor_token device_code registration_access_token password
+    """.split()
+)
 """Members of OAuth bodies and URLs whose values are never recorded (RFC 6749, 7009, 7523, 7591, 8628, 8693)."""
 
-SHORTEST_SECRET = 4
+MIN_SECRET = 4
 """A shorter value is not redacted: it would match everywhere and hide nothing."""
 
-LONGEST_BODY = 8000
+MAX_BODY = 8000
 """Characters of an OAuth body that are recorded."""
 
-LONGEST_WHOLE = 200
+MAX_WHOLE = 200
 """Characters above which another program's text is cut with a note."""
 
 MARK = re.compile(r"‹redacted (?:[0-9a-f]{8}|file [^\s›]{1,100} [0-9]{1,10} bytes sha256:[0-9a-f]{64})›")
 """Replaces a secret or a file."""
 
-_LONGEST_WORD = 64
+_MAX_WORD = 64
 """Most characters of a name in the protocol."""
 
-SHORTEST_NUMBER = 6
+MIN_NUMBER = 6
 """Digits of a JSON number that may be a secret; a shorter one is a port, a limit or a count."""
 
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
@@ -91,7 +103,7 @@ class Redactor:
 
     def add(self, secret: str) -> None:
         """Add a secret of Inspector; from now on it is removed from everything recorded."""
-        if len(secret) < SHORTEST_SECRET or secret in self._forms:
+        if len(secret) < MIN_SECRET or secret in self._forms:
             return
         from inspector.config import logfile
 
@@ -173,7 +185,7 @@ class Redactor:
     def _token(self, literal: str) -> str:
         """Return a string or number of a JSON text without secrets."""
         if not literal.startswith('"'):
-            return f'"{self._keep(literal)}"' if len(literal) >= SHORTEST_NUMBER and literal in self._forms else literal
+            return f'"{self._keep(literal)}"' if len(literal) >= MIN_NUMBER and literal in self._forms else literal
         value = unquote(literal)
         shown = value
         for file, mark in self._files.items():
@@ -295,7 +307,7 @@ class Redactor:
             return self.mark(value)
         if isinstance(value, str) and key == "body":
             # It can be parsed only as a whole, so it is cut afterwards.
-            return self.oauth_body(value)[0][:LONGEST_BODY]
+            return self.oauth_body(value)[0][:MAX_BODY]
         if key == "headers" and _are_pairs(value):
             return self.headers(value)[0]
         return self.facts(value)
@@ -331,7 +343,7 @@ class Redactor:
     def sentence(self, text: str) -> str:
         """Return a text of ours, which may contain cut texts of a server, without URLs' secrets and known ones."""
         shown, _ = self.url(text)
-        cut = "…" in shown or len(shown) >= LONGEST_WHOLE
+        cut = "…" in shown or len(shown) >= MAX_WHOLE
         return secret_values.without(shown, self._secrets) if cut else shown
 
     def argv(self, words: Sequence[str]) -> tuple[list[str], bool]:
@@ -377,7 +389,7 @@ def _places(text: str, form: str) -> Iterator[int]:
 
 def _is_of_protocol(word: str) -> bool:
     """Whether a string is a method, member name or constant of a revision's schema, or of JSON Schema."""
-    return len(word) <= _LONGEST_WORD and word in _words_of_protocol()
+    return len(word) <= _MAX_WORD and word in _words_of_protocol()
 
 
 @cache
@@ -388,7 +400,7 @@ def _words_of_protocol() -> frozenset[str]:
     for file in (files("inspector.protocol") / "schemas").iterdir():
         if file.name.endswith(".json"):
             strings = STRING_AT.findall(file.read_text(encoding="utf-8"))
-            found.update(unquote(literal) for literal in strings if len(literal) <= _LONGEST_WORD)
+            found.update(unquote(literal) for literal in strings if len(literal) <= _MAX_WORD)
     return frozenset(found)
 
 

@@ -24,12 +24,12 @@ from inspector.journal.redaction import Redactor
 
 _FORMAT = 2
 _FILE = "index.json"
-_LARGEST_STATE = 64 << 20
-_MOST_BYTES = 16 << 30
+_MAX_STATE = 64 << 20
+_MAX_BYTES = 16 << 30
 """Bytes of all saved indexes; beyond that, the ones that were not used for the longest time are removed."""
 _END = 1 << 16
 _SAMPLES, _SAMPLE = 62, 1 << 12
-LEAST_BYTES = SPILL_ROWS * 32
+MIN_BYTES = SPILL_ROWS * 32
 """Bytes of a recording from which it may have a saved index."""
 
 
@@ -45,10 +45,14 @@ def identity(fd: int) -> dict[str, Any]:
     for at in range(1, _SAMPLES + 1):
         digest.update(os.pread(fd, _SAMPLE, size * at // (_SAMPLES + 1)))
     return {
-        "device": found.st_dev, "inode": found.st_ino, "size": size, "changed": found.st_mtime_ns,
+        "device": found.st_dev,
+        "inode": found.st_ino,
+        "size": size,
+        "changed": found.st_mtime_ns,
         # A program can set the time of the last change back, but not this one.
-"touched": found.st_ctime_ns, "digest": digest.hexdigest(),
-    }  # fmt: skip
+        "touched": found.st_ctime_ns,
+        "digest": digest.hexdigest(),
+    }
 
 
 def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | None:
@@ -93,7 +97,7 @@ def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Reda
         content = json.dumps(
             {"format": _shape(), "path": str(path), "recording": recording, "sums": sums, "rest": rest, "index": state}
         ).encode()
-        if len(content) > _LARGEST_STATE:
+        if len(content) > _MAX_STATE:
             return False
         paths.write_private(before / _FILE, _sum_line(content) + content)
         folder = _folder(os.fstat(fd))
@@ -109,7 +113,7 @@ def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Reda
 
 def _read(folder: Path) -> dict[str, Any]:
     """Return what is beside the columns. Raises ConfigError, and ValueError if the file is damaged."""
-    line, _, content = foreign_files.read_bytes(folder / _FILE, limit=_LARGEST_STATE).partition(b"\n")
+    line, _, content = foreign_files.read_bytes(folder / _FILE, limit=_MAX_STATE).partition(b"\n")
     if line + b"\n" != _sum_line(content):
         raise ValueError("the index is damaged")
     saved: dict[str, Any] = json.loads(content)
@@ -174,5 +178,5 @@ def _limit(newest: Path) -> None:
     total = 0
     for _, size, folder in sorted(known, reverse=True):
         total += size
-        if total > _MOST_BYTES:
+        if total > _MAX_BYTES:
             remove_folder(folder)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from inspector.client.bare_connection import BareConnection, ConnectionListener
     from inspector.compare.rules import ComparisonRules
     from inspector.journal.journal import Journal
-    from inspector.replay.mock.statistics import Missed, MockReport
+    from inspector.replay.mock.statistics import MockReport, UnrecordedRequest
 
 Mode = Literal["once", "new-episodes", "none", "rewrite", "check", "live"]
 """`once`: record if no recording exists, else replay. `new-episodes`: replay what is recorded, request the rest from
@@ -39,7 +39,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 
 _REPLAYED = ("timeout", "max_timeout", "sampling", "elicit", "roots", "log_level")
 """Options of a session that also apply to a recording."""
-MOST_LINES = 60
+MAX_LINES = 60
 """Maximum lines that list missed requests."""
 
 
@@ -315,10 +315,10 @@ class CassetteServer(Cassette):
         for each in _missed(self._mock.report):
             lines.append(f"  {safe(each.method, 200)} {each.params}")
             lines += [f"  the nearest is event {each.nearest} of the recording"] if each.nearest else []
-        return [*lines[:MOST_LINES], "  …"] if len(lines) > MOST_LINES else lines
+        return [*lines[:MAX_LINES], "  …"] if len(lines) > MAX_LINES else lines
 
 
-def _missed(report: MockReport) -> list[Missed]:
+def _missed(report: MockReport) -> list[UnrecordedRequest]:
     """Return the requests that were neither in the recording nor sent to a live server."""
     return [each for each in report.missed if each.method not in HANDSHAKE and each.became != "passthrough"]
 
@@ -340,7 +340,7 @@ def _missing(session: ReplayedSession) -> list[str]:
             lines.append(f"  the nearest is event {nearest} of the recording:")
             recorded = session.mock.requests.params(nearest)
             lines += (f"    {line}" for line in differences(_plain(recorded), _plain(exchange.params)))
-        if len(lines) > MOST_LINES:
+        if len(lines) > MAX_LINES:
             return [*lines, "  …"]
     return lines
 

@@ -13,7 +13,7 @@ from inspector.check.registry import unknown
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
 from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result, Verdict
-from inspector.check.run import Runner, Wanted, of_recording
+from inspector.check.run import CheckSelection, Runner, of_recording
 from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
@@ -112,7 +112,7 @@ async def check(
         raise UsageError(f"Invalid fail_on={fail_on!r:.40}: use one of {', '.join(FAILING)}.")
     if profile not in PROFILES:
         raise UsageError(f"Invalid profile={profile!r:.40}: use one of {', '.join(PROFILES)}.")
-    wanted = Wanted(
+    wanted = CheckSelection(
         revisions=_revisions(revisions),
         only=_checks("only", only),
         without=_checks("skip", skip),
@@ -201,8 +201,8 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
     if not (faults or nothing or run.problem or report.below):
         return
     if nothing or run.problem:
-        why = run.problem or "none of the selected checks applied"
-        yield f"{safe(run.target)} could not be checked: {safe(why, _WIDTH)}"
+        reason = run.problem or "none of the selected checks applied"
+        yield f"{safe(run.target)} could not be checked: {safe(reason, _WIDTH)}"
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
         yield f"{safe(run.target)}: {len(faults)} findings{score}"

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from inspector.compare.rules import ComparisonRules
     from inspector.compare.values import Difference
 
-MOST = 30
+MAX_COUNT = 30
 """Maximum differences that are listed."""
 VALUE = 200
 """Maximum characters of one value."""
 AROUND = 40
 """Characters before and after the position at which two texts start to differ."""
-MOST_LINES = 40
+MAX_LINES = 40
 """Maximum lines of the difference between two texts."""
-MOST_TOLD = 100
+MAX_TOLD = 100
 """Maximum lines in total."""
 
 
@@ -36,9 +36,9 @@ def differences(expected: Any, actual: Any, rules: ComparisonRules | None = None
     """Return a line for each difference of `actual` from `expected`; empty without any. None: `exact` rules."""
     from inspector.compare.values import compare
 
-    found = compare(expected, actual, exact() if rules is None else rules, most=MOST + 1)
-    lines = [line for difference in found.differences[:MOST] for line in _lines(difference)]
-    return [*lines, "… and more"] if len(found.differences) > MOST else lines
+    found = compare(expected, actual, exact() if rules is None else rules, limit=MAX_COUNT + 1)
+    lines = [line for difference in found.differences[:MAX_COUNT] for line in _lines(difference)]
+    return [*lines, "… and more"] if len(found.differences) > MAX_COUNT else lines
 
 
 def _lines(difference: Difference) -> Iterator[str]:
@@ -66,8 +66,8 @@ def _texts(a: str, b: str) -> Iterator[str]:
         from difflib import unified_diff
 
         shown = list(unified_diff(lines_a, lines_b, "expected", "got", lineterm="", n=1))
-        yield from (f"    {safe(line, VALUE)}" for line in shown[:MOST_LINES])
-        if len(shown) > MOST_LINES:
+        yield from (f"    {safe(line, VALUE)}" for line in shown[:MAX_LINES])
+        if len(shown) > MAX_LINES:
             yield "    …"
         return
     at = next((at for at, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
@@ -102,6 +102,6 @@ def drift(found: Conversation) -> list[str]:
 
 
 def limited(lines: Iterable[str]) -> list[str]:
-    """Return at most `MOST_TOLD` lines, and the number of the others."""
+    """Return at most `MAX_TOLD` lines, and the number of the others."""
     kept = list(lines)
-    return kept if len(kept) <= MOST_TOLD else [*kept[:MOST_TOLD], f"… and {len(kept) - MOST_TOLD:,} more"]
+    return kept if len(kept) <= MAX_TOLD else [*kept[:MAX_TOLD], f"… and {len(kept) - MAX_TOLD:,} more"]

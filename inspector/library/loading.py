@@ -74,9 +74,14 @@ async def load(
     length = seconds if seconds is not None else STEP_SECONDS if find_limit else SECONDS
     plan = LoadPlan(
         (PlannedCall(tool, dict(arguments or {})),) if isinstance(tool, str) else tuple(tool),
-        rate, users, length, min(WARM_UP, length / 5) if warm_up is None else warm_up, max_waiting, connections,
+        rate,
+        users,
+        length,
+        min(WARM_UP, length / 5) if warm_up is None else warm_up,
+        max_waiting,
+        connections,
         in_flight,
-    )  # fmt: skip
+    )
     conditions = [FailCondition.parse(text) for text in ((fail,) if isinstance(fail, str) else fail)]
     names = frozenset((allow_calls,) if isinstance(allow_calls, str) else allow_calls)
     allowed: frozenset[str] | Literal["all"] = "all" if names == {"all"} else names
@@ -86,9 +91,14 @@ async def load(
 
     async def run(plan: LoadPlan) -> LoadReport:
         return await LoadRun(
-            meant, how, plan, journal, allowed=allowed, measure_floor=measure_floor if floor else None,
+            meant,
+            how,
+            plan,
+            journal,
+            allowed=allowed,
+            measure_floor=measure_floor if floor else None,
             told=lambda run: None if told is None else told(run.report()),
-        ).go()  # fmt: skip
+        ).go()
 
     try:
         async with running(meant):

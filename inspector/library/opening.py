@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
+from inspector.config.settings import checked
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
+from inspector.config.text_checks import root_uri
 from inspector.config.trust import always
 from inspector.errors import UsageError
 from inspector.library.answering import ElicitationCallback, SamplingCallback
@@ -73,6 +75,11 @@ def open(
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
     server is raised when connecting.
     """
+    given = {"era": era, "protocol": protocol, "timeout": timeout, "max_timeout": max_timeout, "client": client}
+    given |= {"log_level": log_level or None, "sampling": None if callable(sampling) else sampling}
+    for name, value in given.items():
+        if value is not None:
+            checked(name, value, "inspector.open")
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
     spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
     network: OwnNetwork | None = None
@@ -224,7 +231,4 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     """Return URIs unmodified, and folders as `file:` URIs."""
-    return tuple(
-        root if isinstance(root, str) and "://" in root else Path(root).expanduser().absolute().as_uri()
-        for root in roots
-    )
+    return tuple(root_uri(os.fspath(root)) for root in roots)

@@ -20,7 +20,7 @@ from inspector.library.session import Session, need_asyncio, running
 from inspector.replay.mock.passthrough import Upstream
 from inspector.replay.mock.server import Mock, MockOptions
 from inspector.replay.mock.statistics import MockReport
-from inspector.serving.base import Arrived, BodyForm, Fields, Handler
+from inspector.serving.base import BodyForm, ClientMessage, Fields, Handler
 from inspector.serving.http import HttpEnd
 from inspector.transports.base import Sink
 from inspector.transports.memory import MemoryTransport, SendReply
@@ -149,9 +149,13 @@ class ReplayedSession(Session):
     ) -> None:
         """Created by `inspector.open`. `live` receives the requests that are not in the recording."""
         super().__init__(
-            RecordingTarget(path), options, record=record, sampling=sampling, elicitation=elicitation,
+            RecordingTarget(path),
+            options,
+            record=record,
+            sampling=sampling,
+            elicitation=elicitation,
             connect=self._attach,
-        )  # fmt: skip
+        )
         self._path = path
         self._match = match
         self.live = live
@@ -213,7 +217,7 @@ class _Pipe(MemoryTransport):
         from inspector.protocol.jsonrpc import encode
 
         data = message if isinstance(message, bytes) else encode(message)
-        self._handler.received(Arrived.read(data), _PipeReply(self, reply))
+        self._handler.received(ClientMessage.read(data), _PipeReply(self, reply))
 
     async def close(self) -> None:
         """Stop the mock server's work for this connection. Idempotent."""

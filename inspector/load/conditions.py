@@ -27,8 +27,11 @@ class Figures(Protocol):
 
 _UNITS = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0}
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    ">": operator.gt, ">=": operator.ge, "<": operator.lt, "<=": operator.le,
-}  # fmt: skip
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
 _TIMES = (*PERCENTILES, "mean", "max")
 _COUNTS = ("errors", "failed", "not_sent", "throughput")
 _CONDITION = re.compile(r"\s*(?:(latency|service)\.)?([a-z][a-z0-9._-]*)\s*(>=|<=|>|<)\s*([0-9.]{1,12})\s*(\S*)\s*")

@@ -25,7 +25,7 @@ _FIRST = 1 << 40
 """The first number of an answer that is not recorded; recorded messages have lower numbers."""
 _CALL = "tools/call"
 _PROGRESS = "notifications/progress"
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Events that a recording keeps during the load: what the server asks and logs, and lost connections."""
 RECONNECTS = (0.1, 1.0, 3.0)
 """Seconds before each attempt to reconnect; then the connection is given up."""
@@ -115,9 +115,11 @@ class LoadConnection:
     ) -> None:
         self.journal = journal
         self.session = Session(
-            target, journal, options,
+            target,
+            journal,
+            options,
             connect=lambda target, sink, options: connect(target, PassingSink(sink, self), options),
-        )  # fmt: skip
+        )
         self.pid = 0
         """The server's process, if it is our child."""
         self.in_flight = 0
@@ -146,8 +148,8 @@ class LoadConnection:
     def begin(self) -> None:
         """Record only a limited number of events from now on."""
         self.is_loaded = True
-        most = len(self.journal) + MOST_EVENTS
-        self.journal.bound(None, overflow=Overflow(outlines=0, recent_bytes=1 << 20, most_events=most))
+        largest = len(self.journal) + MAX_EVENTS
+        self.journal.bound(None, overflow=Overflow(outlines=0, recent_bytes=1 << 20, most_events=largest))
 
     def passes(self, raw: bytes, message: Any, channel: str) -> bool:
         """Give a message to the session without recording it, if it is an ordinary part of a call."""

@@ -1,8 +1,8 @@
 """A server that answers at once, over stdio or Streamable HTTP.
 
-A load on it shows our own share of a latency. Run it as a script in a process of its own: `python echo.py stdio`, or
-`python echo.py http`, which prints its port and ends with its stdin. Standard library only. It answers valid requests
-of both eras and checks nothing.
+A load on it shows our own share of a latency. Run it as a script in a process of its own:
+`python echo_server.py stdio`, or `python echo_server.py http`, which prints its port and ends with its stdin. Standard
+library only. It answers valid requests of both eras and checks nothing.
 """
 
 from __future__ import annotations

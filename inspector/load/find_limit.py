@@ -6,12 +6,12 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import replace
 
 from inspector.load.conditions import FailCondition
-from inspector.load.plan import MOST_RATE, LoadPlan
+from inspector.load.plan import MAX_RATE, LoadPlan
 from inspector.load.report import LoadReport, RateStep
 
 STEP_SECONDS = 5.0
 """Length of each step."""
-MOST_STEPS = 20
+MAX_STEPS = 20
 _EXACT = 0.05
 """The distance between the highest rate that holds and the lowest that breaks, at which the search ends."""
 DEFAULT = tuple(map(FailCondition.parse, ("p99>1s", "errors>1%")))
@@ -20,7 +20,7 @@ DEFAULT = tuple(map(FailCondition.parse, ("p99>1s", "errors>1%")))
 def rates(first: float) -> Generator[float, bool, float | None]:
     """Yield the rates to try, and be sent whether each held. Returns the highest that held; None if none did."""
     good, bad, rate = None, None, first
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if (yield rate):
             good = rate
         else:
@@ -30,9 +30,9 @@ def rates(first: float) -> Generator[float, bool, float | None]:
                 break
             rate = (good + bad) / 2
         elif good is not None:
-            if good >= MOST_RATE:
+            if good >= MAX_RATE:
                 break
-            rate = min(good * 2, MOST_RATE)
+            rate = min(good * 2, MAX_RATE)
         elif bad is not None:
             rate = bad / 2
             if rate < 0.5:
@@ -88,14 +88,14 @@ class LimitSearch:
             except StopIteration as end:
                 return self._result(end.value, "")
 
-    def report(self, why: str) -> LoadReport | None:
+    def report(self, reason: str) -> LoadReport | None:
         """Return the report of the steps so far; None before the end of the first.
 
-        `why` says why the search ended early.
+        `reason` says why the search ended early.
         """
         if not self._steps:
             return None
-        return self._result(None if self._best is None else self._best.plan.rate, why)
+        return self._result(None if self._best is None else self._best.plan.rate, reason)
 
     def _result(self, limit: float | None, incomplete: str) -> LoadReport:
         found = self._best or self._lowest

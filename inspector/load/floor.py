@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 SECONDS = 1.0
 """Length of the measurement."""
-_LEAST_RATE = 20.0
+_MIN_RATE = 20.0
 """Calls per second at least: at a lower rate, too few would come in this time."""
 _START = 10.0
 """Seconds within which the echo server must start."""
@@ -42,7 +42,7 @@ async def measure_floor(
     era, revision = session.server.era, session.server.revision
     own = replace(options, era=era, protocol=revision, verdicts=None, authorize=None, log_level="", timeout=5.0)
     calls = tuple(PlannedCall(echo_server.TOOL, call.arguments, call.weight) for call in plan.calls)
-    rate = max(plan.rate, _LEAST_RATE)
+    rate = max(plan.rate, _MIN_RATE)
     short = replace(plan, calls=calls, rate=rate, seconds=SECONDS, warm_up=0.2, connections=1)
     with suppress(InspectorError, OSError):
         async with _echo_target(target) as echoing:
@@ -66,9 +66,12 @@ async def _echo_target(target: StdioTarget | HttpTarget) -> AsyncIterator[StdioT
         yield StdioTarget((*program, "stdio"))
         return
     process = await asyncio.create_subprocess_exec(
-        *program, "http", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+        *program,
+        "http",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-    )  # fmt: skip
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     try:

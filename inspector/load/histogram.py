@@ -7,7 +7,7 @@ from collections.abc import Iterator
 _DIGITS = 11
 """Bits of a value that are kept: a bucket is at most 1/1024 wide, so three digits are right."""
 _EXACT = 1 << _DIGITS
-LONGEST = 24 * 3600.0
+MAX_LENGTH = 24 * 3600.0
 """Seconds; longer times count as this."""
 PERCENTILES = ("p50", "p90", "p95", "p99", "p99.9")
 
@@ -30,7 +30,7 @@ class Histogram:
 
     def add(self, seconds: float, count: int = 1) -> None:
         """Count one time, or `count` equal ones."""
-        seconds = min(max(seconds, 0.0), LONGEST)
+        seconds = min(max(seconds, 0.0), MAX_LENGTH)
         number = _number(round(seconds * 1e6))
         self._buckets[number] = self._buckets.get(number, 0) + count
         self.count += count

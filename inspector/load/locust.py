@@ -9,7 +9,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan
 
-_MOST_USERS = 100
+_MAX_USERS = 100
 
 _HEAD = '''"""Runs a load plan of `inspector load` with Locust.
 
@@ -122,7 +122,7 @@ def close_clients(**_):
 def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "load.py") -> str:
     """Return the Python source. It has no secrets: a masked target is set with INSPECTOR_TARGET."""
     where = f"@{target.name}" if target.name else target.describe()
-    users = plan.users or max(min(math.ceil(plan.rate), _MOST_USERS), 1)
+    users = plan.users or max(min(math.ceil(plan.rate), _MAX_USERS), 1)
     if any(call.masked is not None for call in plan.calls):
         raise UsageError(
             "The arguments of this plan have secrets, and a Locust file would contain them.",
@@ -130,8 +130,12 @@ def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "l
         )
     calls = [(call.tool, dict(call.arguments), call.weight) for call in plan.calls]
     head = _HEAD.format(
-        file=file, users=users, seconds=math.ceil(plan.seconds), target=where, connections=plan.connections,
+        file=file,
+        users=users,
+        seconds=math.ceil(plan.seconds),
+        target=where,
+        connections=plan.connections,
         calls=pformat(calls, width=110, sort_dicts=False),
-    )  # fmt: skip
+    )
     body = _CLOSED if plan.users else _OPEN.format(interval=users / plan.rate)
     return head + body + _TAIL

@@ -10,11 +10,11 @@ from typing import Any
 from inspector.load.histogram import Histogram
 from inspector.load.plan import LoadPlan
 
-MOST_ERRORS = 50
+MAX_ERRORS = 50
 """Different errors that are told apart; further ones are counted as one."""
-MOST_SAMPLES = 240
+MAX_SAMPLES = 240
 """Points of the series; when there are more, each two of them are joined."""
-_LEAST_WIDTH = 0.25
+_MIN_WIDTH = 0.25
 """Seconds of a point, at first: in shorter ones, counts of a few calls jump."""
 OTHER = "other"
 _FEW = 0.25
@@ -144,7 +144,7 @@ class Measurement:
         self.last_latency = _Mean(plan.seconds - (plan.seconds - plan.warm_up) * _PART, plan.seconds)
         """The mean latency of the calls that were due first, and of those that were due last."""
         self._gap_from = 0.0
-        self._width = _LEAST_WIDTH
+        self._width = _MIN_WIDTH
         self._sample = Sample(0.0)
 
     @property
@@ -178,9 +178,17 @@ class Measurement:
             self.own_delay.add(seconds)
 
     def count_ended(
-        self, intended: float, sent: float, now: float, *, busy: float, error: tuple[str, int | None, str] | None,
-        has_time: bool, is_answer: bool = True, tool: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        intended: float,
+        sent: float,
+        now: float,
+        *,
+        busy: float,
+        error: tuple[str, int | None, str] | None,
+        has_time: bool,
+        is_answer: bool = True,
+        tool: str = "",
+    ) -> None:
         """Count a call that ended now.
 
         `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.
@@ -225,7 +233,7 @@ class Measurement:
         """Count an error. Texts that differ only in numbers, such as ids, are of one kind."""
         kind, code, message = error
         key = kind, code, _DIGITS.sub("#", message)
-        if key not in self.errors and len(self.errors) >= MOST_ERRORS:
+        if key not in self.errors and len(self.errors) >= MAX_ERRORS:
             key = kind, code, message = OTHER, None, "errors of further kinds"
         found = self.errors.get(key)
         if found is None:
@@ -241,7 +249,7 @@ class Measurement:
             return False
         self._sample.complete(waiting, cpu, rss)
         self.series.append(self._sample)
-        if len(self.series) >= MOST_SAMPLES:
+        if len(self.series) >= MAX_SAMPLES:
             self._halve()
         start = math.floor(now / self._width) * self._width
         # The last point goes on if it was the first one of two.

@@ -13,8 +13,8 @@ RATE, SECONDS, WARM_UP = 10.0, 30.0, 3.0
 """The defaults: calls per second, and the seconds of the run and of its warm-up."""
 MAX_WAITING, IN_FLIGHT = 1000, 16
 """The defaults: calls that wait at most, and calls at the server at once on each connection."""
-MOST_RATE, MOST_USERS, MOST_CONNECTIONS, MOST_SECONDS, MOST_WAITING = 1e6, 10_000, 1000, 7 * 86400.0, 1_000_000
-MOST_CALLS = 1000
+MAX_RATE, MAX_USERS, MAX_CONNECTIONS, MAX_SECONDS, MAX_WAITING = 1e6, 10_000, 1000, 7 * 86400.0, 1_000_000
+MAX_CALLS = 1000
 """Different calls in one plan."""
 
 
@@ -58,12 +58,12 @@ class LoadPlan:
 
     def __post_init__(self) -> None:
         """Raises `UsageError` for a plan that cannot be run."""
-        _within("rate", self.rate, 0.01, MOST_RATE)
-        _within("number of users", self.users, 0, MOST_USERS)
-        _within("length in seconds", self.seconds, 0.1, MOST_SECONDS)
-        _within("number of waiting calls", self.max_waiting, 1, MOST_WAITING)
-        _within("number of connections", self.connections, 1, MOST_CONNECTIONS)
-        _within("number of calls in flight", self.in_flight, 1, MOST_WAITING)
+        _within("rate", self.rate, 0.01, MAX_RATE)
+        _within("number of users", self.users, 0, MAX_USERS)
+        _within("length in seconds", self.seconds, 0.1, MAX_SECONDS)
+        _within("number of waiting calls", self.max_waiting, 1, MAX_WAITING)
+        _within("number of connections", self.connections, 1, MAX_CONNECTIONS)
+        _within("number of calls in flight", self.in_flight, 1, MAX_WAITING)
         if not 0 <= self.warm_up < self.seconds:
             raise UsageError(
                 f"The warm-up of {self.warm_up:g} s is not shorter than the run of {self.seconds:g} s.",
@@ -71,8 +71,8 @@ class LoadPlan:
             )
         if not self.calls:
             raise UsageError("The plan has no calls.", hint="Name a tool.")
-        if len(self.calls) > MOST_CALLS:
-            raise UsageError(f"The plan has {count(len(self.calls))} calls; {count(MOST_CALLS)} are the limit.")
+        if len(self.calls) > MAX_CALLS:
+            raise UsageError(f"The plan has {count(len(self.calls))} calls; {count(MAX_CALLS)} are the limit.")
 
     @property
     def model(self) -> Literal["open", "closed"]:
@@ -120,12 +120,12 @@ def rate_text(value: float, digits: int = 10) -> str:
     return f"{number_text(value, digits)}/s"
 
 
-def _within(name: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise UsageError(f"The {name}, {number_text(value)}, is not between {least:g} and {most:,.0f}.")
+def _within(name: str, value: float, least: float, largest: float) -> None:
+    if not least <= value <= largest:
+        raise UsageError(f"The {name}, {number_text(value)}, is not between {least:g} and {largest:,.0f}.")
 
 
-class Turns:
+class WeightedRotation:
     """Chooses the next call by weight, without chance: each tool comes at even distances."""
 
     def __init__(self, calls: Sequence[PlannedCall]) -> None:

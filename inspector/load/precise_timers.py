@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-_MOST = 1024
+_MAX_COUNT = 1024
 """Descriptors from this number on are too high for `select`."""
 
 
@@ -27,7 +27,7 @@ def _selector() -> selectors.BaseSelector:
         """Epoll rounds each wait up to a millisecond; `select` does not, and waits for the epoll object itself."""
 
         def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-            if timeout is not None and timeout > 0 and self.fileno() < _MOST:
+            if timeout is not None and timeout > 0 and self.fileno() < _MAX_COUNT:
                 select.select([self.fileno()], [], [], timeout)
                 timeout = 0
             return super().select(timeout)

@@ -152,8 +152,8 @@ class LoadReport:
         if not self.done:
             if not self.sent:
                 return self._nothing_sent()
-            why = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
-            return f"No call succeeded{why}".replace("..", ".")
+            reason = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
+            return f"No call succeeded{reason}".replace("..", ".")
         p99 = duration(self.latency.percentile(99) * 1e6)
         rate = rate_text(self.throughput, 3)
         if self.is_limited_by_us:
@@ -171,8 +171,10 @@ class LoadReport:
             ).replace("1 user get", "1 user gets")
         planned = rate_text(self.plan.rate)
         if self.reconnects:
-            why = next((error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), "")
-            return f"The connection broke {quantity(self.reconnects, 'time')}: {why or 'the server closed it.'}"
+            reason = next(
+                (error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), ""
+            )
+            return f"The connection broke {quantity(self.reconnects, 'time')}: {reason or 'the server closed it.'}"
         if not self.keeps_up:
             since = self.queue_since
             is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
@@ -192,9 +194,9 @@ class LoadReport:
             return f"{start} answers {rate_text(late, 3)}, slower than the planned {planned}. A queue builds up."
         if self.failed:
             message = self.errors[0].message if self.errors else ""
-            why = f": {message.rstrip('.')}" if message else ""
+            reason = f": {message.rstrip('.')}" if message else ""
             share = _percent(self.failure_share)
-            return f"The server keeps up with {planned} (p99 {p99}), but {share} of the calls fail{why}."
+            return f"The server keeps up with {planned} (p99 {p99}), but {share} of the calls fail{reason}."
         if self.stalls:
             p50 = self.latency.percentile(50)
             return (
@@ -294,8 +296,8 @@ class LoadReport:
         points = [sample for sample in self.series if sample.t <= self.plan.seconds]
         if not points:
             return None
-        most = max(sample.waiting for sample in points)
-        low = max(0.1 * most, 2)
+        largest = max(sample.waiting for sample in points)
+        low = max(0.1 * largest, 2)
         since = None
         for sample in reversed(points):
             if sample.waiting <= low:

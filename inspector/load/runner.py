@@ -18,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
 from inspector.load.connection import LoadConnection
 from inspector.load.measurement import Measurement
-from inspector.load.plan import LoadPlan, PlannedCall, Turns
+from inspector.load.plan import LoadPlan, PlannedCall, WeightedRotation
 from inspector.load.report import Floor, LoadReport
 from inspector.load.result_schemas import ResultSchemas
 from inspector.load.samples import ExchangeSample, KeptExchange
@@ -37,7 +37,7 @@ FloorMeasurement = Callable[
 ]
 LoadPhase = Literal["connecting", "floor", "running", "draining", "over"]
 _ERROR_TEXT = 200
-_LONGEST_WAIT = 0.25
+_MAX_WAIT = 0.25
 """Seconds after which the run looks around, even if no call is due."""
 
 
@@ -85,7 +85,7 @@ class LoadRun:
         self._prepared = prepared
         self._connect = connect
         self._told = told
-        self._turns = Turns(plan.calls)
+        self._turns = WeightedRotation(plan.calls)
         self._sample = ExchangeSample()
         self._schemas = ResultSchemas()
         self._wake = asyncio.Event()
@@ -170,18 +170,39 @@ class LoadRun:
         counted = max(min(self.seconds, plan.seconds), m.last_answer) - plan.warm_up
         session = self.connections[0].session if self.connections else None
         return LoadReport(
-            plan, m.sent, m.done, m.failed, m.not_sent, self.waiting if self.stopped or self.phase != "over" else 0,
-            self.seconds, m.answers / counted if counted > 0 else 0.0, m.latency, m.service, m.own_delay,
-            m.service_few, m.service_many, m.longest_gap, sorted(m.errors.values(), key=lambda error: -error.count),
-            list(m.series), m.width, self.process.cpu, self.process.most_rss, self.own_cpu, self.floor,
+            plan,
+            m.sent,
+            m.done,
+            m.failed,
+            m.not_sent,
+            self.waiting if self.stopped or self.phase != "over" else 0,
+            self.seconds,
+            m.answers / counted if counted > 0 else 0.0,
+            m.latency,
+            m.service,
+            m.own_delay,
+            m.service_few,
+            m.service_many,
+            m.longest_gap,
+            sorted(m.errors.values(), key=lambda error: -error.count),
+            list(m.series),
+            m.width,
+            self.process.cpu,
+            self.process.most_rss,
+            self.own_cpu,
+            self.floor,
             sum(connection.reconnects for connection in self.connections),
-            "stopped by the user" if self.stopped else self.ended_early, warm_up_sent=m.warm_up_sent,
-            last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
+            "stopped by the user" if self.stopped else self.ended_early,
+            warm_up_sent=m.warm_up_sent,
+            last_answer=m.last_answer,
+            first_latency=m.first_latency.value,
+            last_latency=m.last_latency.value,
             tools=list(m.tools.values()),
-            target=self.target.describe(), server=session.server.name if session is not None else "",
+            target=self.target.describe(),
+            server=session.server.name if session is not None else "",
             transport=session.transport.name if session is not None and session.phase != "new" else "",
             recording=str(self.journal.path or "") if self.kept else "",
-        )  # fmt: skip
+        )
 
     # Set up
 
@@ -195,7 +216,7 @@ class LoadRun:
             if not number:
                 if self._prepared is not None:
                     self.plan = replace(self.plan, calls=await self._prepared(connection.session))
-                    self._turns = Turns(self.plan.calls)
+                    self._turns = WeightedRotation(self.plan.calls)
                 self._check_tools(connection)
                 self._schemas.learn(connection.session.catalog.tools, self.plan.tools)
 
@@ -263,7 +284,7 @@ class LoadRun:
                 return
             self._look_around(now)
             due = self.arrivals.next_due()
-            until = min(due if due is not None else now + _LONGEST_WAIT, now + _LONGEST_WAIT, self._next_sample())
+            until = min(due if due is not None else now + _MAX_WAIT, now + _MAX_WAIT, self._next_sample())
             timer = loop.call_at(self._zero + until, self._wake.set)
             await self._wake.wait()
             self._wake.clear()
@@ -283,10 +304,10 @@ class LoadRun:
 
     def _free(self) -> LoadConnection | None:
         """Return the connection with the fewest calls; None if each is full or lost."""
-        most = self.plan.at_once if self.plan.users else self.plan.in_flight
+        largest = self.plan.at_once if self.plan.users else self.plan.in_flight
         best = None
         for connection in self.connections:
-            if connection.is_ready and connection.in_flight < (most if best is None else best.in_flight):
+            if connection.is_ready and connection.in_flight < (largest if best is None else best.in_flight):
                 best = connection
                 if not connection.in_flight:
                     break
@@ -321,16 +342,28 @@ class LoadRun:
         error = self._error_of(connection, tool, call)
         is_answer = call.fate in ("done", "error") or _status_of(call) is not None
         self.measurement.count_ended(
-            intended, sent, now, busy=busy, error=error, is_answer=is_answer,
-            has_time=is_answer or call.fate == "timeout", tool=tool,
-        )  # fmt: skip
+            intended,
+            sent,
+            now,
+            busy=busy,
+            error=error,
+            is_answer=is_answer,
+            has_time=is_answer or call.fate == "timeout",
+            tool=tool,
+        )
         failed = error is not None
         if self._sample.wants(now - intended, failed=failed) and call.outgoing is not None:
             number, raw = connection.response
             kept = KeptExchange(
-                sent, now, self.connections.index(connection), channel, call.outgoing.data,
-                raw if number == call.answer_n else b"", call.fate, error[2] if error is not None else "",
-            )  # fmt: skip
+                sent,
+                now,
+                self.connections.index(connection),
+                channel,
+                call.outgoing.data,
+                raw if number == call.answer_n else b"",
+                call.fate,
+                error[2] if error is not None else "",
+            )
             self._sample.keep(now - intended, kept, failed=failed)
         call.drop_value()
 
@@ -383,7 +416,7 @@ class LoadRun:
         if now >= self._next_sample():
             cpu = self._read_process(now)
             self.measurement.advance(now, self.waiting, cpu, self.process.rss)
-        if now - self._told_at >= _LONGEST_WAIT:
+        if now - self._told_at >= _MAX_WAIT:
             self._told_at = now
             self._told(self)
 

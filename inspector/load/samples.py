@@ -11,7 +11,7 @@ from inspector.protocol.jsonrpc import NotJson, parse
 
 SLOWEST, FAILED = 50, 50
 """Exchanges that are kept."""
-LARGEST = 1 << 20
+MAX_SIZE = 1 << 20
 """Bytes of a message that is kept."""
 
 
@@ -44,7 +44,7 @@ class ExchangeSample:
 
     def keep(self, latency: float, exchange: KeptExchange, *, failed: bool) -> None:
         """Keep an exchange that is wanted, instead of a faster one."""
-        if len(exchange.request) + len(exchange.response) > LARGEST:
+        if len(exchange.request) + len(exchange.response) > MAX_SIZE:
             return
         if failed and len(self._failed) < FAILED:
             self._failed.append(exchange)
@@ -80,8 +80,9 @@ class ExchangeSample:
                 journal.record_received(exchange.channel, [exchange.response], conn=conns[exchange.conn])
             else:
                 journal.record_life(
-                    "", exchange.fate,
+                    "",
+                    exchange.fate,
                     **{"for": numbers[at], "error": {"code": exchange.fate, "message": exchange.error}},
-                )  # fmt: skip
+                )
         journal.moment = None
         return len(kept)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PROC = Path("/proc")
-MOST_PROCESSES = 1000
+MAX_PROCESSES = 1000
 
 
 class ServerProcess:
@@ -49,7 +49,7 @@ class ServerProcess:
     def _tree(self, pids: Iterable[int]) -> list[int]:
         found = list(dict.fromkeys(pids))
         for pid in found:
-            if len(found) >= MOST_PROCESSES:
+            if len(found) >= MAX_PROCESSES:
                 break
             with suppress(OSError, ValueError):
                 children = (self._proc / str(pid) / "task" / str(pid) / "children").read_text().split()

@@ -34,14 +34,14 @@ def parse_assignments(words: list[str], schema: Any) -> Assignments:
     items. Raises `UsageError` for a word without `=`, text of the wrong type, or two words that contradict each other.
     """
     form = Form(schema, {})
-    reader = _Reader(form)
+    reader = _WordReader(form)
     for word in words:
         reader.take(word)
     value = form.value()
     return Assignments(value if isinstance(value, dict) else {}, list(reader.warnings))
 
 
-class _Reader:
+class _WordReader:
     def __init__(self, form: Form) -> None:
         self.form = form
         self.given: set[str] = set()
@@ -126,9 +126,11 @@ def _json(key: str, text: str) -> Any:
     except RecursionError:
         raise UsageError(f"{_short(key)}: the JSON is nested too deeply") from None
     except ValueError as error:
-        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
+        reason = (
+            json_fault(error) if isinstance(error, json.JSONDecodeError) else "an integer of more than 4,300 digits"
+        )
         raise UsageError(
-            f"{_short(key)}: {_short(text)} is not JSON: {why}",
+            f"{_short(key)}: {_short(text)} is not JSON: {reason}",
             hint="After := text must be in quotes; after = it is written as it is.",
         ) from None
 

@@ -19,9 +19,9 @@ DeliveryMode = Literal["poll", "push", "webhook"]
 MODES: tuple[DeliveryMode, ...] = ("poll", "push", "webhook")
 EventsDialect = Literal["extension", "sketch"]
 """`sketch`: the server declares `capabilities.events`, as before the SEP."""
-MOST_TYPES = 5_000
-MOST_PAGES = 200
-LONGEST_NAME = 300
+MAX_TYPES = 5_000
+MAX_PAGES = 200
+MAX_NAME = 300
 """Characters of a name that is shown."""
 
 
@@ -84,14 +84,14 @@ def event_page(result: Any) -> EventPage:
     entries = body.get("events")
     problems = [] if type(entries) is list else ['"events" is not an array.']
     types = []
-    for at, entry in enumerate(entries[:MOST_TYPES] if type(entries) is list else ()):
+    for at, entry in enumerate(entries[:MAX_TYPES] if type(entries) is list else ()):
         name = entry.get("name") if type(entry) is dict else None
         if type(name) is not str or not name:
             problems.append(f"events[{at}] has no name.")
         else:
             types.append(event_type(entry))
-    if type(entries) is list and len(entries) > MOST_TYPES:
-        problems.append(f"The page has {len(entries):,} event types; only {MOST_TYPES:,} are read.")
+    if type(entries) is list and len(entries) > MAX_TYPES:
+        problems.append(f"The page has {len(entries):,} event types; only {MAX_TYPES:,} are read.")
     cursor = body.get("nextCursor")
     return EventPage(tuple(types), cursor if type(cursor) is str else None, tuple(problems))
 
@@ -100,10 +100,13 @@ def event_type(entry: dict[str, Any]) -> EventType:
     """Read an entry that has a name."""
     problems = [
         f"{key} is not {a}."
-        for key, kind, a in (("description", str, "a string"), ("inputSchema", dict, "an object"),
-                             ("payloadSchema", dict, "an object"))
+        for key, kind, a in (
+            ("description", str, "a string"),
+            ("inputSchema", dict, "an object"),
+            ("payloadSchema", dict, "an object"),
+        )
         if type(entry.get(key)) is not kind
-    ]  # fmt: skip
+    ]
     listed = entry.get("delivery")
     modes = listed if type(listed) is list else []
     if not modes:
@@ -133,13 +136,19 @@ def _object(value: Any) -> dict[str, Any]:
 # Errors
 
 _OF_THE_SEP = {
-    -32023: "NotFound", -32024: "Forbidden", -32025: "ResourceExhausted", -32026: "Unsupported",
+    -32023: "NotFound",
+    -32024: "Forbidden",
+    -32025: "ResourceExhausted",
+    -32026: "Unsupported",
     -32027: "CallbackEndpointError",
-}  # fmt: skip
+}
 _OF_THE_SKETCH = {
-    -32011: "NotFound", -32012: "Forbidden", -32013: "ResourceExhausted", -32014: "Unsupported",
+    -32011: "NotFound",
+    -32012: "Forbidden",
+    -32013: "ResourceExhausted",
+    -32014: "Unsupported",
     -32015: "CallbackEndpointError",
-}  # fmt: skip
+}
 _CALLBACK_REASONS = frozenset(
     ("connection_refused", "timeout", "tls_error", "http_4xx", "http_5xx", "challenge_failed")
 )

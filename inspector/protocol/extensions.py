@@ -45,17 +45,19 @@ KNOWN: Mapping[str, KnownExtension] = {
     for each in (
         KnownExtension(TASKS, "Tasks", "stable", ("tasks/get", "tasks/update", "tasks/cancel")),
         KnownExtension(
-            SKILLS, "Skills", "stable", ("skills/list", "skills/get", "resources/directory/read"),
-            server_decides=True,
+            SKILLS, "Skills", "stable", ("skills/list", "skills/get", "resources/directory/read"), server_decides=True
         ),
         KnownExtension(UI, "Apps", "stable", settings={"mimeTypes": [APP_MIME_TYPE]}),
-        KnownExtension(EVENTS, "Events", "draft", (
-            "events/list", "events/poll", "events/stream", "events/subscribe", "events/unsubscribe",
-        )),
+        KnownExtension(
+            EVENTS,
+            "Events",
+            "draft",
+            ("events/list", "events/poll", "events/stream", "events/subscribe", "events/unsubscribe"),
+        ),
         KnownExtension(PREFIX + "oauth-client-credentials", "OAuth client credentials", "stable"),
         KnownExtension(PREFIX + "enterprise-managed-authorization", "Enterprise-managed authorization", "stable"),
     )
-}  # fmt: skip
+}
 """The official extensions by id."""
 
 SHORT_NAMES: Mapping[str, str] = {"tasks": TASKS, "skills": SKILLS, "ui": UI, "apps": UI, "events": EVENTS}

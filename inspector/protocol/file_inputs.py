@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.reasons import os_reason
 
 KEYWORD = "x-mcp-file"
-MOST = 10_000
+MAX_COUNT = 10_000
 """Parts of a schema that are looked at."""
 _BELOW = ("properties", "$defs", "definitions", "patternProperties")
 _LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -41,7 +41,7 @@ class FileInput(NamedTuple):
 def file_inputs(schema: Any) -> Iterator[FileInput]:
     """Yield the places in a schema that have the keyword. Never raises."""
     todo: list[tuple[str, Any]] = [("", schema)]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         where, item = todo.pop()
@@ -62,7 +62,7 @@ def _file_input(where: str, schema: dict[str, Any]) -> FileInput:
     value = schema[KEYWORD]
     if type(value) is not dict:
         return FileInput(where, (), None, f"it is {excerpt(value, 40)}, not an object")
-    accept, most = value.get("accept", []), value.get("maxSize")
+    accept, limit = value.get("accept", []), value.get("maxSize")
     problems = []
     kind = schema.get("type")
     if kind != "string" and not (type(kind) is list and "string" in kind):
@@ -70,10 +70,10 @@ def _file_input(where: str, schema: dict[str, Any]) -> FileInput:
     if type(accept) is not list or not all(type(each) is str for each in accept):
         problems.append(f"accept is {excerpt(accept, 40)}, not a list of strings")
         accept = []
-    if most is not None and (type(most) is not int or most <= 0):
-        problems.append(f"maxSize is {excerpt(most, 40)}, not an integer above 0")
-        most = None
-    return FileInput(where, tuple(accept), most, " and ".join(problems))
+    if limit is not None and (type(limit) is not int or limit <= 0):
+        problems.append(f"maxSize is {excerpt(limit, 40)}, not an integer above 0")
+        limit = None
+    return FileInput(where, tuple(accept), limit, " and ".join(problems))
 
 
 class PickedFile(NamedTuple):
@@ -113,7 +113,7 @@ def file_values(schema: Any, arguments: dict[str, Any]) -> Iterator[FileValue]:
                 yield FileValue(value, kind, len(data), hashlib.sha256(data).hexdigest())
 
 
-LARGEST = 64 << 20
+MAX_SIZE = 64 << 20
 """Bytes of a file that can be picked."""
 
 
@@ -133,15 +133,15 @@ def pick_file(path: Path, wanted: FileInput) -> PickedFile:
         # Without O_NONBLOCK, opening a FIFO would wait for its writer.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
     except (OSError, ValueError) as error:
-        why = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
-        raise UsageError(f"{path} cannot be read: {why}.") from None
+        reason = os_reason(error) if isinstance(error, OSError) else "its name is not valid"
+        raise UsageError(f"{path} cannot be read: {reason}.") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise UsageError(f"{path} is not a regular file.")
     with open(descriptor, "rb") as file:
-        data = file.read(LARGEST + 1)
-    if len(data) > LARGEST:
-        raise UsageError(f"{path} is larger than {LARGEST >> 20} MiB.")
+        data = file.read(MAX_SIZE + 1)
+    if len(data) > MAX_SIZE:
+        raise UsageError(f"{path} is larger than {MAX_SIZE >> 20} MiB.")
     kind = mimetypes.guess_type(path.name, strict=False)[0] or "application/octet-stream"
     warnings = []
     if wanted.accept and not any(_fits(each, kind, path.suffix) for each in wanted.accept):

@@ -32,16 +32,22 @@ _FIELD_VALUE = re.compile(r"[\t\x20-\x7e]*")
 _TYPES = ("string", "integer", "boolean")
 
 # The places of schemas in JSON Schema 2020-12 and draft-07, except `properties`: one, a list, or a map from names.
-_ANYWHERE = frozenset({
-    "items", "additionalItems", "prefixItems", "contains", "unevaluatedItems", "additionalProperties", "propertyNames",
-    "unevaluatedProperties", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "contentSchema",
-})  # fmt: skip
+_ANYWHERE = frozenset(
+    """
+    items additionalItems prefixItems contains unevaluatedItems additionalProperties propertyNames unevaluatedProperties
+    allOf anyOf oneOf not if then else contentSchema
+    """.split()
+)
 _MAPS = frozenset({"patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"})
 
 _NAMED_BY = {
-    "tools/call": "name", "prompts/get": "name", "resources/read": "uri",
-    "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId",
-}  # fmt: skip
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
 """The parameter that `Mcp-Name` repeats, by method."""
 
 _Chain = tuple["_Chain", str] | tuple[()]

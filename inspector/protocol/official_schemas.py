@@ -153,12 +153,12 @@ class Catalogue:
 
     def _of_batch(self, messages: list[Any], direction: Direction, limit: int) -> Iterator[Violation]:
         if not features(self.revision).batches:
-            why = f"is a batch, which {self.revision} does not have"
-            yield Violation("", why, "type", definition="JSONRPCMessage")
+            reason = f"is a batch, which {self.revision} does not have"
+            yield Violation("", reason, "type", definition="JSONRPCMessage")
         for index, message in enumerate(messages):
             if isinstance(message, list):
-                why = "an array in a batch is not a JSON-RPC message"
-                yield Violation(f"/{index}", why, "type", definition="JSONRPCMessage")
+                reason = "an array in a batch is not a JSON-RPC message"
+                yield Violation(f"/{index}", reason, "type", definition="JSONRPCMessage")
                 continue
             for violation in self._violations(message, direction, None, limit):
                 yield violation._replace(path=f"/{index}{violation.path}")
@@ -171,8 +171,8 @@ class Catalogue:
         if definition is not None:
             yield from self.check(definition, message, limit=limit)
         elif _is_official(method):
-            why = f"{method} is not a {kind.lower()} that a {_WHO[direction]} may send in {self.revision}"
-            yield Violation("/method", why, "method", "", _SENDER[direction] + kind)
+            reason = f"{method} is not a {kind.lower()} that a {_WHO[direction]} may send in {self.revision}"
+            yield Violation("/method", reason, "method", "", _SENDER[direction] + kind)
 
     def _result(self, result: Any, direction: Direction, answered_method: str | None) -> str | None:
         """Return the definition for a result, by the method it answers and by its `resultType`."""

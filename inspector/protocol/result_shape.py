@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-MOST_COMPARED = 20_000_000
+MAX_COMPARED = 20_000_000
 """Characters of text that are parsed to compare them with a structured result; longer text counts as different."""
 
-MOST_BESIDE = 12
+MAX_BESIDE = 12
 """Most members beside a list of records with which the list is still the subject of the result."""
 
 
@@ -70,7 +70,7 @@ def records_at(value: Any) -> tuple[str, ...] | None:
     """
     if is_records(value):
         return ()
-    if not isinstance(value, dict) or len(value) > MOST_BESIDE + 1:
+    if not isinstance(value, dict) or len(value) > MAX_BESIDE + 1:
         return None
     lists = [key for key, item in value.items() if isinstance(item, (list, dict))]
     return (lists[0],) if len(lists) == 1 and is_records(value[lists[0]]) else None
@@ -85,7 +85,7 @@ def _says(text: str, value: Any) -> bool:
 
 
 def _is_json_of(text: str, value: Any) -> bool:
-    if len(text) > MOST_COMPARED:
+    if len(text) > MAX_COMPARED:
         return False
     try:
         return _equal(json.loads(text, strict=False), value)

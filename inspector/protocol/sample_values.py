@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from inspector.protocol.forms.initial_values import Starts
-from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.initial_values import InitialValues
+from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import UNSET
 
 DEPTH_LIMIT = 8
@@ -14,7 +14,7 @@ MEMBER_LIMIT = 1_000
 """Values made for one schema."""
 TEXT_LIMIT = 4_096
 """Characters of one string, even if the schema requires more."""
-LARGEST = 1e300
+MAX_SIZE = 1e300
 """Bounds of numbers beyond it are ignored: computing with them would overflow."""
 
 _TEXT = "sample"
@@ -47,8 +47,8 @@ def sample(schema: Any) -> Any:
 
 class _Sampler:
     def __init__(self, root: Any) -> None:
-        self.shaper = Shaper(root)
-        self.starts = Starts(self.shaper)
+        self.shaper = FieldReader(root)
+        self.starts = InitialValues(self.shaper)
         self.left = MEMBER_LIMIT
 
     def of(self, schema: Any, depth: int) -> Any:
@@ -106,30 +106,30 @@ def _plain(shape: FieldShape) -> Any:
 def _bound(shape: FieldShape, key: str) -> int | float | None:
     """Return a number in the schema, if it can be used in a computation."""
     value = shape.schema.get(key)
-    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -LARGEST < value < LARGEST
+    usable = isinstance(value, (int, float)) and not isinstance(value, bool) and -MAX_SIZE < value < MAX_SIZE
     return value if usable else None
 
 
 def _text(shape: FieldShape) -> str:
     name = shape.schema.get("format")
     text = _FORMATS.get(name, _TEXT) if isinstance(name, str) else _TEXT
-    least, most = _bound(shape, "minLength"), _bound(shape, "maxLength")
+    least, limit = _bound(shape, "minLength"), _bound(shape, "maxLength")
     if least is not None and least > len(text):
         text = text.ljust(ceil(min(least, TEXT_LIMIT)), "x")
-    if most is not None and most < len(text):
-        text = text[: max(floor(most), 0)]
+    if limit is not None and limit < len(text):
+        text = text[: max(floor(limit), 0)]
     return text
 
 
 def _number(shape: FieldShape) -> int | float:
     """Return 1, or the nearest number within the bounds; a whole number if possible."""
     least, above = _bound(shape, "minimum"), _bound(shape, "exclusiveMinimum")
-    most, below = _bound(shape, "maximum"), _bound(shape, "exclusiveMaximum")
+    limit, below = _bound(shape, "maximum"), _bound(shape, "exclusiveMaximum")
     lows = [*([] if least is None else [ceil(least)]), *([] if above is None else [floor(above) + 1])]
-    highs = [*([] if most is None else [floor(most)]), *([] if below is None else [ceil(below) - 1])]
+    highs = [*([] if limit is None else [floor(limit)]), *([] if below is None else [ceil(below) - 1])]
     low, high = max(lows, default=None), min(highs, default=None)
     if low is not None and high is not None and low > high and shape.kind == "number":
-        edges = [edge for edge in (least, above, most, below) if edge is not None]
+        edges = [edge for edge in (least, above, limit, below) if edge is not None]
         return (max(edges[: len(lows)]) + min(edges[len(lows) :])) / 2
     value: int | float = 1
     if high is not None and high < value:

@@ -209,10 +209,10 @@ def reckon(schema: Any, value: Any, *, root: Any, limit: int, by_size: bool = Fa
     `root` is the document for references. With `by_size` each visit counts as many times as the value has parts.
     Nothing is evaluated: every branch counts, every pattern is assumed to match.
     """
-    return _Reckoning(root, limit, by_size).run(schema, value)
+    return _SchemaMeasure(root, limit, by_size).run(schema, value)
 
 
-class _Reckoning:
+class _SchemaMeasure:
     def __init__(self, root: Any, limit: int, by_size: bool) -> None:
         self.root = root
         self.limit = limit

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol import views
-from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 
-MOST_PARAMETERS = 20
-MOST_CHOICES = 4
+MAX_PARAMETERS = 20
+MAX_CHOICES = 4
 """Values of an enum that are written in full."""
-DEEPEST = 3
+MAX_DEPTH = 3
 NAME, TYPE, DEFAULT = 60, 40, 30
 """Characters of a name, a type and a default."""
 WRAPPED = "x-fastmcp-wrap-result"
@@ -25,17 +25,17 @@ WRAPPED = "x-fastmcp-wrap-result"
 
 def signature(tool: views.Tool) -> str:
     """Return the whole line."""
-    shaper = Shaper(tool.input_schema)
+    shaper = FieldReader(tool.input_schema)
     shape = shaper.shape(tool.input_schema)
     named = list(shape.properties.items())
-    parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MOST_PARAMETERS]]
-    if len(named) > MOST_PARAMETERS:
-        parts.append(f"… {len(named) - MOST_PARAMETERS} more")
+    parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MAX_PARAMETERS]]
+    if len(named) > MAX_PARAMETERS:
+        parts.append(f"… {len(named) - MAX_PARAMETERS} more")
     returned = _returned(tool.output_schema)
     return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
 
 
-def _parameter(shaper: Shaper, parent: FieldShape, name: str, schema: Any) -> str:
+def _parameter(shaper: FieldReader, parent: FieldShape, name: str, schema: Any) -> str:
     shape = shaper.shape(schema)
     required = name in parent.required
     has_default = "default" in shape.schema
@@ -44,11 +44,11 @@ def _parameter(shaper: Shaper, parent: FieldShape, name: str, schema: Any) -> st
     return f"{safe(name, NAME)}{mark}: {_type(shaper, schema, 0)}{default}"
 
 
-def _type(shaper: Shaper, schema: Any, level: int) -> str:
+def _type(shaper: FieldReader, schema: Any, level: int) -> str:
     shape = shaper.shape(schema)
     if shape.kind == "const":
         text = json_of(shape.schema.get("const"))
-    elif shape.kind == "enum" and len(shape.choices) <= MOST_CHOICES:
+    elif shape.kind == "enum" and len(shape.choices) <= MAX_CHOICES:
         text = " | ".join(json_of(choice.value) for choice in shape.choices)
     elif shape.kind == "enum":
         text = f"one of {len(shape.choices):,}"
@@ -56,7 +56,7 @@ def _type(shaper: Shaper, schema: Any, level: int) -> str:
         text = " | ".join(dict.fromkeys(shape.variants))
     elif shape.kind in ("array", "multi"):
         items = shape.schema.get("items")
-        inner = _type(shaper, items, level + 1) if isinstance(items, dict) and level < DEEPEST else "any"
+        inner = _type(shaper, items, level + 1) if isinstance(items, dict) and level < MAX_DEPTH else "any"
         text = f"({inner})[]" if " " in inner else f"{inner}[]"
     elif shape.kind == "object" and isinstance(shape.schema.get("title"), str) and level:
         text = shape.schema["title"]
@@ -69,14 +69,14 @@ def _returned(schema: Any) -> str:
     """Return the type of the result, or empty text without an output schema."""
     if not isinstance(schema, dict):
         return ""
-    shaper = Shaper(schema)
+    shaper = FieldReader(schema)
     shape = shaper.shape(schema)
     if list(shape.properties) == ["result"] and (shape.schema.get(WRAPPED) is True or _is_wrapper(shape)):
         return _type(shaper, shape.properties["result"], 1)
     title = shape.schema.get("title")
     if isinstance(title, str) and title:
         return safe(title, NAME)
-    names = ", ".join(list(shape.properties)[:MOST_CHOICES]) + (", …" if len(shape.properties) > MOST_CHOICES else "")
+    names = ", ".join(list(shape.properties)[:MAX_CHOICES]) + (", …" if len(shape.properties) > MAX_CHOICES else "")
     return safe(f"{{{names}}}" if shape.properties else shape.kind, NAME)
 
 

@@ -12,13 +12,22 @@ MAPS = ("properties", "patternProperties", "$defs", "definitions", "dependentSch
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 """Keywords whose value is a list of schemas."""
 SINGLE = (
-    "items", "additionalItems", "contains", "unevaluatedItems", "additionalProperties", "unevaluatedProperties",
-    "propertyNames", "not", "if", "then", "else",
-)  # fmt: skip
+    "items",
+    "additionalItems",
+    "contains",
+    "unevaluatedItems",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+)
 """Keywords whose value is a schema; `items` of draft-07 may be a list."""
-MOST = 10_000
+MAX_COUNT = 10_000
 """Subschemas of one schema that are visited."""
-DEEPEST = 100
+MAX_DEPTH = 100
 """Levels of nesting that are visited."""
 
 
@@ -32,29 +41,29 @@ class Subschema(NamedTuple):
     """The number of schemas around it."""
 
 
-def subschemas(schema: Any, most: int = MOST) -> Iterator[Subschema]:
-    """Yield the root and every schema inside, each before its own parts, at most `most` and `DEEPEST` levels.
+def subschemas(schema: Any, limit: int = MAX_COUNT) -> Iterator[Subschema]:
+    """Yield the root and every schema inside, each before its own parts, at most `limit` and `MAX_DEPTH` levels.
 
     References are not followed.
     """
     todo: list[tuple[str, Any, int]] = [("", schema, 0)]
-    left = most
+    left = limit
     while todo and left:
         pointer, item, depth = todo.pop()
-        if type(item) is not dict or depth > DEEPEST:
+        if type(item) is not dict or depth > MAX_DEPTH:
             continue
         left -= 1
         yield Subschema(pointer, item, depth)
         todo += reversed([(f"{pointer}/{at}", inner, depth + 1) for at, inner in _inside(item, left)])
 
 
-def _inside(schema: dict[str, Any], most: int) -> Iterator[tuple[str, Any]]:
+def _inside(schema: dict[str, Any], limit: int) -> Iterator[tuple[str, Any]]:
     for key, value in schema.items():
         if key in MAPS and type(value) is dict:
-            for name, inner in list(value.items())[:most]:
+            for name, inner in list(value.items())[:limit]:
                 yield f"{key}/{escape_step(name)}", inner
         elif (key in LISTS or key in SINGLE) and type(value) is list:
-            for at, inner in enumerate(value[:most]):
+            for at, inner in enumerate(value[:limit]):
                 yield f"{key}/{at}", inner
         elif key in SINGLE:
             yield key, value

@@ -18,16 +18,16 @@ from typing import Any
 
 from inspector.protocol.exact_json.tokens import escape_step, unquote
 
-MOST_COLUMNS = 2_000
+MAX_COLUMNS = 2_000
 """Most columns of a table; further keys of its objects are only in their JSON."""
 
 CELL_LIMIT = 2_000
 """Characters of a nested value that are written for a cell."""
 
-_DEEPEST = 50
+_MAX_DEPTH = 50
 _LOOKED_AT = 50
 """Records of a text that decide whether it is delimited."""
-_LONGEST_NAME = 60
+_MAX_NAME = 60
 
 
 class WrittenNumber(str):
@@ -70,7 +70,7 @@ class Table:
     beside: Sequence[tuple[str, str]] = ()
     """Members beside the list in its object: name, and the value as text."""
     has_more = False
-    """Whether some keys have no column, because there are more than `MOST_COLUMNS`."""
+    """Whether some keys have no column, because there are more than `MAX_COLUMNS`."""
 
     def __init__(self) -> None:
         self.columns: list[Column] = []
@@ -226,7 +226,7 @@ class ObjectTable(Table):
             try:
                 column = by_name[key]
             except KeyError:
-                if len(self.columns) >= MOST_COLUMNS:
+                if len(self.columns) >= MAX_COLUMNS:
                     self.has_more = True
                     continue
                 self._at[key] = len(self.columns)
@@ -294,19 +294,19 @@ class TextTable(Table):
                 names = record
                 continue
             if len(record) > widest:
-                grown = min(len(record), MOST_COLUMNS) - len(numeric)
+                grown = min(len(record), MAX_COLUMNS) - len(numeric)
                 numeric += [True] * grown
                 longest += [0] * grown
-                self.has_more = len(record) > MOST_COLUMNS
+                self.has_more = len(record) > MAX_COLUMNS
                 widest = len(record)
-            for at, value in enumerate(record[:MOST_COLUMNS]):
+            for at, value in enumerate(record[:MAX_COLUMNS]):
                 if value and numeric[at]:
                     if _NUMBER.fullmatch(value.strip()):
                         longest[at] = max(longest[at], len(value.strip()))
                     else:
                         numeric[at] = False
         starts.append(len(self._text))
-        names = (names or [])[:MOST_COLUMNS]
+        names = (names or [])[:MAX_COLUMNS]
         for at in range(max(len(names), len(numeric))):
             column = Column((names[at].removeprefix("\ufeff") if at < len(names) else "") or f"column {at + 1}")
             column.is_numeric = at < len(numeric) and numeric[at] and longest[at] > 0
@@ -366,11 +366,7 @@ def _delimiter(text: str, declared: str) -> str:
 
 def _are_names(record: Sequence[str]) -> bool:
     return len({*record}) == len(record) and all(
-        name
-        and name == name.strip()
-        and len(name) <= _LONGEST_NAME
-        and name[-1] not in ".:!?{["
-        and not _is_number(name)
+        name and name == name.strip() and len(name) <= _MAX_NAME and name[-1] not in ".:!?{[" and not _is_number(name)
         for name in record
     )
 
@@ -400,9 +396,9 @@ class _LineEnds:
         self.begun = self._at
 
 
-def _csv_rows(text: str, delimiter: str, most: int = 1) -> Iterator[list[str]]:
+def _csv_rows(text: str, delimiter: str, limit: int = 1) -> Iterator[list[str]]:
     for done, record in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)):
-        if done >= most:
+        if done >= limit:
             return
         yield record
 
@@ -499,7 +495,7 @@ def cell_text(value: Any, limit: int | None = CELL_LIMIT) -> str:
 
 
 def _json_text(value: Any, depth: int) -> str:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return '"…"'
     if type(value) is WrittenNumber:
         return str(value)

@@ -127,8 +127,8 @@ class Template:
         return "".join(written)
 
 
-def _wrong(source: str, at: int, why: str) -> UsageError:
-    return UsageError(f"The URI template {safe(source, 80)} is invalid at character {at + 1}: {why}")
+def _wrong(source: str, at: int, reason: str) -> UsageError:
+    return UsageError(f"The URI template {safe(source, 80)} is invalid at character {at + 1}: {reason}")
 
 
 def _literal(source: str, text: str, start: int) -> str:

@@ -291,8 +291,8 @@ def _listed_errors(compiled: Any, value: Any, path: str, limit: int) -> list[Vio
     return list(found)
 
 
-def _unchecked(why: str) -> Violation:
-    return Violation("", f"not checked: {why}", "limit")
+def _unchecked(reason: str) -> Violation:
+    return Violation("", f"not checked: {reason}", "limit")
 
 
 def _shallow(schema: Any, value: Any, path: str) -> Iterator[Violation]:

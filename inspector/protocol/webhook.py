@@ -21,14 +21,14 @@ from inspector.errors import UsageError
 from inspector.times import parse_time
 
 PREFIX = "whsec_"
-FEWEST_BYTES, MOST_BYTES = 24, 64
+MIN_BYTES, MAX_BYTES = 24, 64
 MADE_BYTES = 32
 OLDEST = 300
 """Seconds that a delivery may be old or early (C-EVENT-24)."""
-LARGEST = 256 << 10
+MAX_SIZE = 256 << 10
 """Bytes of a body that a server should keep to."""
-MOST_SIGNATURES = 20
-SHORTEST_REFRESH, UNKNOWN_REFRESH, LONGEST_REFRESH = 1.0, 60.0, 86_400.0
+MAX_SIGNATURES = 20
+MIN_REFRESH, UNKNOWN_REFRESH, MAX_REFRESH = 1.0, 60.0, 86_400.0
 """Seconds between two refreshes; `UNKNOWN_REFRESH` for a time that means nothing."""
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature", "x-mcp-subscription-id")
 DeliveryKind = Literal["event", "gap", "terminated", "verification", "unknown"]
@@ -48,9 +48,9 @@ def key_of(secret: str) -> bytes:
         key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
     except (ValueError, binascii.Error):
         key = b""
-    if not FEWEST_BYTES <= len(key) <= MOST_BYTES:
+    if not MIN_BYTES <= len(key) <= MAX_BYTES:
         raise UsageError(
-            f"The webhook secret is not {PREFIX} and the base64 of {FEWEST_BYTES} to {MOST_BYTES} bytes.",
+            f"The webhook secret is not {PREFIX} and the base64 of {MIN_BYTES} to {MAX_BYTES} bytes.",
             hint="Name a new file for it, and Inspector makes a secret.",
         )
     return key
@@ -148,8 +148,8 @@ def verify(secrets_known: Iterable[str], delivery: Delivery, now: float) -> Veri
             problems.append(f"webhook-timestamp is {when}; the limit is {OLDEST} s.")
     elif stamp:
         problems.append(f"webhook-timestamp “{stamp[:40]}” is not a number of seconds.")
-    if len(delivery.body) > LARGEST:
-        problems.append(f"The body has {len(delivery.body):,} bytes; servers should keep to {LARGEST:,}.")
+    if len(delivery.body) > MAX_SIZE:
+        problems.append(f"The body has {len(delivery.body):,} bytes; servers should keep to {MAX_SIZE:,}.")
     kind_of_media = headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind_of_media != "application/json":
         problems.append("The content type is not application/json.")
@@ -161,7 +161,7 @@ def verify(secrets_known: Iterable[str], delivery: Delivery, now: float) -> Veri
 
 
 def _is_signed(keys: list[bytes], delivery: Delivery, id: str, stamp: str) -> bool:
-    given = delivery.headers.get("webhook-signature", "").split()[:MOST_SIGNATURES]
+    given = delivery.headers.get("webhook-signature", "").split()[:MAX_SIGNATURES]
     message = f"{id}.{stamp}.".encode("latin-1", "replace") + delivery.body
     signed = False
     for key in keys:
@@ -206,9 +206,9 @@ def refresh_after(before: Any, now: datetime | None = None) -> float:
     A time that cannot be read, or is in the past, counts as a minute. Without expiry, a day: the cursor then advances.
     """
     if before is None:
-        return LONGEST_REFRESH
+        return MAX_REFRESH
     ends = parse_time(before)
     if ends is None:
         return UNKNOWN_REFRESH
     left = (ends - (now or datetime.now(UTC))).total_seconds()
-    return min(max(left / 2, SHORTEST_REFRESH), LONGEST_REFRESH) if left > 0 else UNKNOWN_REFRESH
+    return min(max(left / 2, MIN_REFRESH), MAX_REFRESH) if left > 0 else UNKNOWN_REFRESH

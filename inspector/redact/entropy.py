@@ -23,19 +23,20 @@ _DIGIT = re.compile(r"[0-9]")
 _MARK = "‹redacted".encode()
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F-]+={0,2}")
 _WORDS = re.compile(r"[A-Z]?[a-z]{3,}|[A-Z]{4,}")
-LEAST_BITS = 3.6
+MIN_BITS = 3.6
 """Least entropy of a run, in bits per character."""
-LEAST_CHANGES = 0.34
+MIN_CHANGES = 0.34
 """Least share of positions where the kind of character changes: 0.6 in random text, 0.2 in names."""
-MOST_WORDS = 0.4
+MAX_WORDS = 0.4
 """Most of it that may be words."""
 
-OPAQUE = frozenset((
-    "nextcursor", "cursor", "requeststate", "progresstoken", "id", "taskid", "elicitationid", "requestid", "sessionid",
-    "etag", "hash", "digest", "sha", "sha1", "sha256", "sha512", "md5", "checksum", "integrity", "commit", "revision",
-    "blob", "data", "b64", "uri", "url", "uritemplate", "traceparent", "tracestate", "d", "path", "src", "$schema",
-    "$ref", "$id", "name", "method", "mimetype", "label", "source", "version", "state", "code_challenge", "nonce",
-))  # fmt: skip
+OPAQUE = frozenset(
+    """
+    nextcursor cursor requeststate progresstoken id taskid elicitationid requestid sessionid etag hash digest sha sha1
+    sha256 sha512 md5 checksum integrity commit revision blob data b64 uri url uritemplate traceparent tracestate d path
+    src $schema $ref $id name method mimetype label source version state code_challenge nonce
+    """.split()
+)
 """Members whose values look random but are not secret: names, positions, digests, data."""
 
 
@@ -56,11 +57,11 @@ def looks_random(run: str) -> bool:
     if not {"a", "A", "0"} <= set(kinds):
         return False
     changes = sum(one != other for one, other in pairwise(kinds)) / (len(kinds) - 1)
-    if changes < LEAST_CHANGES or body.count("/") > max(2, len(body) // 16) or body.count("-") + body.count("_") > 4:
+    if changes < MIN_CHANGES or body.count("/") > max(2, len(body) // 16) or body.count("-") + body.count("_") > 4:
         return False
-    if sum(len(word) for word in _WORDS.findall(body) if len(word) > 3) > MOST_WORDS * len(body):
+    if sum(len(word) for word in _WORDS.findall(body) if len(word) > 3) > MAX_WORDS * len(body):
         return False
-    return bits(body) >= LEAST_BITS and not _is_text(body)
+    return bits(body) >= MIN_BITS and not _is_text(body)
 
 
 def bits(text: str) -> float:

@@ -31,10 +31,35 @@ _OAUTH = SECRET_FIELDS - {"code", "token", "assertion"}
 
 
 HINTS = (
-    "pass", "secret", "key", "pwd", "cred", "jwt", "bearer", "cookie", "auth", "dsn", "sig", "code", "webhook", "dpop",
-    "connection", "verifier", "assertion", "session-id", 'pw"', "pw\\", "pw=", "pw:", "pw ", 'pat"', "pat\\", "pat=",
-    "pat:", "pat ",
-)  # fmt: skip
+    "pass",
+    "secret",
+    "key",
+    "pwd",
+    "cred",
+    "jwt",
+    "bearer",
+    "cookie",
+    "auth",
+    "dsn",
+    "sig",
+    "code",
+    "webhook",
+    "dpop",
+    "connection",
+    "verifier",
+    "assertion",
+    "session-id",
+    'pw"',
+    "pw\\",
+    "pw=",
+    "pw:",
+    "pw ",
+    'pat"',
+    "pat\\",
+    "pat=",
+    "pat:",
+    "pat ",
+)
 """In lower case: a text without these and without `token` has no such name."""
 
 

@@ -18,14 +18,14 @@ from inspector.redact.text_edits import Edit, FoundSecret, applied
 from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 """Different values that are listed separately."""
-MOST_KNOWN = 2000
+MAX_KNOWN = 2000
 """Values that are searched everywhere because they occurred under a telling name."""
-SHORTEST_KNOWN = 8
+MIN_KNOWN = 8
 """Characters of such a value; a shorter one would match other text."""
 EVENTS_NAMED = 10
-LEAST_FOR_A_HEAD = 12
+MIN_FOR_A_HEAD = 12
 """Characters of a secret from which its first ones may be shown."""
 
 _SHOWN = {shape.name: shape.shown for shape in SHAPES}
@@ -155,10 +155,10 @@ class Redaction:
             key = self._scanner.mark(secret)
             value = self._values.get(key)
             if value is None:
-                if len(self._values) >= MOST_VALUES:
+                if len(self._values) >= MAX_VALUES:
                     report.more += 1
                     continue
-                head = secret[: _SHOWN.get(rule, 0)] if len(secret) >= LEAST_FOR_A_HEAD else ""
+                head = secret[: _SHOWN.get(rule, 0)] if len(secret) >= MIN_FOR_A_HEAD else ""
                 value = self._values[key] = SecretValue(rule, head, len(secret), where)
             value.count += 1
             if len(value.events) < EVENTS_NAMED and number not in value.events:
@@ -187,9 +187,9 @@ class KnownSecrets:
     def take(self, found: Iterable[FoundSecret]) -> None:
         """Add a secret to search elsewhere."""
         for rule, secret, _ in found:
-            if rule not in self._spreads or len(secret) < SHORTEST_KNOWN or secret in self._seen:
+            if rule not in self._spreads or len(secret) < MIN_KNOWN or secret in self._seen:
                 continue
-            if len(self._seen) >= MOST_KNOWN:
+            if len(self._seen) >= MAX_KNOWN:
                 return
             self._seen.add(secret)
             run = max(RUN.findall(secret), key=len, default="")

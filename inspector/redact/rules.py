@@ -14,7 +14,7 @@ from inspector.reasons import os_reason, regex_reason, yaml_reason
 from inspector.redact.paths import RulePath
 from inspector.redact.token_patterns import NAMES, SHAPES, SecretShape
 
-LARGEST_FILE = 1 << 20
+MAX_FILE = 1 << 20
 
 _OFF = frozenset(shape.name for shape in SHAPES if not shape.ordinary)
 
@@ -86,8 +86,8 @@ def _read_file(rules: RedactionRules, file: File) -> None:
     import yaml
 
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise UsageError(f"{file} is larger than {LARGEST_FILE >> 20} MB, the limit for rules.")
+        if file.stat().st_size > MAX_FILE:
+            raise UsageError(f"{file} is larger than {MAX_FILE >> 20} MB, the limit for rules.")
         found = yaml.safe_load(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None

@@ -18,16 +18,16 @@ from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
 from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
 
-DEEPEST = 6
+MAX_DEPTH = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
-SHORTEST = 4
+MIN_LENGTH = 4
 """Characters below which a text is not searched."""
 RUN = re.compile(r"(?:\\[nrtbf])?([A-Za-z0-9._~+-]{4,})")
 """A run of plain characters, also in a text with escapes."""
 
 _ESCAPED = re.compile(r"\\u00[2-7]")
-_SHORTEST_ASSIGNMENT = 7
-_SHORTEST_KEY = 16
+_MIN_ASSIGNMENT = 7
+_MIN_KEY = 16
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _BASE64_INSIDE = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}(?![A-Za-z0-9+/_=-])")
 _KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]++ )*PRIVATE KEY(?: BLOCK)?-----")
@@ -36,7 +36,7 @@ _SCHEME = re.compile(r"\S{2,20} +(?=\S)")
 _PAIRS = frozenset(("headers", "env", "environment", "cookies", "fields"))
 _LABELS = frozenset(("name", "key", "header", "field"))
 _DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:")
-_LONGEST_PLACE = 12
+_MAX_PLACE = 12
 _STEP = 60
 
 
@@ -101,7 +101,7 @@ class SecretScanner:
         """Whether the line may contain a secret. Most lines end here."""
         if self.rules.patterns or self.rules.paths or self.inside_key or _ESCAPED.search(text):
             return True
-        if len(text) < _SHORTEST_ASSIGNMENT:
+        if len(text) < _MIN_ASSIGNMENT:
             return self.knows(text)
         low = text.lower()
         if any(hint in low for hint in self._present) or low.count("token") > low.count("progresstoken"):
@@ -125,7 +125,7 @@ class SecretScanner:
 
     def _text(self, text: str, name: str, where: str, level: int) -> list[Edit]:
         """Return the edits of any text; `name` is the name of its member."""
-        if level < DEEPEST and text:
+        if level < MAX_DEPTH and text:
             if text[0] in "{[ \t\r\n\ufeff" and text.lstrip(" \t\r\n\ufeff")[:1] in ("{", "["):
                 try:
                     return merged(self._json(text, where, level))
@@ -210,7 +210,7 @@ class SecretScanner:
         binary = binary or "\0" in text
         outside, self._present = self._present, self._hints
         if binary:
-            inside = self._encoded(text, where, level) if level < DEEPEST else ()
+            inside = self._encoded(text, where, level) if level < MAX_DEPTH else ()
             edits = merged([*self._plain(text, "", where, binary=True), *inside])
         else:
             edits = self._text(text, "", where, level)
@@ -238,7 +238,7 @@ class SecretScanner:
             if token is JsonToken.KEY:
                 frame = frames[-1]
                 frame.key = decoded(text[start:end])
-                if len(frame.key) >= _SHORTEST_KEY and self._suspicious(frame.key):
+                if len(frame.key) >= _MIN_KEY and self._suspicious(frame.key):
                     inner = self._text(frame.key, "name", where, level + 1)
                     yield from outward(text[start:end], frame.key, inner, start)
                 continue
@@ -286,7 +286,7 @@ class SecretScanner:
             if named_secrets.plausible(name, value[start:]):
                 place = _place(where, frames, level)
                 return outward(literal, value, [self._edit(start, len(value), "named", value[start:], place)], at)
-        if (len(value) < SHORTEST and not self.rules.patterns) or not self._suspicious(value):
+        if (len(value) < MIN_LENGTH and not self.rules.patterns) or not self._suspicious(value):
             return []
         return outward(literal, value, self._text(value, name, _place(where, frames, level), level + 1), at)
 
@@ -346,6 +346,6 @@ def _place(where: str, frames: list[_Frame], level: int) -> str:
     if level > 1:
         return where
     steps = [f"[{frame.index}]" if not frame.is_object else f".{frame.key[:_STEP]}" for frame in frames]
-    if len(steps) > _LONGEST_PLACE:
+    if len(steps) > _MAX_PLACE:
         steps = [*steps[:3], "…", *steps[-6:]]
     return (where if level else "") + ("".join(steps) if level else "".join(steps)[1:])

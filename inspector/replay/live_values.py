@@ -14,12 +14,12 @@ from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tok
 
 _MADE_UP = frozenset(("nextCursor", "taskId", "requestState", "elicitationId"))
 _HANDED_BACK = frozenset(("cursor", "taskId", "requestState", "elicitationId"))
-_DEEPEST = 64
-_MOST = 100_000
+_MAX_DEPTH = 64
+_MAX_COUNT = 100_000
 """Maximum values of one response that are compared."""
 
 
-class Carried:
+class LiveValues:
     """The live replacements of recorded values. `names` are the user's keys, in addition to those of the protocol."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -106,12 +106,12 @@ def _side_by_side(recorded: Any, live: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yield the scalars at the same place in both values, with their key."""
     stack = [("", recorded, live, 0)]
     seen = 0
-    while stack and seen < _MOST:
+    while stack and seen < _MAX_COUNT:
         key, left, right, depth = stack.pop()
         seen += 1
-        if type(left) is dict and type(right) is dict and depth < _DEEPEST:
+        if type(left) is dict and type(right) is dict and depth < _MAX_DEPTH:
             stack += [(name, value, right[name], depth + 1) for name, value in left.items() if name in right]
-        elif type(left) is list and type(right) is list and depth < _DEEPEST:
+        elif type(left) is list and type(right) is list and depth < _MAX_DEPTH:
             stack += [(key, *both, depth + 1) for both in zip(left, right, strict=False)]
         elif not isinstance(left, (dict, list)) and not isinstance(right, (dict, list)):
             yield key, left, right

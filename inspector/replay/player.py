@@ -28,7 +28,7 @@ NEAR, NEAR_READ = 2048, 64
 """Events that are searched immediately for a match; the second limit applies if bodies must be read."""
 STEPS = 2000
 """Maximum events that one tick plays; at maximum speed each tick plays as many."""
-_MOST_NESTED = 20_000
+_MAX_NESTED = 20_000
 """Maximum nested responses that are skipped in one step."""
 _ANSWERS = Query(dir=(Dir.SEND, Dir.RECV), shape=(Shape.RESULT, Shape.ERROR))
 
@@ -213,7 +213,7 @@ def _next_exchange(journal: Journal, n: int, step: int) -> int:
     answer = 0
     for passed, m in enumerate(_ANSWERS.each(index, n) if step > 0 else _ANSWERS.backwards(index, upto=n - 1), 1):
         request = index.pair(m)
-        if (request and not index.parent(request)) or passed == _MOST_NESTED:
+        if (request and not index.parent(request)) or passed == _MAX_NESTED:
             answer = m
             break
     if step > 0:

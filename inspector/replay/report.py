@@ -43,9 +43,14 @@ class RerunOutcome:
     def as_json(self) -> dict[str, Any]:
         """Return numbers in both recordings, method, name, verdict, differences and note, for `--json`."""
         shown: dict[str, Any] = {
-            "recorded": self.recorded or None, "live": self.live or None, "method": self.method, "name": self.name,
-            "asked_by": "server" if self.question else "client", "verdict": self.verdict, "differs": self.differs,
-        }  # fmt: skip
+            "recorded": self.recorded or None,
+            "live": self.live or None,
+            "method": self.method,
+            "name": self.name,
+            "asked_by": "server" if self.question else "client",
+            "verdict": self.verdict,
+            "differs": self.differs,
+        }
         if self.differences:
             shown["differences"] = [difference.as_json() for difference in self.differences]
         return shown | ({"note": self.note} if self.note else {})

@@ -24,7 +24,7 @@ from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.replay.compared_parts import body_of, name_of, status_of, with_id
-from inspector.replay.live_values import Carried
+from inspector.replay.live_values import LiveValues
 from inspector.replay.report import RerunOutcome, RerunReport, RerunVerdict
 from inspector.replay.script import ClientScript, ScriptStep
 from inspector.transports.base import Outgoing
@@ -63,7 +63,7 @@ class Rerun:
         self._rules = rules
         self._options = options or Options()
         self._script = ClientScript(recording)
-        self._carried = Carried(carry)
+        self._carried = LiveValues(carry)
         self._pace = pace
         self._told = told
         self._connect_to = connect

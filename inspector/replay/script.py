@@ -22,11 +22,18 @@ from inspector.transports.request_matching import canonical
 _OPENINGS = ("initialize", "server/discover")
 _MESSAGES = (Kind.RPC, Kind.INVALID)
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
-_ON_THEIR_OWN = frozenset((
-    "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
-    "notifications/resources/updated", "notifications/elicitation/complete", "notifications/tasks",
-    "notifications/tasks/status", "notifications/subscriptions/acknowledged",
-))  # fmt: skip
+_ON_THEIR_OWN = frozenset(
+    (
+        "notifications/tools/list_changed",
+        "notifications/resources/list_changed",
+        "notifications/prompts/list_changed",
+        "notifications/resources/updated",
+        "notifications/elicitation/complete",
+        "notifications/tasks",
+        "notifications/tasks/status",
+        "notifications/subscriptions/acknowledged",
+    )
+)
 """Messages that a server sends on its own and a client may have waited for."""
 
 

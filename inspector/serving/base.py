@@ -13,9 +13,9 @@ from typing import Any, Literal, Protocol
 
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
-LONGEST_MESSAGE = 1 << 28
+MAX_MESSAGE = 1 << 28
 """Bytes above which a message is dropped, unless a limit is set."""
-MOST_UNSENT = 1 << 28
+MAX_UNSENT = 1 << 28
 """Unsent bytes for a slow client above which the connection is closed."""
 
 BodyForm = Literal["json", "sse"]
@@ -42,7 +42,7 @@ class RequestHead:
 
 
 @dataclass(slots=True)
-class Arrived:
+class ClientMessage:
     """One message of a client: a request, a notification, a response, a batch, or invalid bytes."""
 
     data: bytes
@@ -50,7 +50,7 @@ class Arrived:
     message: Any
     """The same, parsed; None for bytes that are not JSON."""
     shape: Shape
-    why: str = ""
+    reason: str = ""
     """Why it is not JSON; empty if it is."""
     cut: bool = False
     """Whether it is incomplete: the client was gone, or it exceeded the limit."""
@@ -58,7 +58,7 @@ class Arrived:
     """Over HTTP, the head of its request."""
 
     @classmethod
-    def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> Arrived:
+    def read(cls, data: bytes, *, cut: bool = False, head: RequestHead | None = None) -> ClientMessage:
         """Parse a message leniently. An incomplete message is not parsed, even if its beginning is valid."""
         if cut:
             return cls(data, None, Shape.NONE, "it is incomplete", True, head)
@@ -131,7 +131,7 @@ class ServedClient(Protocol):
 class Handler(Protocol):
     """Answers one client session."""
 
-    def received(self, arrived: Arrived, reply: Reply) -> None:
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Handle a message. Never blocks; the answer may come later."""
 
     def left(self, reply: Reply) -> None:

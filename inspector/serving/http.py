@@ -20,7 +20,7 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import MODERN, R4
 from inspector.reasons import os_reason
-from inspector.serving.base import Arrived, Fields, Opens, RequestHead
+from inspector.serving.base import ClientMessage, Fields, Opens, RequestHead
 from inspector.serving.http_connection import (
     ConnectionLimits,
     RequestRefusal,
@@ -36,7 +36,7 @@ VERSION = "MCP-Protocol-Version"
 _VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 _METHODS = "GET, POST, DELETE, OPTIONS"
 _ONLY_POST = "POST, OPTIONS"
-MOST_SESSIONS = 200
+MAX_SESSIONS = 200
 """Client sessions at a time, above which the oldest is ended: each may have open files."""
 SAME_PORT_TRIES = 5
 CLOSE_WITHIN = 2.0
@@ -123,9 +123,9 @@ class HttpEnd:
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
         """Refuse a request by its head if it is forbidden or not for this endpoint."""
-        why = self._guard.refusal(head)
-        if why:
-            return _refusal(403, why)
+        reason = self._guard.refusal(head)
+        if reason:
+            return _refusal(403, reason)
         cors = self._guard.cors(head)
         if _path(head) != self.binding.path:
             return _refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)
@@ -185,7 +185,7 @@ class HttpEnd:
 
     def _post(self, request: ServedRequest, response: ServedResponse) -> None:
         head = request.head
-        arrived = Arrived.read(request.body, cut=not request.complete, head=head)
+        arrived = ClientMessage.read(request.body, cut=not request.complete, head=head)
         try:
             session = self._session_for(arrived, head, response)
         except (InspectorError, OSError) as error:  # the handler cannot accept another client
@@ -197,7 +197,7 @@ class HttpEnd:
         reply = session.reply(channels.of_post(self._posts), response)
         session.handler.received(arrived, reply)
 
-    def _session_for(self, arrived: Arrived, head: RequestHead, response: ServedResponse) -> ClientSession | None:
+    def _session_for(self, arrived: ClientMessage, head: RequestHead, response: ServedResponse) -> ClientSession | None:
         """Return the session of a message; None if it was refused, which has been answered."""
         name = head.field(SESSION)
         method = arrived.message["method"] if arrived.shape is Shape.REQUEST else ""
@@ -220,7 +220,7 @@ class HttpEnd:
     def _new_session(self, message: dict[str, Any], response: ServedResponse) -> ClientSession:
         session = self._open(secrets.token_hex(16), _revision(message))
         self._sessions[session.session] = session
-        if len(self._sessions) > MOST_SESSIONS:
+        if len(self._sessions) > MAX_SESSIONS:
             self._end_session(self._sessions.pop(next(iter(self._sessions))))
         response.always = (*response.always, (SESSION, session.session))
         return session
@@ -233,16 +233,15 @@ class HttpEnd:
             found = None
         if found is None:
             found = self._shared[query] = self._open("", "")
-            if len(self._shared) > MOST_SESSIONS:
+            if len(self._shared) > MAX_SESSIONS:
                 self._end_session(self._shared.pop(next(iter(self._shared))))
         return found
 
     def _open(self, id: str, revision: str) -> ClientSession:
         resumable = self.binding.resumable and bool(id)
         session = ClientSession(
-            self._opens, id, resumable=resumable, primes=resumable and revision >= R4,
-            keep_alive=self.limits.keep_alive,
-        )  # fmt: skip
+            self._opens, id, resumable=resumable, primes=resumable and revision >= R4, keep_alive=self.limits.keep_alive
+        )
         session.on_drop = lambda: self._dropped(session)
         return session
 

@@ -8,19 +8,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Fields, RequestHead
+from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, Fields, RequestHead
 from inspector.serving.http_origins import own_address
 
 if TYPE_CHECKING:
     import h11
 
 _REASONS = {
-    200: "OK", 202: "Accepted", 204: "No Content", 307: "Temporary Redirect", 400: "Bad Request", 401: "Unauthorized",
-    403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 406: "Not Acceptable", 408: "Request Timeout",
-    413: "Content Too Large", 415: "Unsupported Media Type", 431: "Request Header Fields Too Large",
-    500: "Internal Server Error", 501: "Not Implemented", 503: "Service Unavailable",
+    200: "OK",
+    202: "Accepted",
+    204: "No Content",
+    307: "Temporary Redirect",
+    400: "Bad Request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "Not Found",
+    405: "Method Not Allowed",
+    406: "Not Acceptable",
+    408: "Request Timeout",
+    413: "Content Too Large",
+    415: "Unsupported Media Type",
+    431: "Request Header Fields Too Large",
+    500: "Internal Server Error",
+    501: "Not Implemented",
+    503: "Service Unavailable",
     505: "HTTP Version Not Supported",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +42,9 @@ class ConnectionLimits:
 
     head: int = 1 << 16
     """Bytes of a request's head."""
-    body: int = LONGEST_MESSAGE
+    body: int = MAX_MESSAGE
     """Bytes of a request's body."""
-    unsent: int = MOST_UNSENT
+    unsent: int = MAX_UNSENT
     """Unsent bytes for a slow client."""
     connections: int = 256
     patience: float = 30.0
@@ -337,12 +350,12 @@ class ServedConnection(asyncio.Protocol):
         else:
             self._give_up(408, "The request did not arrive in time.")
 
-    def _give_up(self, status: int, why: str) -> None:
+    def _give_up(self, status: int, reason: str) -> None:
         """Send the reason why this connection answers no more requests, and close it."""
         self._deaf = True
         self._request = self._response = None
         if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
-            body = f"{why}\n".encode("ascii", "replace")
+            body = f"{reason}\n".encode("ascii", "replace")
             self.begin(status, PLAIN, len(body))
             self.write(body)
             self._send(self._h11.EndOfMessage())

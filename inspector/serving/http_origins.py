@@ -19,7 +19,7 @@ _AUTHORITY = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::([0-9]{1,5}))?", re.ASC
 _PORTS = {"http": 80, "https": 443}
 _TOKENS = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z, \t]*")
 _EXPOSED = "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate"
-_LONGEST = 4096
+_MAX_LENGTH = 4096
 
 
 def own_address(transport: asyncio.BaseTransport | None) -> tuple[str, int]:
@@ -112,7 +112,7 @@ class RequestGuard:
         """Return the further headers of the answer to OPTIONS: the methods, and the requested headers."""
         wanted = head.field("access-control-request-headers") or ""
         fields = [("Access-Control-Allow-Methods", methods), ("Access-Control-Max-Age", "600")]
-        if wanted and len(wanted) <= _LONGEST and _TOKENS.fullmatch(wanted):
+        if wanted and len(wanted) <= _MAX_LENGTH and _TOKENS.fullmatch(wanted):
             fields.append(("Access-Control-Allow-Headers", wanted))
         return fields
 

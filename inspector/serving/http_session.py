@@ -11,7 +11,7 @@ from inspector.serving.base import BodyForm, Fields, Handler, Opens
 from inspector.serving.http_connection import ServedResponse
 from inspector.serving.http_stream import KEPT_BYTES, KEPT_EVENTS, ServedStream
 
-MOST_FINISHED = 16
+MAX_FINISHED = 16
 """Ended streams that are kept for clients that resume late."""
 JSON: Fields = (("Content-Type", "application/json"),)
 
@@ -142,7 +142,7 @@ class ClientSession:
         self._made += 1
         stream = ServedStream(str(self._made), resumable=self._resumable, keep_alive=self._keep_alive)
         if self._resumable:
-            for name in [name for name, each in self._streams.items() if each.ended][:-MOST_FINISHED]:
+            for name in [name for name, each in self._streams.items() if each.ended][:-MAX_FINISHED]:
                 del self._streams[name]
             self._streams[stream.name] = stream
         return stream

@@ -16,11 +16,7 @@ from inspector.serving.http_connection import ServedResponse
 KEPT_EVENTS = 1000
 KEPT_BYTES = 1 << 24
 """Bytes that are kept of one stream for a client that resumes, and of messages without a listener."""
-FIELDS: Fields = (
-    ("Content-Type", "text/event-stream"),
-    ("Cache-Control", "no-store"),
-    ("X-Accel-Buffering", "no"),
-)  # fmt: skip
+FIELDS: Fields = (("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"))
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _COMMENT = b": still here\n\n"
 

@@ -21,7 +21,7 @@ RESUME_BELOW = 1 << 22
 """Unsent bytes at which a waiting writer continues."""
 
 
-class Claimed:
+class StandardStreams:
     """Our own descriptors for stdin and stdout; for other code, 0 is empty and 1 is stderr."""
 
     def __init__(self, stdin: int, stdout: int) -> None:

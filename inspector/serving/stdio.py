@@ -11,9 +11,9 @@ from contextlib import suppress
 from typing import Literal
 
 from inspector.journal import channels
-from inspector.serving.base import LONGEST_MESSAGE, MOST_UNSENT, Arrived, BodyForm, Fields, Handler, Opens
+from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, BodyForm, ClientMessage, Fields, Handler, Opens
 from inspector.serving.line_splitter import LineBuffer
-from inspector.serving.standard_streams import RESUME_BELOW, Claimed, DescriptorReader, DescriptorWriter
+from inspector.serving.standard_streams import RESUME_BELOW, DescriptorReader, DescriptorWriter, StandardStreams
 
 PAUSE_ABOVE = 1 << 24
 """Unsent bytes above which reading pauses: a client that reads no answers may send no more requests."""
@@ -34,14 +34,14 @@ class StdioEnd:
     channel = channels.STDIO
 
     def __init__(
-        self, opens: Opens, *, limit: int = LONGEST_MESSAGE, unsent: int = MOST_UNSENT, stdin: int = 0, stdout: int = 1
+        self, opens: Opens, *, limit: int = MAX_MESSAGE, unsent: int = MAX_UNSENT, stdin: int = 0, stdout: int = 1
     ) -> None:
         self._limit = limit
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[End] = self._loop.create_future()
         self._lines = LineBuffer()
         self._reply = StdioReply(self)
-        self._files = Claimed(stdin, stdout)
+        self._files = StandardStreams(stdin, stdout)
         self._out = DescriptorWriter(self._files.stdout, unsent, lambda: self._end("broken"), self._resume)
         self._in = DescriptorReader(self._files.stdin, self._take)
         self._handler: Handler = opens(self)
@@ -73,16 +73,16 @@ class StdioEnd:
         if not block:
             rest = self._lines.rest()
             if rest:
-                self._handler.received(Arrived.read(rest, cut=True), self._reply)
+                self._handler.received(ClientMessage.read(rest, cut=True), self._reply)
             self._end("end")
             return
         for line in self._lines.feed(block):
             if self._ended.done():
                 return
             if not line.isspace() and line:
-                self._handler.received(Arrived.read(line), self._reply)
+                self._handler.received(ClientMessage.read(line), self._reply)
         if self._lines.held > self._limit:
-            self._handler.received(Arrived.read(self._lines.rest()[:BEGINNING], cut=True), self._reply)
+            self._handler.received(ClientMessage.read(self._lines.rest()[:BEGINNING], cut=True), self._reply)
             self._end("too-long")
         elif self._out.unsent > PAUSE_ABOVE:
             self._in.pause()

@@ -33,9 +33,9 @@ from inspector.serving.http_connection import (
 )
 
 CHANNEL = "webhook"
-LONGEST_BODY = 1 << 20
+MAX_BODY = 1 << 20
 """Bytes of a delivery; servers should keep to a quarter of it."""
-MOST_IDS = 20_000
+MAX_IDS = 20_000
 """Ids of deliveries that are remembered to find repeats."""
 REDIRECTED = "inspector-redirect=1"
 """Query of the URL that a delivery is redirected to by a check."""
@@ -94,12 +94,17 @@ class WebhookReceiver:
     """
 
     def __init__(
-        self, address: WebhookAddress, secret: str, journal: Journal, arrived: Callable[[Arrival], None], *,
+        self,
+        address: WebhookAddress,
+        secret: str,
+        journal: Journal,
+        arrived: Callable[[Arrival], None],
+        *,
         redirects_first: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         key_of(secret)
         self.address = address
-        self.limits = ConnectionLimits(body=LONGEST_BODY, connections=64, patience=10.0)
+        self.limits = ConnectionLimits(body=MAX_BODY, connections=64, patience=10.0)
         self.connections: set[ServedConnection] = set()
         self.port = address.port
         """The port in use, after `start`."""
@@ -174,7 +179,7 @@ class WebhookReceiver:
         repeated = accepted and verdict.kind != "verification" and id in self._ids
         if accepted and not redirects:
             self._ids[id] = None
-            if len(self._ids) > MOST_IDS:
+            if len(self._ids) > MAX_IDS:
                 self._ids.popitem(last=False)
         problems = (*(() if is_post else (f"The method is {head.method[:20]}, not POST.",)), *verdict.problems)
         n = self._record(request, fields, verdict, problems)
@@ -199,6 +204,13 @@ class WebhookReceiver:
         given = {name: fields[name][:1000] for name in ("content-type", *HEADERS) if name in fields}
         body = {"body": request.body.decode("utf-8", "replace")} if verdict.signed else {}
         return self._journal.record_life(
-            CHANNEL, "delivery", method=request.head.method[:20], type=verdict.kind, headers=given,
-            accepted=verdict.accepted, problems=list(problems), bytes=len(request.body), **body,
-        )  # fmt: skip
+            CHANNEL,
+            "delivery",
+            method=request.head.method[:20],
+            type=verdict.kind,
+            headers=given,
+            accepted=verdict.accepted,
+            problems=list(problems),
+            bytes=len(request.body),
+            **body,
+        )

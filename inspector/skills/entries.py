@@ -13,12 +13,12 @@ from typing import Any, Literal
 from inspector.protocol.jsonrpc import excerpt
 from inspector.skills import uris
 
-MOST_FILES = 512
-MOST_BYTES = 16 << 20
+MAX_FILES = 512
+MAX_BYTES = 16 << 20
 """What a client must support: files of one skill, and the sum of their sizes."""
-MOST_READ = 4096
+MAX_READ = 4096
 """Files of an entry that are looked at; a skill with so many is too large to be read."""
-LONGEST_NAME, LONGEST_DESCRIPTION, LONGEST_COMPATIBILITY = 64, 1024, 500
+MAX_NAME, MAX_DESCRIPTION, MAX_COMPATIBILITY = 64, 1024, 500
 DYNAMIC = "dynamic"
 RESERVED = "io.modelcontextprotocol/"
 
@@ -62,7 +62,7 @@ class Skill:
     files: tuple[SkillFile, ...] = ()
     problems: tuple[EntryProblem, ...] = ()
     count: int = 0
-    """The number of files that the entry lists. `files` has at most `MOST_READ` of them."""
+    """The number of files that the entry lists. `files` has at most `MAX_READ` of them."""
 
     @property
     def name(self) -> str:
@@ -105,10 +105,10 @@ class Skill:
     @property
     def over_limit(self) -> str:
         """Why the skill is larger than a client must support; empty if it is not (C-SKILL-11)."""
-        if self.count > MOST_FILES:
-            return f"it lists {self.count:,} files, more than {MOST_FILES}"
-        if self.size > MOST_BYTES:
-            return f"its files have {self.size:,} bytes, more than {MOST_BYTES:,}"
+        if self.count > MAX_FILES:
+            return f"it lists {self.count:,} files, more than {MAX_FILES}"
+        if self.size > MAX_BYTES:
+            return f"its files have {self.size:,} bytes, more than {MAX_BYTES:,}"
         return ""
 
     @property
@@ -164,10 +164,10 @@ def read_entry(raw: Any) -> Skill:
         problems += _field_problems(root, fields)
         if type(resources) is list:
             count = len(resources)
-            found = list(_files(root, resources[:MOST_READ]))
+            found = list(_files(root, resources[:MAX_READ]))
             files = tuple(file for file, _ in found if file is not None)
             problems += [problem for _, each in found for problem in each]
-            problems += _manifest_problems(name, files) if count <= MOST_READ else ()
+            problems += _manifest_problems(name, files) if count <= MAX_READ else ()
     skill = Skill(raw, name, fields, kind, files, tuple(problems), count)
     if skill.over_limit:
         limit = EntryProblem("SKILL-17", skill.over_limit, "should")
@@ -217,8 +217,8 @@ def _field_problems(root: uris.SkillUri, fields: Mapping[str, Any]) -> Iterator[
         if root.segments[-1:] == (uris.SKILL_MD,) and (root.authority, *root.segments)[-2] != name:
             segment = (root.authority, *root.segments)[-2]
             yield EntryProblem("SKILL-09", f"its directory is {excerpt(segment, 80)}, its name {excerpt(name, 80)}")
-        if not _NAME.fullmatch(name) or len(name) > LONGEST_NAME:
-            text = f"its name {excerpt(name, 80)} is not 1 to {LONGEST_NAME} of a-z, 0-9 and single inner hyphens"
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME:
+            text = f"its name {excerpt(name, 80)} is not 1 to {MAX_NAME} of a-z, 0-9 and single inner hyphens"
             yield EntryProblem("SKILL-10", text, "should" if _is_wide_name(name) else "must")
     yield from _text_problems(fields)
     metadata = fields.get("metadata")
@@ -232,10 +232,10 @@ def _field_problems(root: uris.SkillUri, fields: Mapping[str, Any]) -> Iterator[
 
 
 def _text_problems(fields: Mapping[str, Any]) -> Iterator[EntryProblem]:
-    for key, most in (("description", LONGEST_DESCRIPTION), ("compatibility", LONGEST_COMPATIBILITY)):
+    for key, limit in (("description", MAX_DESCRIPTION), ("compatibility", MAX_COMPATIBILITY)):
         value = fields.get(key)
-        if isinstance(value, str) and not 1 <= len(value) <= most:
-            yield EntryProblem("SKILL-11", f"its {key} has {len(value):,} characters, not 1 to {most:,}")
+        if isinstance(value, str) and not 1 <= len(value) <= limit:
+            yield EntryProblem("SKILL-11", f"its {key} has {len(value):,} characters, not 1 to {limit:,}")
     for key in ("license", "compatibility"):
         if key in fields and not isinstance(fields[key], str):
             yield EntryProblem("SKILL-11", f"its {key} is {excerpt(fields[key], 40)}, not a text")
@@ -248,4 +248,4 @@ def _text_problems(fields: Mapping[str, Any]) -> Iterator[EntryProblem]:
 def _is_wide_name(name: str) -> bool:
     """Whether a name keeps the rules except that it has lowercase letters beyond a-z (A1)."""
     folded = "".join("a" if char.isalpha() and char == char.lower() else char for char in name)
-    return len(name) <= LONGEST_NAME and _NAME.fullmatch(folded) is not None and folded != name and not name.isascii()
+    return len(name) <= MAX_NAME and _NAME.fullmatch(folded) is not None and folded != name and not name.isascii()

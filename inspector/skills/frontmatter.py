@@ -11,10 +11,10 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-LONGEST = 1 << 20
+MAX_LENGTH = 1 << 20
 """Bytes of front matter that are read."""
-DEEPEST = 100
-MOST_VALUES = 20_000
+MAX_DEPTH = 100
+MAX_VALUES = 20_000
 SHOWN_DIFFERENCES = 50
 
 _BOM = b"\xef\xbb\xbf"
@@ -50,11 +50,11 @@ def read_front_matter(data: bytes) -> FrontMatter:
     fence = re.match(rb"---[ \t]*\r?\n", data)
     if fence is None:
         raise FrontMatterError("it does not begin with a line of three hyphens (---)")
-    end = re.search(rb"(?:^|\n)---[ \t]*(?:\r?\n|\Z)", data[fence.end() : fence.end() + LONGEST + 8])
+    end = re.search(rb"(?:^|\n)---[ \t]*(?:\r?\n|\Z)", data[fence.end() : fence.end() + MAX_LENGTH + 8])
     if end is None:
-        longer = len(data) > fence.end() + LONGEST
+        longer = len(data) > fence.end() + MAX_LENGTH
         raise FrontMatterError(
-            f"its front matter is longer than {LONGEST:,} bytes" if longer else "its front matter does not end (---)"
+            f"its front matter is longer than {MAX_LENGTH:,} bytes" if longer else "its front matter does not end (---)"
         )
     inner = data[fence.end() : fence.end() + end.start() + (1 if end.group().startswith(b"\n") else 0)]
     try:
@@ -108,7 +108,7 @@ def _mapping(text: str) -> dict[str, Any]:
 
     loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        value = _Reader(yaml.parse(text, Loader=loader)).document()
+        value = _ValueBuilder(yaml.parse(text, Loader=loader)).document()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = "" if mark is None else f" in line {mark.line + 2}"
@@ -120,7 +120,7 @@ def _mapping(text: str) -> dict[str, Any]:
     return value
 
 
-class _Reader:
+class _ValueBuilder:
     """Builds the values of one document from the parser's events, within limits."""
 
     def __init__(self, events: Any) -> None:
@@ -144,8 +144,8 @@ class _Reader:
         import yaml
 
         self._values += 1
-        if depth > DEEPEST or self._values > MOST_VALUES:
-            limit = f"{DEEPEST} levels" if depth > DEEPEST else f"{MOST_VALUES:,} values"
+        if depth > MAX_DEPTH or self._values > MAX_VALUES:
+            limit = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
             raise FrontMatterError(f"its front matter has more than {limit}")
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
             raise FrontMatterError("its front matter uses anchors, which are not read")

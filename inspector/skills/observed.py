@@ -19,14 +19,15 @@ from inspector.skills import uris
 from inspector.skills.entries import Skill, SkillFile, read_entry
 from inspector.skills.verify import FileCheck, check_result
 
-MOST_SKILLS = 10_000
+MAX_SKILLS = 10_000
 """Entries of a list that are kept."""
 FOLDER_TYPE = "inode/directory"
 
 _ANSWERS = Query(
-    dir=Dir.RECV, shape=(Shape.RESULT, Shape.ERROR),
+    dir=Dir.RECV,
+    shape=(Shape.RESULT, Shape.ERROR),
     method=("skills/list", "skills/get", "resources/read", "resources/directory/read"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class SkillLog:
         self.error: dict[str, Any] | None = None
         """The error that ended the newest list."""
         self.dropped = 0
-        """Entries beyond `MOST_SKILLS`."""
+        """Entries beyond `MAX_SKILLS`."""
         self.list_n = 0
         """The number of the newest page; 0 before the first."""
         self.last_page: dict[str, Any] = {}
@@ -119,7 +120,7 @@ class SkillLog:
         self.complete = result.get("nextCursor") is None
         entries = result.get("skills")
         for raw in entries if type(entries) is list else ():
-            if len(self.listed) >= MOST_SKILLS:
+            if len(self.listed) >= MAX_SKILLS:
                 self.dropped += 1
                 continue
             skill = read_entry(raw)

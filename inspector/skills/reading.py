@@ -12,12 +12,12 @@ from inspector.errors import InspectorError, NotOffered, ServerError, SkillRefus
 from inspector.protocol.extensions import SKILLS
 from inspector.protocol.jsonrpc import excerpt
 from inspector.skills import uris
-from inspector.skills.entries import MOST_BYTES, Skill, SkillFile
+from inspector.skills.entries import MAX_BYTES, Skill, SkillFile
 from inspector.skills.observed import FOLDER_TYPE, SkillLog
 from inspector.skills.verify import FileCheck
 
-MOST_PAGES = 1000
-MOST_FOLDERS = 1000
+MAX_PAGES = 1000
+MAX_FOLDERS = 1000
 """Pages of one list, and directories of one skill, that are read."""
 
 
@@ -44,13 +44,13 @@ class SkillReader:
         """Send `skills/list`, page by page. An empty or partial list does not mean that there are no skills."""
         cursor: str | None = None
         seen: set[str] = set()
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             result = await self._ask("skills/list", {} if cursor is None else {"cursor": cursor})
             self.log.advance()
             cursor = self._next(result, "skills/list", seen)
             if cursor is None:
                 return self.log.skills
-        self.notes.append(f"skills/list was stopped after {MOST_PAGES:,} pages.")
+        self.notes.append(f"skills/list was stopped after {MAX_PAGES:,} pages.")
         return self.log.skills
 
     def _next(self, result: Any, method: str, seen: set[str]) -> str | None:
@@ -115,10 +115,10 @@ class SkillReader:
         return self.log.check(skill, file)
 
     def _check_usable(self, skill: Skill) -> None:
-        why = skill.why_invalid if skill.kind == "invalid" else skill.over_limit
-        if why:
+        reason = skill.why_invalid if skill.kind == "invalid" else skill.over_limit
+        if reason:
             which = f"The skill {skill.name[:80]}" if skill.name else "An entry of skills/list"
-            raise SkillRefused(f"{which} is not read: {why}.", hint="Correct its entry in skills/list.")
+            raise SkillRefused(f"{which} is not read: {reason}.", hint="Correct its entry in skills/list.")
 
     async def verify(
         self, skill: Skill, told: Callable[[FileCheck], None] | None = None
@@ -139,7 +139,7 @@ class SkillReader:
             if told is not None:
                 told(check)
             received += max(check.size, 0)
-            if (check.failed and file.uri == first.uri) or received > MOST_BYTES:
+            if (check.failed and file.uri == first.uri) or received > MAX_BYTES:
                 break
         return skill, self.log.checks(skill)
 
@@ -164,7 +164,7 @@ class SkillReader:
         if not isinstance(root, uris.SkillUri):
             return
         waiting, seen = [skill.directory], {skill.directory}
-        while waiting and len(seen) <= MOST_FOLDERS:
+        while waiting and len(seen) <= MAX_FOLDERS:
             for child in await self._children(waiting.pop(0)):
                 uri = child.get("uri")
                 inside = uris.path_in(root, uri)
@@ -172,13 +172,13 @@ class SkillReader:
                     seen.add(uri)
                     waiting.append(uri)
         if waiting:
-            self.notes.append(f"The walk was stopped after {MOST_FOLDERS:,} directories.")
+            self.notes.append(f"The walk was stopped after {MAX_FOLDERS:,} directories.")
 
     async def _children(self, directory: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []
         cursor: str | None = None
         seen: set[str] = set()
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             params = {"uri": directory} | ({} if cursor is None else {"cursor": cursor})
             result = await self._ask("resources/directory/read", params)
             page = result.get("resources") if type(result) is dict else None

@@ -18,7 +18,7 @@ from inspector.skills import uris
 from inspector.skills.entries import Skill
 from inspector.skills.verify import FileCheck
 
-_LONGEST = 240
+_MAX_LENGTH = 240
 """Bytes of one name of a file or folder."""
 
 
@@ -36,7 +36,7 @@ def folder_of(skill: Skill, label: str, folder: Path) -> Path:
     if isinstance(root, str):
         raise UsageError(f"The skill cannot be saved: its uri {root}.")
     names = (uris.folder_name(label), *uris.folder_path(root)[:-1])
-    if any(len(name) > _LONGEST for name in names):
+    if any(len(name) > _MAX_LENGTH for name in names):
         raise UsageError("The skill cannot be saved: a part of its URI is too long for a file name.")
     return folder.joinpath(*names)
 
@@ -58,7 +58,7 @@ def save_skill(
             left_out.append(
                 (check.file.path or check.file.uri, check.words if names else "not in the skill's directory")
             )
-        elif any(len(name) > _LONGEST for name in names):
+        elif any(len(name) > _MAX_LENGTH for name in names):
             left_out.append((check.file.path, "its name is too long for a file"))
         else:
             path = target.joinpath(*names)

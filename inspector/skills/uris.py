@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
 SKILL_MD = "SKILL.md"
-LONGEST = 4096
+MAX_LENGTH = 4096
 """Characters of a URI that is read."""
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)(/[^?#]*)?")
@@ -33,8 +33,8 @@ def parse(uri: object) -> SkillUri | str:
     """Return the parts of a URI, or why it cannot name a file of a skill."""
     if not isinstance(uri, str) or not uri:
         return "is not a URI"
-    if len(uri) > LONGEST:
-        return f"is longer than {LONGEST:,} characters"
+    if len(uri) > MAX_LENGTH:
+        return f"is longer than {MAX_LENGTH:,} characters"
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in uri):
         return "has control characters"
     found = _URI.fullmatch(uri)

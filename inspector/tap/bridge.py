@@ -21,8 +21,8 @@ from inspector.errors import ConnectionProblem, InspectorError, ServerError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, id_key
-from inspector.serving.base import Arrived, Handler, Reply, ServedClient
-from inspector.tap.id_renaming import Renamed, with_answer_for, with_names
+from inspector.serving.base import ClientMessage, Handler, Reply, ServedClient
+from inspector.tap.id_renaming import RenamedRequest, with_answer_for, with_names
 from inspector.transports.base import Outgoing
 
 _FINISH = 1.0
@@ -35,9 +35,14 @@ class Bridge:
     """Makes a handler for each client session, each with its own connection to the server."""
 
     def __init__(
-        self, target: StdioTarget | HttpTarget, journal_of: Callable[[], Journal], options: Options | None = None,
-        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None, *, connect: Connect = transport_for,
-    ) -> None:  # fmt: skip
+        self,
+        target: StdioTarget | HttpTarget,
+        journal_of: Callable[[], Journal],
+        options: Options | None = None,
+        complain: Callable[[Sequence[bytes]], None] = lambda _lines: None,
+        *,
+        connect: Connect = transport_for,
+    ) -> None:
         self.target = target
         self.options = options or Options()
         self.complain = complain
@@ -49,10 +54,10 @@ class Bridge:
 
     def opens(self, client: ServedClient) -> Handler:
         """Return the handler of a new client."""
-        return _Crossing(self, client, self._journal_of())
+        return _BridgedSession(self, client, self._journal_of())
 
 
-class _Crossing:
+class _BridgedSession:
     """One client session, and its connection to the server."""
 
     def __init__(self, bridge: Bridge, client: ServedClient, journal: Journal) -> None:
@@ -63,12 +68,12 @@ class _Crossing:
         self._connection = BareConnection(bridge.target, journal, self, bridge.options, connect=bridge.connect)
         self._open: dict[Any, Reply] = {}
         """The replies of open requests, by the ids that the server knows."""
-        self._renamed: dict[Any, Renamed] = {}
+        self._renamed: dict[Any, RenamedRequest] = {}
         """By the same ids, the client's own names of renamed requests."""
         self._tokens: OrderedDict[Any, Any] = OrderedDict()
         """Progress token: the key of its request."""
         self._names = count(1)
-        self._early: list[tuple[Arrived, Reply]] | None = []
+        self._early: list[tuple[ClientMessage, Reply]] | None = []
         self._idle = asyncio.Event()
         self._idle.set()
         self._opening = asyncio.get_running_loop().create_task(self._begin())
@@ -85,7 +90,7 @@ class _Crossing:
 
     # From the client
 
-    def received(self, arrived: Arrived, reply: Reply) -> None:
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Pass a message on."""
         if self._early is not None:
             self._early.append((arrived, reply))
@@ -112,7 +117,7 @@ class _Crossing:
     def _rename(self, key: Any, token: Any, data: bytes) -> tuple[Any, Any, bytes]:
         """Rename a request whose id or token another client on the connection uses, with names made here."""
         name = next(name for n in self._names if (name := f"tap-{n}") not in self._open and name not in self._tokens)
-        self._renamed[name] = Renamed(name, key, token)
+        self._renamed[name] = RenamedRequest(name, key, token)
         return name, name if token is not None else None, with_names(data, name)
 
     def _remember_token(self, key: Any, token: Any) -> None:

@@ -37,9 +37,14 @@ class HttpTap:
     """`start` it, `close` it. `url` is for the client."""
 
     def __init__(
-        self, target: HttpTarget, journal: Journal, host: str = "127.0.0.1", port: int = 0, names: Sequence[str] = (),
+        self,
+        target: HttpTarget,
+        journal: Journal,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        names: Sequence[str] = (),
         origins: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.target = target
         self.journal = journal
         self.upstream: Url = parse_url(target.url)
@@ -161,8 +166,8 @@ class _Side(asyncio.Protocol):
 class _Refused(Exception):
     """The tap answers instead of the server."""
 
-    def __init__(self, status: int, why: str) -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
         self.status = status
 
 
@@ -206,9 +211,12 @@ class _Pair:
         try:
             async with asyncio.timeout(CONNECT):
                 await loop.create_connection(
-                    lambda: self.server, upstream.host, upstream.port, ssl=self._tap.tls,
+                    lambda: self.server,
+                    upstream.host,
+                    upstream.port,
+                    ssl=self._tap.tls,
                     server_hostname=upstream.host if self._tap.tls is not None else None,
-                )  # fmt: skip
+                )
         except (OSError, TimeoutError) as error:
             problem = explain(error, upstream, "", reached=False)
             self._tap.journal.record_life("", "failed", error=problem.as_json())

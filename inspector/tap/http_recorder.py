@@ -23,7 +23,7 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.base import Sink
 from inspector.transports.http_stream import EventStream
 
-LONGEST = 1 << 28
+MAX_LENGTH = 1 << 28
 """Bytes of a body above which the rest is not recorded."""
 HEAD = 1 << 20
 _SECRET_FIELDS = ("mcp-session-id", "authorization")
@@ -95,7 +95,7 @@ class _Body:
         if self._unpack is None:
             return data
         try:
-            plain = self._unpack.decompress(data, LONGEST + 1)
+            plain = self._unpack.decompress(data, MAX_LENGTH + 1)
         except zlib.error:
             self._unpack = None
             return data
@@ -106,7 +106,7 @@ class _Body:
     def add(self, data: bytes) -> None:
         """Keep more of it."""
         data = self.plain(data)
-        if self._size + len(data) > LONGEST:
+        if self._size + len(data) > MAX_LENGTH:
             self.cut = True
             return
         self._parts.append(data)
@@ -258,17 +258,21 @@ class _Answer:
         exchange = self.exchange
         _learn(exchange.journal, event.headers)
         exchange.journal.record_http(
-            exchange.channel, Dir.RECV, status=event.status_code, reason=event.reason.decode("latin-1"),
-            version=f"HTTP/{event.http_version.decode('latin-1')}", headers=_fields(event),
+            exchange.channel,
+            Dir.RECV,
+            status=event.status_code,
+            reason=event.reason.decode("latin-1"),
+            version=f"HTTP/{event.http_version.decode('latin-1')}",
+            headers=_fields(event),
             ms=round((time.monotonic() - exchange.began) * 1000, 3),
-        )  # fmt: skip
+        )
         if isinstance(event, h11.Response):
             self._status = event.status_code
             self._body = _Body(event.headers)
             kind = _field(event.headers, b"content-type").partition(b";")[0].strip().lower()
             if kind == b"text/event-stream":
                 self._stream = EventStream(
-                    cast(Sink, _Recorded(exchange.journal)), exchange.channel, exchange.url, LONGEST
+                    cast(Sink, _Recorded(exchange.journal)), exchange.channel, exchange.url, MAX_LENGTH
                 )
 
     def data(self, data: bytes) -> None:
@@ -325,10 +329,10 @@ class Channels:
             f"After status {status} the two sides no longer use HTTP: their data is passed on without recording."
         )
 
-    def unreadable(self, side: str, why: str) -> None:
+    def unreadable(self, side: str, reason: str) -> None:
         """Stop recording a connection whose data is invalid."""
         self.journal.record_note(
-            f"The {side} does not send valid HTTP/1.1 ({why}): its data is passed on without recording."
+            f"The {side} does not send valid HTTP/1.1 ({reason}): its data is passed on without recording."
         )
 
 

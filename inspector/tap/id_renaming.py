@@ -15,7 +15,7 @@ _SUBSCRIPTION = ("params", "_meta", "io.modelcontextprotocol/subscriptionId")
 Path = tuple[str, ...]
 
 
-class Renamed(NamedTuple):
+class RenamedRequest(NamedTuple):
     """A request that the server knows under another name."""
 
     name: str
@@ -31,7 +31,7 @@ def with_names(data: bytes, name: str) -> bytes:
     return _with(data, {("id",): name, ("params", "_meta", "progressToken"): name})
 
 
-def with_answer_for(data: bytes, renamed: Renamed) -> bytes:
+def with_answer_for(data: bytes, renamed: RenamedRequest) -> bytes:
     """Return what the server sent for a renamed request, with the client's names."""
     name = renamed.name
     values: dict[Path, Any] = {("id",): renamed.id, _SUBSCRIPTION: renamed.id}

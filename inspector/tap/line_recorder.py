@@ -10,7 +10,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.serving.line_splitter import LineBuffer
 
-LONGEST = 1 << 28
+MAX_LENGTH = 1 << 28
 """Bytes of an unfinished line above which its beginning is recorded as an incomplete message."""
 BEGINNING = 1 << 20
 _STDERR_LINE = 1 << 16
@@ -28,7 +28,7 @@ class LineRecorder:
         lines = self._sent.feed(block) if block else []
         for line in lines:
             self._record_sent(line)
-        if self._sent.held > LONGEST or (not block and self._sent.held):
+        if self._sent.held > MAX_LENGTH or (not block and self._sent.held):
             self._record_sent(self._sent.rest()[:BEGINNING], cut=True)
 
     def _record_sent(self, line: bytes, *, cut: bool = False) -> None:
@@ -43,7 +43,7 @@ class LineRecorder:
         lines = self._received.feed(block) if block else []
         if lines:
             self.journal.record_received(channels.STDIO, lines)
-        if self._received.held > LONGEST or (not block and self._received.held):
+        if self._received.held > MAX_LENGTH or (not block and self._received.held):
             self.journal.record_received(channels.STDIO, [self._received.rest()[:BEGINNING]], cut=True)
 
     def complained(self, block: bytes) -> None:

@@ -17,8 +17,8 @@ from contextlib import suppress
 
 from inspector.journal import channels
 from inspector.journal.journal import Journal
-from inspector.serving.base import MOST_UNSENT
-from inspector.serving.standard_streams import Claimed, DescriptorReader, DescriptorWriter, can_wait
+from inspector.serving.base import MAX_UNSENT
+from inspector.serving.standard_streams import DescriptorReader, DescriptorWriter, StandardStreams, can_wait
 from inspector.tap.line_recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
@@ -76,14 +76,20 @@ class StdioTap:
             raise
         guard.watch(self._process.pid)
         self.journal.record_life(
-            channels.STDIO, "spawn", argv=self.command, program=program or self.command[0],
-            cwd=self._cwd or os.getcwd(), env=sorted(given), pid=self._process.pid, by="tap",
-        )  # fmt: skip
-        files = self._files = Claimed(0, 1)
-        complaints = _Complaints()
+            channels.STDIO,
+            "spawn",
+            argv=self.command,
+            program=program or self.command[0],
+            cwd=self._cwd or os.getcwd(),
+            env=sorted(given),
+            pid=self._process.pid,
+            by="tap",
+        )
+        files = self._files = StandardStreams(0, 1)
+        complaints = _OwnStderr()
         self._to_server = InputPipe(self._process.stdin)
-        self._to_client = DescriptorWriter(files.stdout, MOST_UNSENT, self._client_deaf, self._client_hears)
-        self._to_person = DescriptorWriter(complaints.fd, MOST_UNSENT, lambda: None, self._person_hears)
+        self._to_client = DescriptorWriter(files.stdout, MAX_UNSENT, self._client_deaf, self._client_hears)
+        self._to_person = DescriptorWriter(complaints.fd, MAX_UNSENT, lambda: None, self._person_hears)
         self._from_server = BlockPipe(self._process.stdout, self._said)
         self._from_stderr = BlockPipe(self._process.stderr, self._complained)
         self._from_client = DescriptorReader(files.stdin, self._asked)
@@ -135,8 +141,9 @@ class StdioTap:
             self.journal.record_life(channels.STDIO, "handed-over", status=0)
         await asyncio.wait(
             (self._unheard, self._silent),
-            timeout=None if handed_over else LAST_WORDS, return_when=asyncio.FIRST_COMPLETED,
-        )  # fmt: skip
+            timeout=None if handed_over else LAST_WORDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
 
     async def _see_out(self) -> None:
         """End the server if it does not exit by itself, because the client reads nothing more."""
@@ -268,7 +275,7 @@ class StdioTap:
             self._process.wait(0.5)
 
 
-class _Complaints:
+class _OwnStderr:
     """Our stderr, on its own descriptor; other processes may share it, so it is restored."""
 
     def __init__(self) -> None:

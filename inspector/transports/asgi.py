@@ -34,7 +34,7 @@ STOP_SECONDS = 2.0
 """Seconds for the app's shutdown; after that it is cancelled."""
 DISCONNECT_SECONDS = 0.5
 """Seconds for the app to notice that the client disconnected; after that its task is cancelled."""
-MOST_BUFFERED = 1 << 20
+MAX_BUFFERED = 1 << 20
 """Bytes of a response that wait to be read; above that the app waits in `send`."""
 
 _log = logging.getLogger("inspector.app")
@@ -220,7 +220,7 @@ class _Exchange:
                 self._size += len(chunk)
             self.complete = not message.get("more_body", False)
             self._news.set()
-            while self._size > MOST_BUFFERED and not self._gone.is_set():
+            while self._size > MAX_BUFFERED and not self._gone.is_set():
                 self._taken.clear()
                 await self._taken.wait()
 

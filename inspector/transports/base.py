@@ -13,7 +13,7 @@ from inspector.transports.network import Network
 if TYPE_CHECKING:
     from inspector.transports.http_url import Url
 
-LONGEST_MESSAGE = 1 << 28
+MAX_MESSAGE = 1 << 28
 """Bytes above which an unfinished message is dropped, unless `max_body_bytes` sets another limit."""
 
 
@@ -176,9 +176,9 @@ class HttpOptions:
     network: OwnNetwork | None = None
     """Makes connections; None: the system's network."""
     max_body: int | None = None
-    """Most bytes of one message; None: `LONGEST_MESSAGE`."""
+    """Most bytes of one message; None: `MAX_MESSAGE`."""
 
     @property
     def longest(self) -> int:
         """Bytes of one message above which it is dropped."""
-        return self.max_body or LONGEST_MESSAGE
+        return self.max_body or MAX_MESSAGE

@@ -20,18 +20,19 @@ if sys.platform == "linux":
 
 MARK = "INSPECTOR_CHILD"
 """The environment variable that identifies all processes of a child, in any session."""
-MOST_SWEEPS = 5
+MAX_SWEEPS = 5
 """Most searches for remaining processes: one that is being ended may start more."""
 LOOK_EVERY = 0.2
 """Seconds between two checks of a process, if the system does not report its end."""
 
-INHERITED = (
-    "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TMP", "TEMP", "PWD",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE",
-    "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-    "SYSTEMROOT", "SYSTEMDRIVE", "APPDATA", "LOCALAPPDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE",
-    "HOMEPATH", "COMSPEC", "PATHEXT", "PROCESSOR_ARCHITECTURE",
-)  # fmt: skip
+INHERITED = tuple(
+    """
+    PATH HOME USER LOGNAME SHELL TERM LANG LANGUAGE TZ TMPDIR TMP TEMP PWD SSL_CERT_FILE SSL_CERT_DIR
+    NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE CURL_CA_BUNDLE HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy
+    no_proxy SYSTEMROOT SYSTEMDRIVE APPDATA LOCALAPPDATA PROGRAMFILES USERPROFILE USERNAME HOMEDRIVE HOMEPATH COMSPEC
+    PATHEXT PROCESSOR_ARCHITECTURE
+    """.split()
+)
 """Variables that a child inherits. All others must be set with `--env` or in the config entry."""
 PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
 """Those of them that may contain a user name and a password, which a child does not get."""
@@ -127,7 +128,7 @@ def signal_left(mark: str, number: int) -> None:
     """
     if sys.platform != "linux":
         return
-    for _ in range(MOST_SWEEPS if number == signal.SIGKILL else 1):
+    for _ in range(MAX_SWEEPS if number == signal.SIGKILL else 1):
         found = _marked(mark)
         for pid in found:
             with suppress(ProcessLookupError, PermissionError):
@@ -273,9 +274,13 @@ class ChildGuard:
             with suppress(OSError):
                 self._process = subprocess.Popen(
                     ["/bin/sh", "-c", _GUARD, "inspector-guard", f"{MARK}={mark}", str(_limit(mark))],
-                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    start_new_session=True, env={}, cwd="/",
-                )  # fmt: skip
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    start_new_session=True,
+                    env={},
+                    cwd="/",
+                )
 
     def watch(self, leader: int) -> None:
         """Set the group of the started child: `leader` is its number."""

@@ -30,13 +30,13 @@ from inspector.transports.network import (
     Unsendable,
 )
 
-MOST_BUFFERED = 1 << 20
+MAX_BUFFERED = 1 << 20
 """Bytes of a body that wait to be read; above that the connection is not read."""
 STAGGER = 0.25
 """Seconds after which the next address of a name is tried beside the one before (RFC 8305 section 5)."""
 CLOSE_SECONDS = 1.0
 """Seconds to wait until the socket is closed."""
-MOST_JOINED = 1 << 16
+MAX_JOINED = 1 << 16
 """Bytes of a request's body that are copied behind its head, so that both leave in one write."""
 
 _Result = TypeVar("_Result")
@@ -97,7 +97,7 @@ class Http1Connection(asyncio.Protocol):
         try:
             if self._closed:
                 raise Disconnected
-            if len(body) <= MOST_JOINED:
+            if len(body) <= MAX_JOINED:
                 transport.write(head + body)
             else:
                 transport.write(head)
@@ -166,7 +166,7 @@ class Http1Connection(asyncio.Protocol):
             return
         self._wake()
         self._buffered += len(data)
-        if self._buffered > MOST_BUFFERED and not (self._paused or reader.complete):
+        if self._buffered > MAX_BUFFERED and not (self._paused or reader.complete):
             self._paused = True
             cast(asyncio.Transport, self._transport).pause_reading()
 

@@ -12,13 +12,13 @@ from typing import NoReturn
 
 from inspector.transports.network import BadFraming, NotHttp
 
-MOST_HEAD = 100 << 10
+MAX_HEAD = 100 << 10
 """Bytes of a response's head, and of the trailers behind a chunked body."""
-MOST_CHUNK_LINE = 16 << 10
+MAX_CHUNK_LINE = 16 << 10
 """Bytes of the line before a chunk: its size and its extensions, which are ignored."""
-MOST_INTERIM = 32
+MAX_INTERIM = 32
 """Interim responses (1xx) before the real one."""
-MOST_QUOTED = 200
+MAX_QUOTED = 200
 """Bytes of a wrong line that the error has."""
 
 _HEAD_END = re.compile(rb"\n\r?\n")
@@ -95,13 +95,13 @@ class ResponseReader:
             self._refuse_start(bytes(data))
         end = _HEAD_END.search(data, start)
         if end is None:
-            if len(data) > MOST_HEAD:
+            if len(data) > MAX_HEAD:
                 raise NotHttp("its header is too long")
             if not held:
                 held += data
             return
         at = end.end()
-        if at > MOST_HEAD:
+        if at > MAX_HEAD:
             raise NotHttp("its header is too long")
         text = bytes(data[: end.start() + 1]).decode("latin-1")
         rest = bytes(data[at:])
@@ -115,7 +115,7 @@ class ResponseReader:
     def _refuse_start(self, data: bytes) -> NoReturn:
         if data[:1] in (b"\r", b"\n"):
             raise NotHttp("the first line is missing")
-        line = data.partition(b"\n")[0].rstrip(b"\r")[:MOST_QUOTED]
+        line = data.partition(b"\n")[0].rstrip(b"\r")[:MAX_QUOTED]
         raise NotHttp("its first line is not an HTTP status line", line, binary=data[0] < 0x21)
 
     def _take_head(self, text: str) -> None:
@@ -123,7 +123,7 @@ class ResponseReader:
         line = line.removesuffix("\r")
         status_line = _STATUS.fullmatch(line)
         if status_line is None:
-            raise NotHttp("its first line is not an HTTP status line", line[:MOST_QUOTED].encode("latin-1"))
+            raise NotHttp("its first line is not an HTTP status line", line[:MAX_QUOTED].encode("latin-1"))
         version, code, reason = status_line.groups()
         headers = parsed_fields(rest)
         status = int(code)
@@ -139,8 +139,8 @@ class ResponseReader:
         if status < 100:
             raise NotHttp("its status code is out of range")
         self._interim += 1
-        if self._interim > MOST_INTERIM:
-            raise NotHttp(f"it begins with more than {MOST_INTERIM} interim responses (1xx)")
+        if self._interim > MAX_INTERIM:
+            raise NotHttp(f"it begins with more than {MAX_INTERIM} interim responses (1xx)")
 
     def _frame(self, status: int, version: str, headers: list[tuple[str, str]]) -> None:
         """Decide where the body ends (RFC 9112 section 6.3)."""
@@ -157,7 +157,7 @@ class ResponseReader:
             elif chunked:
                 raise BadFraming("it has several Transfer-Encoding headers")
             elif value.lower() != "chunked":
-                raise BadFraming("its Transfer-Encoding is not “chunked”", value[:MOST_QUOTED].encode("latin-1"))
+                raise BadFraming("its Transfer-Encoding is not “chunked”", value[:MAX_QUOTED].encode("latin-1"))
             else:
                 chunked = True
         # With both, the length may be another response's for a proxy before us: nothing is read behind this one.
@@ -232,7 +232,7 @@ class ResponseReader:
                 if at < size:
                     self._hold_chunk_line(data[at:])
                 return
-            if line.end() - at > MOST_CHUNK_LINE:
+            if line.end() - at > MAX_CHUNK_LINE:
                 raise NotHttp("the line before a chunk of the body is too long")
             at = line.end()
             self._left = int(line[1], 16)
@@ -244,9 +244,9 @@ class ResponseReader:
 
     def _hold_chunk_line(self, start: bytes) -> None:
         """Keep the beginning of a line until the rest has come."""
-        if b"\n" in start[:MOST_CHUNK_LINE] or not _chunk_line_begins(start):
-            raise NotHttp("a chunk of the body is not valid", start.partition(b"\n")[0].rstrip(b"\r")[:MOST_QUOTED])
-        if len(start) > MOST_CHUNK_LINE:
+        if b"\n" in start[:MAX_CHUNK_LINE] or not _chunk_line_begins(start):
+            raise NotHttp("a chunk of the body is not valid", start.partition(b"\n")[0].rstrip(b"\r")[:MAX_QUOTED])
+        if len(start) > MAX_CHUNK_LINE:
             raise NotHttp("the line before a chunk of the body is too long")
         self._held += start
 
@@ -258,7 +258,7 @@ class ResponseReader:
             end = 2 if held[0] == 13 else 1
         else:
             found = _HEAD_END.search(held, start)
-            if (found.end() if found is not None else len(held)) > MOST_HEAD:
+            if (found.end() if found is not None else len(held)) > MAX_HEAD:
                 raise NotHttp("the trailers of its body are too long")
             if found is None:
                 return
@@ -302,7 +302,7 @@ def _unfolded(text: str) -> str:
     joined = [" ".join(parts) for parts in lines]
     for line in joined:
         if _FIELD.fullmatch(line) is None:
-            raise NotHttp("a line of its header is not valid", line[:MOST_QUOTED].encode("latin-1"))
+            raise NotHttp("a line of its header is not valid", line[:MAX_QUOTED].encode("latin-1"))
     return "".join(line + "\n" for line in joined)
 
 
@@ -314,5 +314,5 @@ def _content_length(value: str, before: str | None) -> str:
         raise BadFraming("it has two different Content-Length headers")
     length = lengths.pop()
     if _LENGTH.fullmatch(length) is None:
-        raise BadFraming("its Content-Length is not a number", length[:MOST_QUOTED].encode("latin-1"))
+        raise BadFraming("its Content-Length is not a number", length[:MAX_QUOTED].encode("latin-1"))
     return length

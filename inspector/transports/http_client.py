@@ -43,7 +43,7 @@ UNPACKED_ANYWAY = 8 << 20
 UNPACKED_RATIO = 100
 """Most times its size that a compressed body may decompress to; `UNPACKED_ANYWAY` bytes are always allowed."""
 
-MOST_MEMBERS = 1000
+MAX_MEMBERS = 1000
 """Members of one gzip body."""
 
 Connected = Callable[[dict[str, Any]], object]
@@ -190,7 +190,7 @@ class _Inflater:
 
     def _begin_member(self) -> None:
         self._members += 1
-        if self._coding == "deflate" or self._members > MOST_MEMBERS:
+        if self._coding == "deflate" or self._members > MAX_MEMBERS:
             raise HttpError(
                 f"{self._where} sent data behind the end of its {self._coding} response.",
                 hint="Inspector requests no content coding. Check the server's proxy.",
@@ -239,9 +239,15 @@ class Endpoint:
         self._timer: asyncio.TimerHandle | None = None
 
     async def exchange(
-        self, method: str, url: Url, headers: Sequence[tuple[str, str]], body: bytes = b"", *, lasting: bool = False,
+        self,
+        method: str,
+        url: Url,
+        headers: Sequence[tuple[str, str]],
+        body: bytes = b"",
+        *,
+        lasting: bool = False,
         connected: Connected | None = None,
-    ) -> HttpAnswer:  # fmt: skip
+    ) -> HttpAnswer:
         """Send one request and read the response's head.
 
         `url` has this endpoint's origin; `headers` are sent unchanged, in order; `lasting` means that the response will

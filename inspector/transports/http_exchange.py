@@ -26,7 +26,7 @@ from inspector.transports.response_matching import answers, parsed
 RESUME_ATTEMPTS = 5
 """Reconnects in a row without new events after which the exchange fails."""
 RESUME_GROWTH = 1.5
-LONGEST_WAIT = 60.0
+MAX_WAIT = 60.0
 LATE_SECONDS = 30.0
 """Seconds for which an abandoned exchange is still read for its late answer."""
 LATE_BYTES = 16 << 20
@@ -236,13 +236,15 @@ class HttpExchange:
         """Continue after `Last-Event-ID` until the answer arrives (C-HTTP-15, C-HTTP-17). Returns the error, if any."""
         attempt = 0
         while self.owner.resumable and stream.resume_id and attempt < RESUME_ATTEMPTS and not self.abandoned:
-            wait = min(stream.retry / 1000 * RESUME_GROWTH**attempt, LONGEST_WAIT)
+            wait = min(stream.retry / 1000 * RESUME_GROWTH**attempt, MAX_WAIT)
             attempt += 1
             await asyncio.sleep(wait)
             self._sink.life(
-                self.channel, "reconnect",
-                **{"for": self.outgoing.n, "attempt": attempt, "waited_ms": round(wait * 1000)}, after=stream.resume_id,
-            )  # fmt: skip
+                self.channel,
+                "reconnect",
+                **{"for": self.outgoing.n, "attempt": attempt, "waited_ms": round(wait * 1000)},
+                after=stream.resume_id,
+            )
             before = stream.news
             try:
                 final = await self._read_on(stream)

@@ -12,7 +12,7 @@ from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_
 from inspector.transports.http_stream import EventStream
 
 GROWTH = 2.0
-LONGEST_WAIT = 30.0
+MAX_WAIT = 30.0
 """Most seconds between two attempts."""
 LASTED = 5.0
 """Seconds after which a stream counts as successful, even without events."""
@@ -40,24 +40,24 @@ class StandingStream:
         loop = asyncio.get_running_loop()
         while True:
             before, began = self._stream.news, loop.time()
-            why: dict[str, Any] = {}
+            reason: dict[str, Any] = {}
             try:
                 if not await self._listen():
                     return
             except HttpError as error:
-                why = {"error": error.message}
+                reason = {"error": error.message}
                 if error.status is not None:  # a redirect that is not followed; more attempts would end the same way
-                    self._life("not-listening", status=error.status, **why)
+                    self._life("not-listening", status=error.status, **reason)
                     return
             except LimitReached as error:
-                why = {"error": error.message}
+                reason = {"error": error.message}
             finally:
                 self.open = False
                 self._stream.end()
             worked = self._stream.news > before or loop.time() - began > LASTED
             attempt = 0 if worked else attempt + 1
-            wait = min(self._stream.retry / 1000 * GROWTH**attempt, max(LONGEST_WAIT, self._stream.retry / 1000))
-            self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **why)
+            wait = min(self._stream.retry / 1000 * GROWTH**attempt, max(MAX_WAIT, self._stream.retry / 1000))
+            self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **reason)
             await asyncio.sleep(wait)
             self._life("reconnect", attempt=attempt + 1, after=self._after() or None)
 

@@ -15,7 +15,7 @@ from inspector.text import safe
 from inspector.transports.http_url import Url
 from inspector.transports.network import BadFraming, ConnectionBroken, Disconnected, NotHttp, Unsendable
 
-_DEEPEST = 32
+_MAX_DEPTH = 32
 _DETAIL = 200
 
 _CERTIFICATE = {
@@ -31,10 +31,17 @@ _CERTIFICATE = {
 }
 """OpenSSL's X509_V_ERR_* codes."""
 
-_NOT_TLS = frozenset((
-    "WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNKNOWN_PROTOCOL", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG",
-    "UNEXPECTED_MESSAGE", "BAD_PACKET_LENGTH",
-))  # fmt: skip
+_NOT_TLS = frozenset(
+    (
+        "WRONG_VERSION_NUMBER",
+        "HTTP_REQUEST",
+        "UNKNOWN_PROTOCOL",
+        "RECORD_LAYER_FAILURE",
+        "PACKET_LENGTH_TOO_LONG",
+        "UNEXPECTED_MESSAGE",
+        "BAD_PACKET_LENGTH",
+    )
+)
 _NO_REASONS = (ssl.SSLWantReadError, ssl.SSLWantWriteError, ssl.SSLEOFError)
 """States of a TLS connection with another cause."""
 _UNANSWERED = frozenset(
@@ -90,7 +97,7 @@ def explain(
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
     waiting = [error]
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_DEPTH):
         if not waiting:
             return
         one = waiting.pop(0)

@@ -79,9 +79,11 @@ class Requester:
         `fresh`: the request starts a session, so it has neither session id nor revision (C-HTTP-10, C-HTTP-11).
         """
         fields = [
-            ("Host", self.url.netloc), ("Accept", accept), ("Accept-Encoding", "identity"),
+            ("Host", self.url.netloc),
+            ("Accept", accept),
+            ("Accept-Encoding", "identity"),
             ("User-Agent", f"inspector/{__version__}"),
-        ]  # fmt: skip
+        ]
         if not fresh:
             if self.session_id is not None:
                 fields.append((SESSION_FIELD, self.session_id))
@@ -153,9 +155,13 @@ class Requester:
         for _ in range(MAX_REDIRECTS + 1):
             self.sink.http(channel, Dir.SEND, method=method, url=url.text, headers=fields)
             exchange = self._endpoint.exchange(
-                method, url, fields, body, lasting=lasting,
+                method,
+                url,
+                fields,
+                body,
+                lasting=lasting,
                 connected=lambda facts: self.sink.life(channel, "connect", **facts),
-            )  # fmt: skip
+            )
             try:
                 answer = await (exchange if seconds is None else asyncio.wait_for(exchange, seconds))
             except TimeoutError:
@@ -164,9 +170,14 @@ class Requester:
                     hint="Check host, port and path: the server there may not be an MCP server.",
                 ) from None
             self.sink.http(
-                channel, Dir.RECV, status=answer.status, reason=answer.reason, version=answer.version,
-                headers=answer.headers, ms=round(answer.ms, 3),
-            )  # fmt: skip
+                channel,
+                Dir.RECV,
+                status=answer.status,
+                reason=answer.reason,
+                version=answer.version,
+                headers=answer.headers,
+                ms=round(answer.ms, 3),
+            )
             location = answer.header("location")
             if answer.status not in REDIRECTS or location is None:
                 return answer

@@ -91,8 +91,10 @@ def _unauthorized(
         hint = Hint("The authorization is not sufficient, or the server does not accept this Origin or Host.")
     return AuthorizationNeeded(
         f"{where} {wants} (status {said})" + (f": {text}" if text else "."),
-        hint=hint, status=answer.status, challenge=challenge,
-    )  # fmt: skip
+        hint=hint,
+        status=answer.status,
+        challenge=challenge,
+    )
 
 
 def _hint(answer: HttpAnswer) -> str:

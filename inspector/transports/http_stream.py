@@ -16,10 +16,10 @@ ENDPOINT = "endpoint"
 """The event type with the URL for messages: its data is a URI."""
 DEFAULT_RETRY = 1000
 """Milliseconds before a reconnect if the server names none."""
-SHORTEST_RETRY = 100
-LONGEST_RETRY = 60_000
+MIN_RETRY = 100
+MAX_RETRY = 60_000
 """Limits of the server's value, in milliseconds."""
-LONGEST_ID = 4096
+MAX_ID = 4096
 BEGINNING = 1 << 20
 """Bytes recorded of a message that was too long."""
 
@@ -72,13 +72,13 @@ class EventStream:
         Its bytes are the received ones, one character each, like all headers here.
         """
         id = self._parser.last_id.encode("utf-8", "surrogateescape").decode("latin-1").strip()
-        return "" if len(id) > LONGEST_ID or _UNSENDABLE.search(id) else id
+        return "" if len(id) > MAX_ID or _UNSENDABLE.search(id) else id
 
     @property
     def retry(self) -> int:
         """Milliseconds to wait before reconnecting (C-HTTP-16), within limits."""
         asked = self._parser.retry
-        return DEFAULT_RETRY if asked is None else min(max(asked, SHORTEST_RETRY), LONGEST_RETRY)
+        return DEFAULT_RETRY if asked is None else min(max(asked, MIN_RETRY), MAX_RETRY)
 
     def feed(self, chunk: bytes) -> None:
         """Parse the data of one read. Messages reach the sink in one call while their ids do not differ."""

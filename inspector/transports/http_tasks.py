@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.errors import HttpError
 
-MOST_SENDING = 64
+MAX_SENDING = 64
 """Messages without an expected answer that are being sent, replies included, above which reading pauses."""
 REPLIES_AT_ONCE = 8
 """Replies that are posted at the same time; others wait, so that a flood of them leaves time for the rest."""
@@ -65,7 +65,7 @@ class TransportTasks:
     @property
     def crowded(self) -> bool:
         """Whether the server has to accept too many messages at once."""
-        return self._sending > MOST_SENDING
+        return self._sending > MAX_SENDING
 
     async def room(self) -> None:
         """Wait until some of them have arrived."""

@@ -79,9 +79,13 @@ def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
     if parts.query:
         target += "?" + quote(parts.query, safe=_TARGET)
     return Url(
-        scheme, _ascii_host(host), port or _PORTS[scheme], target if target.startswith("/") else f"/{target}",
-        unquote(parts.username or ""), unquote(parts.password or ""),
-    )  # fmt: skip
+        scheme,
+        _ascii_host(host),
+        port or _PORTS[scheme],
+        target if target.startswith("/") else f"/{target}",
+        unquote(parts.username or ""),
+        unquote(parts.password or ""),
+    )
 
 
 def _ascii_host(host: str) -> str:

@@ -72,8 +72,11 @@ class MemoryTransport:
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """Keep the arguments for tests."""
         self.agreed_on = {
-            "revision": revision, "version_header": version_header, "resumable": resumable, "listen": listen,
-        }  # fmt: skip
+            "revision": revision,
+            "version_header": version_header,
+            "resumable": resumable,
+            "listen": listen,
+        }
 
     async def settled(self) -> None:
         """Does nothing: there is nothing to wait for."""

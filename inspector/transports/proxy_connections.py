@@ -28,9 +28,15 @@ class ProxyNetwork:
 
         self.library = httpcore
         self.failures: tuple[type[BaseException], ...] = (
-            httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, httpcore.ProxyError,
-            httpcore.UnsupportedProtocol, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream,
-        )  # fmt: skip
+            httpcore.TimeoutException,
+            httpcore.NetworkError,
+            httpcore.ProtocolError,
+            httpcore.ProxyError,
+            httpcore.UnsupportedProtocol,
+            anyio.BrokenResourceError,
+            anyio.ClosedResourceError,
+            anyio.EndOfStream,
+        )
         self.timeouts = {"connect": connect_timeout}
         self.encrypted = url.scheme == "https"
         auth = (proxy.user.encode(), proxy.password.encode()) if proxy.user or proxy.password else None
@@ -67,10 +73,12 @@ class ProxyConnection:
         if opened is not None:
             extensions["trace"] = _tracer(network.encrypted, opened)
         sent = network.library.Request(
-            request.method, network.target(request.url),
-            headers=[(octets(name), octets(value)) for name, value in request.headers], content=request.body or None,
+            request.method,
+            network.target(request.url),
+            headers=[(octets(name), octets(value)) for name, value in request.headers],
+            content=request.body or None,
             extensions=extensions,
-        )  # fmt: skip
+        )
         response = await self._connection.handle_async_request(sent)
         return NetworkResponse(
             response.status,

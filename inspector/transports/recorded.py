@@ -16,7 +16,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
 from inspector.transports.base import Outgoing, Sink
-from inspector.transports.recorded_exchange import OpenQuestion, Play, UnansweredQuestions
+from inspector.transports.recorded_exchange import OpenQuestion, ReplayedExchange, UnansweredQuestions
 from inspector.transports.request_matching import RecordedRequests, UsedRequests
 
 
@@ -79,7 +79,7 @@ class RecordedTransport:
         if not n:
             code, text = self._requests.missing(outgoing.method)
             self.sink.received(channel, [encode(jsonrpc.error(outgoing.id, code, text))])
-        elif not await Play(self.journal, n, {**message, "id": outgoing.id}, _Channel(self, channel)).run():
+        elif not await ReplayedExchange(self.journal, n, {**message, "id": outgoing.id}, _Channel(self, channel)).run():
             self.sink.failed(
                 outgoing,
                 ConnectionProblem(

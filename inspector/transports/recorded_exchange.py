@@ -28,7 +28,7 @@ OpenQuestion = tuple[Any, asyncio.Future[None]]
 """A request of the recorded server: its live id, and when the client has answered."""
 
 
-class Stage(Protocol):
+class PlayedEvents(Protocol):
     """Receives the played events of an exchange."""
 
     async def deliver(self, raw: bytes, m: int, event: Event, *, answer: bool) -> None:
@@ -47,7 +47,7 @@ class Stage(Protocol):
         """Wait for so much recorded time."""
 
 
-class LiveNames:
+class LiveIds:
     """The names of a request in the recording and live."""
 
     def __init__(self, recorded: Any, live: Any) -> None:
@@ -93,13 +93,13 @@ class LiveNames:
         return jsonrpc.shape_of(item) in (Shape.RESULT, Shape.ERROR) and item.get("id") == self.recorded_id
 
 
-class Play:
+class ReplayedExchange:
     """Plays the exchange of request `n` for the request `live`."""
 
-    def __init__(self, journal: Journal, n: int, live: Any, stage: Stage) -> None:
+    def __init__(self, journal: Journal, n: int, live: Any, stage: PlayedEvents) -> None:
         self.n = n
         self.answered = False
-        self.names = LiveNames(journal.event(n).message, live)
+        self.names = LiveIds(journal.event(n).message, live)
         self._journal = journal
         self._stage = stage
         self._questions: dict[int, OpenQuestion] = {}

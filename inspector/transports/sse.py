@@ -33,7 +33,7 @@ HEAD_SECONDS = 10.0
 """Seconds for the server to answer the GET, after the timeout of the connection."""
 ENDPOINT_SECONDS = 10.0
 """Seconds for it to name the endpoint then."""
-MOST_ENDPOINTS = 16
+MAX_ENDPOINTS = 16
 """How often a server may name its endpoint: each contains secrets to redact in all that is recorded."""
 CHANNEL = channels.of_get(1)
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
@@ -102,9 +102,12 @@ class SseTransport:
 
     async def _listen(self) -> None:
         answer = await self.requester.open(
-            CHANNEL, "GET", self.requester.fields(STREAM_TYPE), lasting=True,
+            CHANNEL,
+            "GET",
+            self.requester.fields(STREAM_TYPE),
+            lasting=True,
             seconds=self.requester.options.connect_timeout + HEAD_SECONDS,
-        )  # fmt: skip
+        )
         self._began = answer.url
         if answer.status != 200 or answer.media_type != STREAM_TYPE:
             raise await self._no_stream(answer)
@@ -177,9 +180,9 @@ class SseTransport:
     def _use(self, text: str) -> None:
         """Post to this URL from now on. The last one that was named counts."""
         self._endpoints += 1
-        if self._endpoints > MOST_ENDPOINTS:
+        if self._endpoints > MAX_ENDPOINTS:
             raise HttpError(
-                f"{self._began.address} named its endpoint more than {MOST_ENDPOINTS} times.",
+                f"{self._began.address} named its endpoint more than {MAX_ENDPOINTS} times.",
                 hint="A server should name it once, at the start of the stream.",
             )
         self.requester.url = endpoint_url(text, self._began)
@@ -228,9 +231,12 @@ class SseTransport:
         body, _ = await answer.body(SMALL_BODY)
         if body.strip().lower() not in _SAYS_NOTHING:
             self.sink.life(
-                channel, "accepted",
-                **{"for": outgoing.n}, status=answer.status, body=safe(body.decode("utf-8", "replace"), 1000),
-            )  # fmt: skip
+                channel,
+                "accepted",
+                **{"for": outgoing.n},
+                status=answer.status,
+                body=safe(body.decode("utf-8", "replace"), 1000),
+            )
 
     async def _rejected(self, channel: str, outgoing: Outgoing, answer: HttpAnswer) -> None:
         """Handle a message that was not accepted. A JSON-RPC error in the body answers the request, with any id."""

@@ -10,9 +10,9 @@ from inspector.errors import HttpError
 from inspector.text import safe
 from inspector.transports.http_url import Url, resolve
 
-LONGEST = 8192
+MAX_LENGTH = 8192
 """Most characters of an endpoint; servers need a hundred."""
-MOST_SECRETS = 8
+MAX_SECRETS = 8
 
 _NAMES = frozenset(("sessionid", "session", "sid", "token", "connectionid", "clientid", "key"))
 """Names of the session id in a query, without case, hyphens and underscores."""
@@ -25,9 +25,9 @@ def endpoint_url(text: str, began: Url) -> Url:
 
     It must have the stream's origin, so that neither messages nor credentials go elsewhere (C-SSE-04).
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_LENGTH:
         raise HttpError(
-            f"{began.address} names an endpoint of {len(text):,} characters; at most {LONGEST:,} are allowed.",
+            f"{began.address} names an endpoint of {len(text):,} characters; at most {MAX_LENGTH:,} are allowed.",
             hint="The endpoint event should have a URI; its data is in the message log.",
         )
     try:
@@ -53,13 +53,13 @@ def session_ids(text: str, began: Url) -> Iterator[str]:
 
     These are session names in the query, and everything in path and query that looks random and is not from the user.
     """
-    path, _, query = text[:LONGEST].partition("#")[0].partition("?")
+    path, _, query = text[:MAX_LENGTH].partition("#")[0].partition("?")
     parts = [("", segment) for segment in path.split("/")]
     parts += [(name, value) for name, _, value in (part.partition("=") for part in re.split("[&;]", query))]
     found = 0
     for name, value in parts:
         named = name.replace("-", "").replace("_", "").lower() in _NAMES
-        if found < MOST_SECRETS and value not in began.target and (named or _MINTED.match(value)):
+        if found < MAX_SECRETS and value not in began.target and (named or _MINTED.match(value)):
             found += 1
             yield value
             if unquote_plus(value) != value:

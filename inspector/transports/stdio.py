@@ -26,7 +26,7 @@ from contextlib import suppress
 from inspector.errors import LimitReached, ServerExited, SessionLost
 from inspector.journal import channels
 from inspector.text import safe
-from inspector.transports.base import LONGEST_MESSAGE, Outgoing, Sink
+from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
     MARK,
     ChildGuard,
@@ -41,7 +41,7 @@ from inspector.transports.child import (
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
 
-LONGEST_LINE = LONGEST_MESSAGE
+MAX_LINE = MAX_MESSAGE
 LAST_WORDS = 20
 """Lines of stderr kept for the error message."""
 STDERR_SHOWN = 300
@@ -57,7 +57,7 @@ TAKE_UP = 5.0
 LOOK_EVERY = 0.05
 """Seconds between two checks whether it has."""
 
-MOST_REPLIES = 1 << 20
+MAX_REPLIES = 1 << 20
 """Bytes of replies that the server has not read, beyond its pipe, above which we stop reading from it."""
 GATHER_AFTER = 2
 """Messages that are written one by one before further ones, sent without waiting, are combined."""
@@ -82,7 +82,7 @@ class StdioTransport:
         *,
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
-        limit: int = LONGEST_LINE,
+        limit: int = MAX_LINE,
     ) -> None:
         self.command = list(command)
         self.sink = sink
@@ -134,9 +134,14 @@ class StdioTransport:
             raise
         guard.watch(process.pid)
         self.sink.life(
-            self.channel, "spawn", argv=self.command, program=program or self.command[0], cwd=self.cwd or os.getcwd(),
-            env=sorted(environment), pid=process.pid,
-        )  # fmt: skip
+            self.channel,
+            "spawn",
+            argv=self.command,
+            program=program or self.command[0],
+            cwd=self.cwd or os.getcwd(),
+            env=sorted(environment),
+            pid=process.pid,
+        )
         self._in = InputPipe(process.stdin, self._taken)
         self._out = LinePipe(
             process.stdout,
@@ -319,7 +324,7 @@ class StdioTransport:
         self._in.write(data)
         if not self._in.queued:
             self._replies = 0
-        elif self._replies > MOST_REPLIES and not self._paused:
+        elif self._replies > MAX_REPLIES and not self._paused:
             self._paused = True
             self._out.pause()
 

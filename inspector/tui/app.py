@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import App, ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
@@ -35,8 +36,8 @@ from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
 from inspector.tui.memory import collect_young_objects, forget_removed_widgets
 from inspector.tui.navigator import Opening, ScreenNavigator
-from inspector.tui.notifications import Attention
-from inspector.tui.palette import PALETTE_CSS, Items, OwnCommands, Themes, VerbPalette, Verbs
+from inspector.tui.notifications import SessionNotifier
+from inspector.tui.palette import PALETTE_CSS, ItemProvider, OwnCommands, Themes, VerbPalette, Verbs
 from inspector.tui.pane_messages import OpenInstead, OpenTarget
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
@@ -45,11 +46,12 @@ from inspector.tui.unexpected_errors import UnexpectedErrors, WatchedWorkers
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.scrollbars import draw_scrollbars
+from inspector.tui.widgets.status_lines import Footer
 
 if TYPE_CHECKING:
     from inspector.compare.rules import ComparisonRules
-    from inspector.tui.navigator import Begun
-    from inspector.tui.replay.playback import Playing
+    from inspector.tui.navigator import StartedSession
+    from inspector.tui.replay.playback import PlaybackOptions
 
 NOTIFIED = 1000
 """Characters of a notification that are shown."""
@@ -65,7 +67,7 @@ class InspectorApp(KeysInOrder, App[int]):
     """The interface. Without a `target` it opens the start screen."""
 
     TITLE = "inspector"
-    COMMANDS: ClassVar[set[Any]] = {Verbs, OwnCommands, Items, Themes}
+    COMMANDS: ClassVar[set[Any]] = {Verbs, OwnCommands, ItemProvider, Themes}
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "screen.quit", show=False),
@@ -94,7 +96,7 @@ class InspectorApp(KeysInOrder, App[int]):
         record: Path | None = None,
         keep: bool = True,
         follow: bool = False,
-        playing: Playing | None = None,
+        playing: PlaybackOptions | None = None,
         config: Path | None = None,
         comparing: tuple[Path, Path, ComparisonRules] | None = None,
         watch: bool = False,
@@ -125,7 +127,7 @@ class InspectorApp(KeysInOrder, App[int]):
             options, settings, record=record, keep=keep, follow=follow, playing=playing, config=config, watch=watch
         )
         self.navigator = ScreenNavigator(self, opening, self.sessions)
-        self.attention = Attention(self, self.sessions, settings.attention, os.environ, self.write_to_terminal)
+        self.attention = SessionNotifier(self, self.sessions, settings.attention, os.environ, self.write_to_terminal)
         self.crash: BaseException | None = None
         self.unexpected = UnexpectedErrors(self._tell_problem)
         self._workers = WatchedWorkers(self, self.unexpected)
@@ -172,7 +174,7 @@ class InspectorApp(KeysInOrder, App[int]):
         if self.target is not None:
             yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
 
-    def _open_all(self, target: Target, begun: Begun | None) -> None:
+    def _open_all(self, target: Target, begun: StartedSession | None) -> None:
         """Open the targets; the first one, which may have begun to connect, is in front."""
         self.navigator.open_target(target, begun=begun)
         for other in self.others:
@@ -196,6 +198,23 @@ class InspectorApp(KeysInOrder, App[int]):
     def action_command_palette(self) -> None:
         if not VerbPalette.is_open(self):
             self.push_screen(VerbPalette())
+
+    # A dialog leaves the footer below it on the screen, with keys that do not work now.
+
+    def push_screen(self, *args: Any, **options: Any) -> Any:
+        pushed = super().push_screen(*args, **options)
+        self._mute_footers()
+        return pushed
+
+    def pop_screen(self) -> AwaitComplete:
+        popped = super().pop_screen()
+        self._mute_footers()
+        return popped
+
+    def _mute_footers(self) -> None:
+        for screen in self.screen_stack:
+            for footer in screen.query(Footer):
+                footer.muted = screen is not self.screen
 
     def notify(
         self,
@@ -318,9 +337,9 @@ def run_recording(
     Raises `RecordingError` before anything is drawn if the recording cannot be read.
     """
     Journal.open(path).release()
-    from inspector.tui.replay.playback import Playing
+    from inspector.tui.replay.playback import PlaybackOptions
 
-    playing = Playing(at=at, speed=speed) if gap is None else Playing(at=at, speed=speed, fold=gap)
+    playing = PlaybackOptions(at=at, speed=speed) if gap is None else PlaybackOptions(at=at, speed=speed, fold=gap)
     app = partial(InspectorApp, RecordingTarget(path), Options(), settings, follow=follow, playing=playing)
     return _run(app, settings)
 

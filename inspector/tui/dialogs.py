@@ -21,15 +21,15 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 _FOLDER = 32
 """Characters of the current folder's path that are shown."""
-_MOST_ROWS = 18
+_MAX_ROWS = 18
 _CSS = """
 {name} {{ align: center middle; }}
-{name} > Edge {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
+{name} > Pane {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
 """
 
 
@@ -48,7 +48,7 @@ class Confirm(ModalScreen[bool]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("y", self._yes, "y"), KeyHint("esc", self._no, "escape")]
-        edge = Edge(FactsView(), title=self._question, keys=keys)
+        edge = Pane(FactsView(), title=self._question, keys=keys)
         edge.tone = "ask"
         yield edge
 
@@ -89,7 +89,7 @@ class AskPath(ModalScreen[Path | None]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "write", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Edge(title=self._title, facts=(_here(),), keys=keys), Vertical():
+        with Pane(title=self._title, facts=(_here(),), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="file name", id="path")
 
     def on_mount(self) -> None:
@@ -100,7 +100,7 @@ class AskPath(ModalScreen[Path | None]):
         path = Path(os.path.expanduser(self.query_one(Editor).value.strip()))
         problem = _problem(path)
         if problem:
-            self.query_one(Edge).note = [(problem, "error")]
+            self.query_one(Pane).note = [(problem, "error")]
         else:
             self.dismiss(path)
 
@@ -148,8 +148,8 @@ class Choose(ModalScreen[str | None]):
         rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
         view = VirtualList(TextRows(rows))
         keys = [KeyHint("enter", "choose", "enter"), KeyHint("esc", "cancel", "escape")]
-        edge = Edge(view, title=self._title, keys=keys)
-        edge.styles.height = min(len(rows), _MOST_ROWS) + 4
+        edge = Pane(view, title=self._title, keys=keys)
+        edge.styles.height = min(len(rows), _MAX_ROWS) + 4
         yield edge
 
     def on_mount(self) -> None:

@@ -34,7 +34,7 @@ class TerminalOutput:
 def enduring(driver: type[Driver]) -> type[Driver]:
     """Return the same driver, which writes through a `TerminalOutput` and types no letter of a key with `alt`."""
 
-    class Enduring(driver):  # type: ignore[misc, valid-type]
+    class ResilientDriver(driver):  # type: ignore[misc, valid-type]
         _file: Any
 
         def __init__(self, *words: Any, **more: Any) -> None:
@@ -47,4 +47,4 @@ def enduring(driver: type[Driver]) -> type[Driver]:
                 message.character = None
             super().process_message(message)
 
-    return Enduring
+    return ResilientDriver

@@ -17,7 +17,7 @@ from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import VERBS, KeymapVerb
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 _KEYS = 12
 _TITLE = max(len(verb.title) for verb in VERBS) + 2
@@ -28,7 +28,7 @@ class Help(ModalScreen[None]):
 
     DEFAULT_CSS = """
     Help { align: center middle; }
-    Help > Edge { width: 92%; max-width: 110; height: 92%; }
+    Help > Pane { width: 92%; max-width: 110; height: 92%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "leave", show=False)]
 
@@ -40,7 +40,7 @@ class Help(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("esc", "close", "escape"), KeyHint("/", "search", "slash")]
-        yield Edge(FactsView(), title="Keys", facts=("keys that work here first",), keys=keys)
+        yield Pane(FactsView(), title="Keys", facts=("keys that work here first",), keys=keys)
 
     def on_mount(self) -> None:
         view = self.query_one(FactsView)

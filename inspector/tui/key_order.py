@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-LONGEST = 0.25
+MAX_LENGTH = 0.25
 """Seconds after which a key counts as done without a `KeyDone`, because the focused widget is gone."""
 
 DIALOG = "dialog"
@@ -87,7 +87,7 @@ class KeysInOrder(_Base):
         self._key_screen, self._earlier_dialogs = self.screen, frozenset(self._dialogs())
         self._key_taken = time.monotonic()
         await super().on_event(key)
-        self._key_limit = self.set_timer(LONGEST, partial(self._key_is_done, key))
+        self._key_limit = self.set_timer(MAX_LENGTH, partial(self._key_is_done, key))
         await self._follow(KeyDone(key, target, PASSES))
 
     async def _follow(self, done: KeyDone) -> None:

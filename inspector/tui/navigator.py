@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from inspector.tui.diff.side import AnswerSide
     from inspector.tui.login.person import DialogPerson
     from inspector.tui.main.screen import MainScreen
-    from inspector.tui.replay.playback import Playing
+    from inspector.tui.replay.playback import PlaybackOptions
     from inspector.tui.replay.serve import LoopbackMock
     from inspector.tui.side_by_side.screen import PairScreen
     from inspector.tui.start.screen import StartScreen
@@ -50,14 +50,14 @@ class Opening:
     keep: bool = True
     follow: bool = False
     """Read a recording while another process writes it."""
-    playing: Playing | None = None
+    playing: PlaybackOptions | None = None
     config: Path | None = None
     watch: bool = False
     """Restart a server when one of its files changes."""
 
 
 @dataclass(frozen=True)
-class Begun:
+class StartedSession:
     """A session without a screen yet. `connecting` is its `open`, if it was started."""
 
     session: Session
@@ -87,7 +87,7 @@ class ScreenNavigator:
 
     # Sessions
 
-    def open_target(self, target: Target, first: First = "", *, begun: Begun | None = None) -> None:
+    def open_target(self, target: Target, first: First = "", *, begun: StartedSession | None = None) -> None:
         """Put a new session in front; it connects by itself. Others stay open. `first`: its first action.
 
         `begun` is its session if that exists already. Raises `InspectorError` if a recording cannot be read or written.
@@ -118,7 +118,7 @@ class ScreenNavigator:
         if begun.person is not None:
             begun.person.opened = opened
 
-    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> Begun:
+    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> StartedSession:
         """Make the session of a server, and start to connect: before its screen is loaded, which takes longer.
 
         Raises `InspectorError` if a recording cannot be written.
@@ -146,7 +146,7 @@ class ScreenNavigator:
             stream = OtlpStream(journal, collector, headers_from_environment())
         session = Session(target, journal, options)
         connecting = asyncio.create_task(session.open()) if connect else None
-        return Begun(session, connecting, stream, person)
+        return StartedSession(session, connecting, stream, person)
 
     def open_beside(self, target: Target) -> None:
         """Open a session that connects in the background. The start list and the session in front stay there.

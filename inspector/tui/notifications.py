@@ -30,7 +30,7 @@ SHOWN = 5.0
 RING_APART = 1.0
 """The least seconds between two rings."""
 _NAME = 40
-_MOST = 200
+_MAX_COUNT = 200
 """Characters of a desktop notification."""
 
 
@@ -58,13 +58,13 @@ def signal_sequence(signal: Signal, text: str) -> str:
         return ""
     if signal == "bell":
         return "\a"
-    shown = safe(text, _MOST)
+    shown = safe(text, _MAX_COUNT)
     # ST, not BEL, ends the sequence: a terminal that does not know it then stays silent.
     return f"\x1b]9;Inspector: {shown}\x1b\\" if signal == "osc9" else f"\x1b]777;notify;Inspector;{shown}\x1b\\"
 
 
 @dataclass
-class _Told:
+class _ReportedNews:
     """The news of a session that the user has, and the calls that ended since then."""
 
     questions: set[Question] = field(default_factory=set)
@@ -78,7 +78,7 @@ class _Told:
     """A sentence about the last ended call."""
 
 
-class Attention:
+class SessionNotifier:
     """Watches the open sessions of a window. `write` sends text to the terminal."""
 
     def __init__(
@@ -93,7 +93,7 @@ class Attention:
         self._sessions = sessions
         self._signal = signal_for(mode, environ)
         self._write = write
-        self._told: dict[OpenSession, _Told] = {}
+        self._told: dict[OpenSession, _ReportedNews] = {}
         self._rang = -RING_APART
         self._scheduled = False
         sessions.on_call_ended = self._call_ended
@@ -116,7 +116,7 @@ class Attention:
         failed = call.fate != "done" or (isinstance(call.value, dict) and call.value.get("isError") is True)
         if (not failed and call.elapsed <= LONG_CALL) or self._is_seen(opened):
             return
-        told = self._told.setdefault(opened, _Told())
+        told = self._told.setdefault(opened, _ReportedNews())
         told.ended += 1
         told.failed += failed
         outcome = "failed" if failed else "finished"
@@ -126,7 +126,7 @@ class Attention:
     def _look(self) -> None:
         self._scheduled = False
         now, sentences, later = monotonic(), [], 0.0
-        self._told = {opened: self._told.get(opened) or _Told() for opened in self._sessions.opened}
+        self._told = {opened: self._told.get(opened) or _ReportedNews() for opened in self._sessions.opened}
         for opened, told in self._told.items():
             parts, failure = _news(opened, told)
             wait = told.at + SHOWN - now
@@ -146,7 +146,7 @@ class Attention:
             self._schedule(later)
 
 
-def _news(opened: OpenSession, told: _Told) -> tuple[list[str], bool]:
+def _news(opened: OpenSession, told: _ReportedNews) -> tuple[list[str], bool]:
     """Return what the user does not know yet, and whether some of it is a failure."""
     session, parts, failure = opened.session, [], False
     if session.commands is None:
@@ -166,7 +166,7 @@ def _news(opened: OpenSession, told: _Told) -> tuple[list[str], bool]:
     return parts, failure or told.failed > 0
 
 
-def _known(opened: OpenSession, at: float) -> _Told:
+def _known(opened: OpenSession, at: float) -> _ReportedNews:
     session = opened.session
     failed_at = session.phase_since if session.phase in ("failed", "lost") else 0.0
-    return _Told(set(session.inbox.open()), len(opened.dialogs), failed_at, at)
+    return _ReportedNews(set(session.inbox.open()), len(opened.dialogs), failed_at, at)

@@ -104,21 +104,21 @@ class VerbPalette(CommandPalette):
             self._enter_waits = True
 
 
-class Doable(NamedTuple):
+class AvailableVerb(NamedTuple):
     """A verb and the node that does it."""
 
     verb: KeymapVerb
     act: Callable[[], Any]
 
 
-def doable(focused: DOMNode) -> list[Doable]:
+def doable(focused: DOMNode) -> list[AvailableVerb]:
     """Return the verbs that work at the focus, nearest first, moves last; each action once."""
     order = {context: at for at, context in enumerate(contexts(focused))}
-    found: dict[str, Doable] = {}
+    found: dict[str, AvailableVerb] = {}
     for verb in sorted(VERBS, key=lambda verb: (verb.context in _MOVES, order.get(verb.context, 0))):
         node = who_does(focused, verb) if verb.id != _PALETTE else None
         if node is not None:
-            found.setdefault(verb.description, Doable(verb, partial(node.app.run_action, verb.action, node)))
+            found.setdefault(verb.description, AvailableVerb(verb, partial(node.app.run_action, verb.action, node)))
     return list(found.values())
 
 
@@ -164,7 +164,7 @@ class OwnCommands(Provider):
                 yield row, partial(screen.run_own_command, command), command.title
 
 
-class Items(Provider):
+class ItemProvider(Provider):
     """Searches the items that the server offers."""
 
     async def search(self, query: str) -> Hits:

@@ -22,7 +22,7 @@ from inspector.tui.widgets.external_editor import edit_file
 
 _READ = 20_000
 """Characters of a text that are searched."""
-_MOST = 20
+_MAX_COUNT = 20
 """Places of one text that are looked up."""
 _SHOWN = 120
 
@@ -45,7 +45,7 @@ def source_locations(text: str) -> list[SourceLocation]:
 
     URLs are not places. At most the first characters of a long text are searched.
     """
-    return list(dict.fromkeys(_found(text[:_READ])))[:_MOST]
+    return list(dict.fromkeys(_found(text[:_READ])))[:_MAX_COUNT]
 
 
 def _found(text: str) -> Iterator[SourceLocation]:

@@ -60,7 +60,7 @@ GROUNDS = ("ground", "panel", "selection", "selection-dim")
 DEFAULT = "dark"
 NO_COLOUR = "mono"
 
-LEAST_CONTRAST = 4.0
+MIN_CONTRAST = 4.0
 """WCAG 2 contrast of text on every background that it has, including the selected row."""
 
 FILE_LIMIT = 64 * 1024
@@ -112,7 +112,7 @@ class Palette:
         towards = bright.triplet if bright is not None and bright.triplet is not None else ink
         mixed: tuple[int, int, int] = ink
         for step in range(1, 11):
-            if contrast(mixed, under) >= LEAST_CONTRAST:
+            if contrast(mixed, under) >= MIN_CONTRAST:
                 break
             mixed = _mix(ink, towards, step / 10)
         return style + ground + Style(color=RichColor.from_rgb(*mixed))

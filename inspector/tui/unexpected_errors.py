@@ -17,7 +17,7 @@ from textual.worker_manager import WorkerManager
 from inspector.config.logfile import remark, report
 from inspector.errors import InspectorError
 
-MOST = 20
+MAX_COUNT = 20
 """Errors that are logged in one run: an error that repeats with each message would fill the disk."""
 
 
@@ -37,7 +37,7 @@ class UnexpectedErrors:
     def take(self, error: BaseException) -> None:
         """Log an error and show it; our own errors have a message and need no traceback."""
         self._count += 1
-        if self._count > MOST:
+        if self._count > MAX_COUNT:
             return
         problem = error if isinstance(error, InspectorError) else report(error)
         if not self._tell(problem) and self.untold is None:

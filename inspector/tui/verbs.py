@@ -279,6 +279,7 @@ _FORM = (
     ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),
     ("model", "model view", "alt+v", "Show the tool as a model gets it: its cost, its text, the limits of hosts."),
+    ("result", "to result", "alt+r", "Go to the result, the running call or the question below the form."),
     ("about", "whole text", "f2", "Show the whole description, or only its beginning."),
     ("leave", "list", "escape", "Go back to the list."),
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.auth.actions import Fetched
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import Invitation
+from inspector.auth.person import LoginPage
 from inspector.errors import HttpError
 from inspector.journal.journal import Journal
 
@@ -54,7 +54,7 @@ class FakePerson:
         self.consents = consents
         self.pastes = list(pastes)
         self.asked: list[tuple[str, str]] = []
-        self.visits: list[Invitation] = []
+        self.visits: list[LoginPage] = []
         self.said: list[str] = []
         self.ends: list[bool] = []
         self.client: OAuthClient | None = None
@@ -63,7 +63,7 @@ class FakePerson:
         self.asked.append((url, host))
         return self.consents
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         self.visits.append(invitation)
 
     async def pasted(self) -> str:

@@ -115,8 +115,8 @@ class Careless:
         # A token is good for one session, so that the next one renews it.
         if token in self.spent or token.startswith(WRONG) or (method == "initialize" and token in self._begun):
             self.spent.add(token)
-            why = f'error="invalid_token", error_description="ended: {self.repeated({token})}"'
-            return 401, {"WWW-Authenticate": f"{scheme} {why}, {about}"}, {}
+            reason = f'error="invalid_token", error_description="ended: {self.repeated({token})}"'
+            return 401, {"WWW-Authenticate": f"{scheme} {reason}, {about}"}, {}
         results: dict[str, Any] = {
             "initialize": {
                 "protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "careless", "version": "1"},

@@ -579,17 +579,17 @@ def test_only_a_client_of_before_is_doubted() -> None:
 def test_why_a_person_is_needed_is_reported() -> None:
     """The reason is for runs without a person."""
 
-    def why(state: Authorization, refusal: Refused) -> str:
+    def reason(state: Authorization, refusal: Refused) -> str:
         world = World()
         answered(world, state, refusal)
-        return next(action.why for action in world.log if isinstance(action, OpenListener))
+        return next(action.reason for action in world.log if isinstance(action, OpenListener))
 
     state = authorization()
-    assert why(state, Refused()) == ""
-    assert why(state, insufficient("mcp:write")) == "A person must grant the scopes “mcp:write”"
+    assert reason(state, Refused()) == ""
+    assert reason(state, insufficient("mcp:write")) == "A person must grant the scopes “mcp:write”"
     again = authorization()
     again.grant = grant()
-    assert "not valid any more: a person must log in again" in why(again, Refused())
+    assert "not valid any more: a person must log in again" in reason(again, Refused())
 
 
 def test_a_client_whose_secret_has_expired_is_registered_again() -> None:

@@ -92,7 +92,7 @@ async def test_before_anything_was_asked_no_answer_is_expected() -> None:
 
 
 async def test_there_is_an_end_of_wrong_answers(callback: browser.Callback, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser, "MOST_REFUSED", 3)
+    monkeypatch.setattr(browser, "MAX_REFUSED", 3)
     callback.expect(lambda url: "has no state")
     port = port_of(callback)
     for _ in range(3):
@@ -111,7 +111,7 @@ async def test_other_methods_and_noise_are_refused(callback: browser.Callback) -
     port = port_of(callback)
     assert await ask(port, "/callback?code=1", method="POST") == "405 Method Not Allowed"
     assert await ask(port, "", raw=b"\x16\x03\x01\r\n\r\n") == "403 Forbidden"
-    assert await ask(port, "", raw=b"x" * (browser.LONGEST_HEAD * 3)) == ""
+    assert await ask(port, "", raw=b"x" * (browser.MAX_HEAD * 3)) == ""
     assert await ask(port, "/callback?error=access_denied") == "200 OK"
 
 
@@ -149,13 +149,13 @@ async def test_an_answer_is_reported_by_the_names_of_its_parameters(callback: br
 
 async def test_endless_requests_do_not_block_others(callback: browser.Callback) -> None:
     port = port_of(callback)
-    slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(browser.MOST_CONNECTIONS + 5)]
+    slow = [await asyncio.open_connection("127.0.0.1", port) for _ in range(browser.MAX_CONNECTIONS + 5)]
     for _, writer in slow:
         writer.write(b"GET /callback?code=slow HTTP/1.1\r\nHost: ")
         await writer.drain()
     assert await ask(port, "/callback?code=1") == "200 OK"
     assert (await callback.wait(5)).endswith("?code=1")
-    assert len(callback._connections) < browser.MOST_CONNECTIONS
+    assert len(callback._connections) < browser.MAX_CONNECTIONS
     for _, writer in slow:
         writer.close()
 

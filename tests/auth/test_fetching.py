@@ -9,7 +9,7 @@ import pytest
 
 from inspector.auth.actions import Fetch, Fetched, FetchFailed
 from inspector.auth.fetching import Fetcher
-from inspector.auth.json_documents import LARGEST
+from inspector.auth.json_documents import MAX_SIZE
 from inspector.errors import HttpError
 from tests.auth.fakes import FakeRecorder, FakeWeb
 
@@ -151,7 +151,7 @@ async def test_what_has_secrets_in_it_is_never_sent_on() -> None:
 async def test_an_answer_without_an_end_is_given_up() -> None:
     url = "https://as.example/x"
     with pytest.raises(FetchFailed, match="1 MiB"):
-        await fetch(REMOTE, url, FakeWeb({url: fetched(url, body=b" " * (LARGEST + 1))}))
+        await fetch(REMOTE, url, FakeWeb({url: fetched(url, body=b" " * (MAX_SIZE + 1))}))
 
 
 async def test_what_goes_wrong_below_is_a_fetch_that_failed() -> None:

@@ -126,7 +126,7 @@ def test_of_several_keyrings_the_first_is_used(
 
 
 @pytest.mark.parametrize(
-    ("backend", "why"),
+    ("backend", "reason"),
     [
         (keyring.backends.fail.Keyring(), "No keyring was found. Tokens"),
         (keyring.backends.null.Keyring(), "The keyring does not store tokens (it does not return the value that was stored). Tokens"),
@@ -136,11 +136,11 @@ def test_of_several_keyrings_the_first_is_used(
     ids=lambda value: f"{type(value).__name__}-{value.error!r}" if isinstance(value, Failing) else None,
 )  # fmt: skip
 def test_one_that_does_not_is_replaced_by_the_file_and_that_is_reported_once(
-    use: Any, tmp_path: Path, warned: list[str], backend: keyring.backend.KeyringBackend, why: str
+    use: Any, tmp_path: Path, warned: list[str], backend: keyring.backend.KeyringBackend, reason: str
 ) -> None:
     use(backend)
     assert kept(tmp_path / FILE, warned).grant(GRANT.server) == GRANT
-    assert [text.startswith(why) for text in warned] == [True]
+    assert [text.startswith(reason) for text in warned] == [True]
     assert str(tmp_path / FILE) in warned[0]
     assert warned[0].isprintable()
     assert not any(secret in warned[0] for secret in SECRETS)

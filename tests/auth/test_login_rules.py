@@ -13,7 +13,7 @@ FOLDER = Path(__file__).parents[2] / "inspector" / "auth"
 NAMED = {
     rule
     for path in FOLDER.glob("*.py")
-    if path.name != "rules.py"
+    if path.name != "login_rules.py"
     for rule in re.findall(r'"(C-AUTH-\d+|RFC \d+(?: section [\d.]+)?)"', path.read_text("utf-8"))
 }
 

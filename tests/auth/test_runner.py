@@ -347,7 +347,7 @@ async def test_the_lock_is_held_until_it_is_released_or_the_flow_ends(tmp_path: 
 
 async def test_without_a_person_the_error_says_why_one_is_needed() -> None:
     with pytest.raises(AuthorizationNeeded, match=r"^The login ended, but standard input is not a terminal"):
-        await runner(NoPerson()).run(only(OpenListener(why="The login ended")))
+        await runner(NoPerson()).run(only(OpenListener(reason="The login ended")))
 
 
 async def test_what_cannot_be_done_is_thrown_into_the_flow() -> None:

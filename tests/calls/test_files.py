@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from inspector.calls.collection import Collection, read_flow
 from inspector.calls.templates import insert
 from inspector.calls.variables import Secrets, Variables, check
-from inspector.calls.yaml_text import LARGEST, CallsError, read_yaml
+from inspector.calls.yaml_text import MAX_SIZE, CallsError, read_yaml
 from inspector.errors import UsageError
 
 HEAD = "inspector: 1\n"
@@ -122,8 +122,8 @@ def test_bombs_end_at_once(tmp_path: Path) -> None:
 def test_a_file_above_1_mib(tmp_path: Path) -> None:
     folder = tmp_path / "calls"
     folder.mkdir()
-    (folder / "big.yaml").write_text(HEAD + "#" * LARGEST)
-    (folder / "other.yaml").write_text("a: 1\n" + "#" * LARGEST)
+    (folder / "big.yaml").write_text(HEAD + "#" * MAX_SIZE)
+    (folder / "other.yaml").write_text("a: 1\n" + "#" * MAX_SIZE)
     with pytest.raises(CallsError, match="larger than 1 MiB"):
         Collection.read([folder])
     (folder / "big.yaml").unlink()
@@ -179,6 +179,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         (HEAD + "steps:\n  - call: x\n    headers: {'X A': a}\n", 4, 15, "is not a header name"),
         (HEAD + "steps:\n  - call: x\n    headers: {X: \"a\\nB: c\"}\n", 4, 15, "contains a line break"),
         (HEAD + "steps:\n  - call: x\n    headers: {Host: a, host: b}\n", 4, 14, "one Host header"),
+        (HEAD + "steps:\n  - call: x\n    answer: {roots: [., 'https://x']}\n", 4, 25, "is not a file: URI"),
         (HEAD + "steps:\n  - wait: '{{a}}'\n", 3, 11, "Variables are not inserted in “wait”."),
         (STEP + "{same_as: '{{a}}.json'}\n", 4, 23, "Variables are not inserted in “same_as”."),
         (HEAD + "steps:\n  - call: x\n    capture: {a: '$.b[{{i}}'}\n", 4, 18, "is not a path"),

@@ -63,7 +63,8 @@ def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
         (folder / f"{number}.yaml").write_text(text, encoding="utf-8")
     python = Path(__import__("sys").executable)
     for more in ("--update",), ():
-        ran = run(tmp_path, ["run", str(folder), *more], PATH=f"{python.parent}:/usr/bin:/bin")
+        # On a busy machine the demo may answer too late to be detected; the other era has a log message more.
+        ran = run(tmp_path, ["run", "--era", "modern", str(folder), *more], PATH=f"{python.parent}:/usr/bin:/bin")
         assert ran.code == 0, ran.out + ran.err
     assert f"{len(EXAMPLES)} flows   {len(EXAMPLES)} passed" in ran.out
 

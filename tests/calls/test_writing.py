@@ -256,7 +256,7 @@ def test_expectations_are_added_to_the_step_that_was_saved(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("number", "expect", "why"),
+    ("number", "expect", "reason"),
     [
         (1, {"error": 1}, "Step 1 is not the last step"),
         (2, {"result": {"$.a": 2}}, ":7:7: The step has an expectation for $.a already"),
@@ -264,13 +264,13 @@ def test_expectations_are_added_to_the_step_that_was_saved(tmp_path: Path) -> No
         (2, {"within": "1 s"}, ":6:7: The step has this expectation already"),
     ],
 )
-def test_an_expectation_is_never_replaced(tmp_path: Path, number: int, expect: dict[str, Any], why: str) -> None:
+def test_an_expectation_is_never_replaced(tmp_path: Path, number: int, expect: dict[str, Any], reason: str) -> None:
     path = tmp_path / "flow.yaml"
     text = "inspector: 1\nsteps:\n  - call: a\n  - call: b\n    expect:\n      within: 1 s\n      result:\n        $.a: 1\n"
     path.write_text(text)
     with pytest.raises(CannotAppend) as error:
         append_expectation(path, number, expect)
-    assert why in error.value.message
+    assert reason in error.value.message
     assert path.read_text() == text
 
 
@@ -291,7 +291,7 @@ def test_steps_without_a_value_take_the_first(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "why", "remedy"),
+    ("content", "reason", "remedy"),
     [
         ("inspector: 1\nsteps: [{call: a}]\n", ":2:8: “steps” is in brackets", "with “- ”"),
         ("inspector: 1\nsteps: []\n", ":2:8: “steps” is in brackets", "with “- ”"),
@@ -316,14 +316,14 @@ def test_steps_without_a_value_take_the_first(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_cannot_take_a_step_stays_and_says_why(
-    tmp_path: Path, content: str | bytes, why: str, remedy: str
+    tmp_path: Path, content: str | bytes, reason: str, remedy: str
 ) -> None:
     path = tmp_path / "flow.yaml"
     before = content.encode() if isinstance(content, str) else content
     path.write_bytes(before)
     with pytest.raises(CallsError) as error:
         append_step(path, {"call": "b"})
-    assert why in error.value.message
+    assert reason in error.value.message
     assert remedy in error.value.hint
     assert error.value.message.startswith(str(path))
     assert path.read_bytes() == before

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inspector.cards.consistency import LiveFacts, compare_card
-from inspector.cards.discovery import CATALOG, LARGEST, CardResponse, discover, problems_of, refusal
+from inspector.cards.discovery import CATALOG, MAX_SIZE, CardResponse, discover, problems_of, refusal
 from inspector.cards.documents import CARD_TYPE, SCHEMA, card_problems, disclosures, listed_parts, read_catalog
 from inspector.cards.fetching import CardFetcher
 from tests.transports.scripted_http import Web
@@ -222,7 +222,7 @@ async def test_no_credentials_go_with_a_request():
 
 async def test_a_document_that_is_too_large_is_not_read():
     """C-CARD-07."""
-    found, _ = await fetched(lambda _, reply: reply.body(200, b"[" + b" " * (LARGEST + 10) + b"]", *JSON))
+    found, _ = await fetched(lambda _, reply: reply.body(200, b"[" + b" " * (MAX_SIZE + 10) + b"]", *JSON))
     assert "larger than" in found.problem
 
 

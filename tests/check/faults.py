@@ -100,8 +100,8 @@ class Both(Fault):
         self.first = first
         self.second = second
 
-    def asked(self, message, say):
-        return self.second.asked(message, say) or self.first.asked(message, say)
+    def response(self, message, say):
+        return self.second.response(message, say) or self.first.response(message, say)
 
     def said(self, message, request):
         outgoing = self.second.said(message, request)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 
-from inspector.check.run import Runner, Wanted
+from inspector.check.run import CheckSelection, Runner
 from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -23,7 +23,7 @@ from inspector.demo.call import Channel
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import RpcError, decode, encode, error
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
 from inspector.journal.journal import Journal
@@ -36,12 +36,12 @@ PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)
 
 
 class Fault:
-    """Plants nothing. `asked` sees a message of the client (bytes if it is not JSON) and may `say` something to it;
+    """Plants nothing. `response` sees a message of the client (bytes if it is not JSON) and may `say` something to it;
     where it returns True, the server does not see the message. `said` gets each message of the server with the request
     that it answers (None: it answers none) and returns what goes out in its place: messages, or bytes as they are.
     """
 
-    def asked(self, message, say):
+    def response(self, message, say):
         return False
 
     def said(self, message, request):
@@ -94,7 +94,7 @@ class Takes(Fault):
     def __init__(self, take):
         self.take = take
 
-    def asked(self, message, say):
+    def response(self, message, say):
         return bool(self.take(message, say))
 
 
@@ -144,7 +144,7 @@ class Planted:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or Fault()
-        self.world = World(all_tools(), all_prompts(), **{"items": 3} | world)
+        self.world = DemoState(all_tools(), all_prompts(), **{"items": 3} | world)
         self.target = StdioTarget(("planted",))
 
     def connect(self, _target, sink, _options):
@@ -170,7 +170,7 @@ class Planted:
             replies.append(reply)
             if demo is None:
                 demo = StdioConnection(self.world, out, "stdio")
-            if self.fault.asked(message, say):
+            if self.fault.response(message, say):
                 return
             if isinstance(message, bytes):
                 try:
@@ -197,13 +197,13 @@ class Planted:
 
 
 class WebFault:
-    """Plants nothing. `asked(request, reply)` may answer by itself and return True. `head` may change status and fields
+    """Plants nothing. `response(request, reply)` may answer by itself and return True. `head` may change status and fields
     of a response, `body` its bytes (of a stream: each block). `headers` are fields that the client has been given.
     """
 
     headers = ()
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         return False
 
     def head(self, request, status, fields):
@@ -220,7 +220,7 @@ class Says(WebFault):
         self.when = when
         self.say = say
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if not self.when(request):
             return False
         made = self.say(request, reply)
@@ -232,7 +232,7 @@ class Says(WebFault):
 class Redirects(WebFault):
     """The endpoint is elsewhere, and its first place sends on to it."""
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.target == "/mcp":
             reply.body(307, b"", ("Location", "/mcp/"))
             return True
@@ -246,7 +246,7 @@ class RewritesRequest(WebFault):
     def __init__(self, rewrite):
         self.rewrite = rewrite
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         self.rewrite(request)
         return False
 
@@ -301,7 +301,7 @@ class PlantedWeb:
 
     def __init__(self, fault=None, **world):
         self.fault = fault or WebFault()
-        self.world = World(all_tools(), all_prompts(), **{"items": 3} | world)
+        self.world = DemoState(all_tools(), all_prompts(), **{"items": 3} | world)
 
     async def __aenter__(self):
         self.demo = DemoServer(self.world, "127.0.0.1", 0)
@@ -318,7 +318,7 @@ class PlantedWeb:
         self.demo.server_close()
 
     async def _pass(self, request, reply):
-        if await self.fault.asked(request, reply):
+        if await self.fault.response(request, reply):
             return
         reader, writer = await asyncio.open_connection(*self.demo.server_address[:2])
         try:
@@ -439,7 +439,7 @@ async def of_the_demo(revision, *, web):
         async with (PlantedWeb if web else Planted)() as server:
             # Generated arguments may be longer than the shim of HTTP reads as a header field.
             without = frozenset(("generated-cases",) if web else ())
-            wanted = Wanted(revisions=(revision,), without=without, limits=PATIENT, allowed=allowed)
+            wanted = CheckSelection(revisions=(revision,), without=without, limits=PATIENT, allowed=allowed)
             run, journal = await run_on(server, wanted)
         journal.release()
         assert not run.deaths
@@ -452,7 +452,7 @@ async def checked(case, fault, world):
     """The result of the one check, and the journal of the run. A fault that is a function makes the fault."""
     fault = fault() if isinstance(fault, type) or type(fault) is FunctionType else fault
     async with (case.server or (PlantedWeb if case.web else Planted))(fault, **world) as server:
-        wanted = Wanted(
+        wanted = CheckSelection(
             revisions=case.survey or (case.revision,),
             only=frozenset((case.id,)),
             limits=case.limits,

@@ -35,7 +35,7 @@ from tests.check.raw_server import FAULTS
 from tests.check.test_planted_faults import CONVICTS, WARNS
 
 BUSY = "while True: pass"
-MOST_SECONDS = "3000"
+MAX_SECONDS = "3000"
 """A busy machine must not end a run."""
 
 
@@ -82,7 +82,7 @@ def run_once(subject: Subject, recording: str) -> dict[str, Any]:
     """One run of a subject and the check of its recording, as a line of the log."""
     started = time.monotonic()
     target = subject.target if len(subject.target) == 1 else ("--", *subject.target)
-    limit = ("--max-time", MOST_SECONDS)
+    limit = ("--max-time", MAX_SECONDS)
     live, live_exit = checked([*limit, *subject.options, *subject.judged, "--record", recording, *target])
     again, again_exit = checked([*limit, *subject.judged, recording])
     verdicts, recorded = named(live), named(again)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from inspector.check.run import Runner, Wanted
+from inspector.check.run import CheckSelection, Runner
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
@@ -166,7 +166,7 @@ async def checked(case, parts):
     async with Site(**parts) as site:
         journal = Journal.unnamed({})
         calls = ("write",) if case.id == "AUTH-11" else ()
-        wanted = Wanted(
+        wanted = CheckSelection(
             revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS,
             allowed=Allowed(calls=calls, auth=True, intrusive=True, foreign_token=FOREIGN),
         )  # fmt: skip
@@ -200,8 +200,8 @@ async def test_a_private_address_is_not_asked_for_a_server_that_is_none(monkeypa
 
     monkeypatch.setattr(http, "is_private", lambda host: host == "localhost")
     async with Site() as site:
-        sent = http.Web(site.target, Journal.unnamed({}), 1.0, "AS-01")
+        sent = http.HttpClient(site.target, Journal.unnamed({}), 1.0, "AS-01")
         answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
         await sent.close()
     assert (answer.status, site.web.requests) == (0, [])
-    assert "private" in answer.why
+    assert "private" in answer.reason

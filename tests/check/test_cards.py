@@ -29,7 +29,7 @@ class Publishes(WebFault):
         self.without, self.old, self.caches = without, old, caches
         self.has_catalog, self.has_card = has_catalog, has_card
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.method != "GET":
             return False
         host = request.field("host")

@@ -39,17 +39,17 @@ def wants(**members):
 
 def asks_for_ever():
     """Asks once more whatever is answered (thirty times, so that the test ends)."""
-    asked = []
+    response = []
 
     def take(message, say):
         if method(message) == "tools/call":
-            asked.clear()
+            response.clear()
         elif not (isinstance(message, dict) and "result" in message):
             return False
-        asked.append(len(asked))
-        if len(asked) < 30:
+        response.append(len(response))
+        if len(response) < 30:
             question = {"message": "Please!", "requestedSchema": form(name={"type": "string"})}
-            say({"jsonrpc": "2.0", "id": 900 + len(asked), "method": "elicitation/create", "params": question})
+            say({"jsonrpc": "2.0", "id": 900 + len(response), "method": "elicitation/create", "params": question})
         return True
 
     return take
@@ -157,8 +157,8 @@ def test_a_field_for_something_else_is_not_blamed(name):
     "url", ["http://example.com/", "https://example.com/?access_token=1", "https://a:b@example.com/"]
 )
 def test_a_link_that_gives_something_away_is_doubtful(url):
-    link = {"message": "Open it.", "url": url}
-    assert [level for level, _ in client_request_rules.link_problems(link, features(R5))] == ["doubtful"]
+    connection = {"message": "Open it.", "url": url}
+    assert [level for level, _ in client_request_rules.link_problems(connection, features(R5))] == ["doubtful"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.drift import MOST_NOTED, Drift, drift_from, note, phrase
+from inspector.check.drift import MAX_NOTED, Drift, drift_from, note, phrase
 from inspector.client.pins import Pin
 from inspector.journal.journal import Journal
 
@@ -67,10 +67,10 @@ def test_each_change_is_a_finding_on_the_answer_in_which_it_came() -> None:
     assert "tool t0: description changed" in journal.findings.of(2)[0].message
 
 
-@pytest.mark.parametrize("amount", [MOST_NOTED, MOST_NOTED + 5])
+@pytest.mark.parametrize("amount", [MAX_NOTED, MAX_NOTED + 5])
 def test_there_is_a_bound_on_the_findings(amount: int) -> None:
     journal = Journal.unnamed({})
     drift = drift_from({"tools": [], "revision": "2025-11-25"}, pin(tools=tools(*["x"] * amount)))
     assert drift is not None
     note(journal, drift)
-    assert len(journal) == min(amount, MOST_NOTED) + (amount > MOST_NOTED)
+    assert len(journal) == min(amount, MAX_NOTED) + (amount > MAX_NOTED)

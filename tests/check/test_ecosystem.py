@@ -79,7 +79,7 @@ def opens_an_old_stream(_request, reply):
 class Cors(WebFault):
     """Lets pages of any origin ask."""
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.method != "OPTIONS":
             return False
         reply.body(
@@ -106,7 +106,7 @@ class WithToken(PlantedWeb):
 class Forgets(WebFault):
     """Forgets the session of those who come back: the check asks without naming its program, the session names it."""
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.rpc_method == "ping" and request.field("User-Agent") is None:
             reply.body(404)
             return True

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.check.registry import checks
 from inspector.check.result import _OF_A_FAULT
-from inspector.check.run import Runner, Wanted
+from inspector.check.run import CheckSelection, Runner
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal
@@ -86,7 +86,7 @@ class Notes(Fault):
 class Deaf(Fault):
     """Takes no cancellation."""
 
-    def asked(self, message, say):
+    def response(self, message, say):
         return isinstance(message, dict) and message.get("method") == "notifications/cancelled"
 
 
@@ -127,7 +127,7 @@ class Hooked(Fault):
     def __init__(self, **faults):
         self.hooks = Hooks(PORT, **faults)
 
-    def asked(self, message, say):
+    def response(self, message, say):
         method = message.get("method") if isinstance(message, dict) else None
         if method not in ("events/subscribe", "events/unsubscribe"):
             return False
@@ -226,7 +226,7 @@ async def test_events_in_the_legacy_era_are_named():
 async def test_the_group_runs_only_if_the_extension_is_offered(offered, ran):
     server = Planted(Fault(), **QUICK)
     journal = Journal.unnamed({})
-    wanted = Wanted(revisions=(R5,), without=frozenset(check.group for check in checks().values()) - {"events"})
+    wanted = CheckSelection(revisions=(R5,), without=frozenset(check.group for check in checks().values()) - {"events"})
     options = Options(extensions=offered)
     run = await Runner(server.target, journal, options, wanted, connect=server.connect).go()
     journal.release()

@@ -10,7 +10,7 @@ from inspector.check.visit.argument_cases import cases, smaller
 from inspector.check.visit.visit import Allowed
 from inspector.demo.prompts import all_prompts
 from inspector.demo.revisions import Features
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from inspector.protocol.validation import Validator
 from tests.check.faults import R4, gives, refuses
@@ -51,7 +51,7 @@ async def test_a_server_in_order_is_not_blamed(case):
 
 
 def test_every_branch_and_bound_has_its_case():
-    found = cases(SCHEMA, most=1000)
+    found = cases(SCHEMA, limit=1000)
     allowed = [case.arguments for case in found if case.kind == "allowed"]
     assert {arguments["size"] for arguments in allowed} == {"s", "m"}
     assert {1, 9} <= {arguments["count"] for arguments in allowed}
@@ -66,7 +66,7 @@ def test_every_branch_and_bound_has_its_case():
 
 
 def test_what_is_allowed_is_valid_and_what_is_not_is_not():
-    for tool in World(all_tools(), all_prompts(), items=1).tools(Features(R4)):
+    for tool in DemoState(all_tools(), all_prompts(), items=1).tools(Features(R4)):
         schema = tool.definition["inputSchema"]
         validator = Validator(schema)
         for case in cases(schema):

@@ -9,7 +9,7 @@ from inspector.check.hosts import host_checks
 from inspector.check.registry import checks, unknown
 from inspector.check.reports.policy import DEFAULT
 from inspector.check.reports.summary import report_of
-from inspector.check.run import Wanted, of_recording, planned
+from inspector.check.run import CheckSelection, of_recording, planned
 from inspector.hosts import host_facts
 from tests.check.faults import R4
 from tests.check.faulty_servers import LIMITS, Answers, Planted, run_on
@@ -41,7 +41,7 @@ def has(tools):
 
 @pytest.fixture
 async def checked():
-    wanted = Wanted(revisions=(R4,), only=frozenset(("hosts",)), hosts=host_facts().facts, limits=LIMITS)
+    wanted = CheckSelection(revisions=(R4,), only=frozenset(("hosts",)), hosts=host_facts().facts, limits=LIMITS)
     async with Planted(has(TOOLS)) as server:
         run, journal = await run_on(server, wanted)
     yield run, journal, wanted
@@ -87,8 +87,8 @@ async def test_a_recording_has_the_same_notes(checked):
 
 
 def test_without_hosts_nothing_is_evaluated_and_their_ids_are_known():
-    assert not [check for check, _ in planned(Wanted(), ("stdio",), (R4,)) if check.group == "hosts"]
-    chosen = Wanted(hosts=host_facts().choose(("cursor",)))
+    assert not [check for check, _ in planned(CheckSelection(), ("stdio",), (R4,)) if check.group == "hosts"]
+    chosen = CheckSelection(hosts=host_facts().choose(("cursor",)))
     assert [check.id for check, _ in planned(chosen, ("stdio",), (R4,)) if check.group == "hosts"] == [
         "HOST-CURSOR-01", "HOST-CURSOR-02",
     ]  # fmt: skip

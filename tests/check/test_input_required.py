@@ -72,9 +72,9 @@ class TakesAnyState(Takes):
         if "inputResponses" in params(message):
             say(done(message))
         else:
-            asked = wants(message)
-            asked["result"]["requestState"] = f"state of {params(message)['name']}"
-            say(asked)
+            response = wants(message)
+            response["result"]["requestState"] = f"state of {params(message)['name']}"
+            say(response)
         return True
 
 
@@ -84,7 +84,7 @@ class OneConnection(WebFault):
     def __init__(self):
         self.begun = set()
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.rpc_method != "tools/call":
             return False
         if "inputResponses" not in request.message["params"]:

@@ -382,4 +382,4 @@ def test_a_list_with_one_schema_that_is_too_deep_is_judged_all_the_same(court):
     rules = court.rules(n)
     assert "BASE-01" in rules
     assert "5,0" in court.journal.findings.of(n)[0].message
-    assert set(court.judge.watched.tools) == {"t", "deep"}
+    assert set(court.judge.state.tools) == {"t", "deep"}

@@ -58,8 +58,8 @@ def method(message):
 
 def older(message, request):
     """Supports the oldest revision, and yet answers with another one when that is offered."""
-    asked = request["params"]["protocolVersion"]
-    message["result"]["protocolVersion"] = R4 if asked == R1 else R1 if asked == "2025-03-26" else asked
+    response = request["params"]["protocolVersion"]
+    message["result"]["protocolVersion"] = R4 if response == R1 else R1 if response == "2025-03-26" else response
     return message
 
 

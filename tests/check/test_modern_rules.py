@@ -43,10 +43,10 @@ class Modern:
         self.client = client
         self.channels: dict[Any, str] = {}
         if discover:
-            self.ask("server/discover", id="discover-1")
+            self.request("server/discover", id="discover-1")
             self.answer("discover-1", DISCOVERED)
 
-    def ask(self, method: str, params: dict[str, Any] | None = None, *, id: Any = 1, **meta: Any) -> int:
+    def request(self, method: str, params: dict[str, Any] | None = None, *, id: Any = 1, **meta: Any) -> int:
         meta = {PREFIX + "protocolVersion": R5, PREFIX + "clientCapabilities": self.client} | {
             PREFIX + key: value for key, value in meta.items()
         }
@@ -74,7 +74,7 @@ class Modern:
         return len(self.journal)
 
     def listen(self, id: Any = "l", agreed: Any = None, **wanted: Any) -> int:
-        n = self.ask("subscriptions/listen", {"notifications": wanted}, id=id)
+        n = self.request("subscriptions/listen", {"notifications": wanted}, id=id)
         if agreed is not None:
             self.tell("notifications/subscriptions/acknowledged", id, on=id, notifications=agreed)
         return n
@@ -100,9 +100,9 @@ def without(value: dict[str, Any], *names: str) -> dict[str, Any]:
 
 def test_a_session_without_fault_has_no_findings() -> None:
     for court in both():
-        court.ask("tools/list", id=1)
+        court.request("tools/list", id=1)
         court.answer(1, {"tools": [TOOL], "nextCursor": "2", **KEPT})
-        court.ask("tools/list", {"cursor": "2"}, id=2)
+        court.request("tools/list", {"cursor": "2"}, id=2)
         court.answer(2, {"tools": [], **KEPT})
         court.listen(
             "l", {"toolsListChanged": True}, toolsListChanged=True, resourceSubscriptions=["a:b"], taskIds=["7"]
@@ -110,18 +110,18 @@ def test_a_session_without_fault_has_no_findings() -> None:
         court.tell("notifications/tools/list_changed", "l", on="l")
         court.tell("notifications/resources/updated", "l", on="l", uri="a:b/c")
         court.tell("notifications/tasks", "l", on="l", **without(TASK, "resultType"))
-        court.ask("tools/call", {"name": "t", "progressToken": 1}, id=3, logLevel="info")
+        court.request("tools/call", {"name": "t", "progressToken": 1}, id=3, logLevel="info")
         court.tell("notifications/message", on=3, level="info", data=1)
         court.answer(3, {"resultType": "input_required", "inputRequests": {"a": FORM, "b": SAMPLE}})
-        court.ask("tools/call", {"name": "t"}, id=4)
+        court.request("tools/call", {"name": "t"}, id=4)
         court.answer(4, {"resultType": "input_required", "requestState": "s"})
-        court.ask("tools/call", {"name": "t"}, id=5)
+        court.request("tools/call", {"name": "t"}, id=5)
         court.answer(5, TASK)
-        court.ask("tasks/get", {"taskId": "7"}, id=6)
+        court.request("tasks/get", {"taskId": "7"}, id=6)
         court.answer(6, {**TASK, "resultType": "complete", "status": "input_required", "inputRequests": {"a": FORM}})
-        court.ask("completion/complete", {"ref": {}, "argument": {}}, id=7)
+        court.request("completion/complete", {"ref": {}, "argument": {}}, id=7)
         court.answer(7, {"completion": {"values": []}})
-        court.ask("tools/call", {"name": "none"}, id=8)
+        court.request("tools/call", {"name": "none"}, id=8)
         court.fail(8, -32602)
         court.tell("notifications/cancelled", on="l", requestId="l")
         court.answer("l", {"_meta": {PREFIX + "subscriptionId": "l", **INFO}})
@@ -177,7 +177,7 @@ ANSWERS: list[tuple[str, str, Any, str]] = [
 @pytest.mark.parametrize(("method", "what", "result", "rule"), ANSWERS, ids=[f"{row[0]}: {row[1]}" for row in ANSWERS])
 def test_faults_of_results(method: str, what: str, result: dict[str, Any], rule: str) -> None:
     for court in both():
-        court.ask(method, id=1)
+        court.request(method, id=1)
         if rule == "BASE-15":
             n = court.receive({"jsonrpc": "2.0", "id": 1, "result": result})
         else:
@@ -188,7 +188,7 @@ def test_faults_of_results(method: str, what: str, result: dict[str, Any], rule:
 
 def test_a_task_is_for_those_who_know_of_them() -> None:
     court = Modern(client={})
-    court.ask("tools/call", {"name": "t"}, id=1)
+    court.request("tools/call", {"name": "t"}, id=1)
     n = court.answer(1, TASK)
     assert court.rules() == court.rules(n) == ["TASK-04"]
 
@@ -208,7 +208,7 @@ def test_a_task_is_for_those_who_know_of_them() -> None:
 def test_input_is_wanted_of_whom_can_give_it(client: Any, request_: dict[str, Any], fault: bool) -> None:
     """MRTR-04: what counts is what this request declared."""
     court = Modern(client=client)
-    court.ask("tools/call", {"name": "t"}, id=1)
+    court.request("tools/call", {"name": "t"}, id=1)
     n = court.answer(1, {"resultType": "input_required", "inputRequests": {"a": request_}})
     assert court.rules(n) == (["MRTR-04"] if fault else [])
 
@@ -216,18 +216,18 @@ def test_input_is_wanted_of_whom_can_give_it(client: Any, request_: dict[str, An
 def test_that_results_do_not_name_the_server_is_told_once() -> None:
     court = Modern()
     for id in (1, 2):
-        court.ask("tools/call", {"name": "t"}, id=id)
+        court.request("tools/call", {"name": "t"}, id=id)
         court.answer(id, {"content": [], "_meta": {}})
     assert court.rules() == ["BASE-17"]
 
 
 def test_all_pages_of_a_list_are_for_the_same_readers() -> None:
     court = Modern()
-    court.ask("tools/list", id=1)
+    court.request("tools/list", id=1)
     court.answer(1, {"tools": [], "nextCursor": "2", **KEPT})
-    court.ask("tools/list", {"cursor": "2"}, id=2)
+    court.request("tools/list", {"cursor": "2"}, id=2)
     n = court.answer(2, {"tools": [], **KEPT, "cacheScope": "private"})
-    court.ask("tools/list", id=3)
+    court.request("tools/list", id=3)
     court.answer(3, {"tools": [], "nextCursor": "2", **KEPT, "cacheScope": "private"})
     assert court.rules() == court.rules(n) == ["CACHE-04"]
 
@@ -236,11 +236,11 @@ def changed(*between: dict[str, Any], ttl: Any = 300_000, method: str = "tools/l
     """The findings on a second, different answer, after messages of the server."""
     court = Modern()
     params = {"uri": "demo://a"} if method == "resources/read" else None
-    court.ask(method, params, id=1)
+    court.request(method, params, id=1)
     court.answer(1, {"tools": [], "contents": [], **KEPT, "ttlMs": ttl})
     for message in between:
         court.receive(message)
-    court.ask(method, params, id=2)
+    court.request(method, params, id=2)
     n = court.answer(2, {"tools": [], "contents": [{"uri": "demo://a", "text": "b"}], **KEPT, "ttlMs": ttl})
     return [rule for rule in court.rules(n) if rule == "C-HINT-03"]
 
@@ -272,7 +272,7 @@ def test_annotations_for_the_header_obey_their_rules_over_http() -> None:
     tool = {"name": "t", "inputSchema": {
         "type": "object", "properties": {"a": {"type": "number", "x-mcp-header": "A"}}}}  # fmt: skip
     for court in both():
-        court.ask("tools/list", id=1)
+        court.request("tools/list", id=1)
         n = court.answer(1, {"tools": [tool], **KEPT})
         assert court.rules(n) == (["TOOL-19"] if court.http else [])
 
@@ -310,16 +310,16 @@ ERRORS: list[tuple[Any, Any, int, list[str]]] = [
 @pytest.mark.parametrize(("code", "data", "status", "rules"), ERRORS)
 def test_errors_and_their_status(code: Any, data: Any, status: int, rules: list[str]) -> None:
     court = Modern(http=True)
-    court.ask("tools/call", {"name": "t"}, id=1)
+    court.request("tools/call", {"name": "t"}, id=1)
     n = court.fail(1, code, data, status)
     assert court.rules(n) == rules
 
 
 def test_an_error_about_header_fields_where_there_are_none() -> None:
     court = Modern()
-    court.ask("tools/call", {"name": "t"}, id=1)
+    court.request("tools/call", {"name": "t"}, id=1)
     assert court.rules(court.fail(1, -32020)) == ["BASE-20"]
-    court.ask("tools/call", {"name": "t"}, id=2)
+    court.request("tools/call", {"name": "t"}, id=2)
     assert court.rules(court.fail(2, -32601)) == []
 
 
@@ -332,9 +332,9 @@ def test_the_server_asks_by_a_request() -> None:
 def test_log_messages_that_were_not_wanted() -> None:
     """C-LOG-02. On stdio the request of a log message is unknown, so one request with a logLevel is enough."""
     for court in both():
-        court.ask("tools/call", {"name": "t"}, id=1)
+        court.request("tools/call", {"name": "t"}, id=1)
         unwanted = court.tell("notifications/message", on=1, level="info", data=1)
-        court.ask("tools/call", {"name": "t"}, id=2, logLevel="info")
+        court.request("tools/call", {"name": "t"}, id=2, logLevel="info")
         wanted = court.tell("notifications/message", on=2, level="info", data=1)
         late = court.tell("notifications/message", on=1, level="info", data=1)
         assert court.rules(unwanted) == ["UTIL-11"]
@@ -344,7 +344,7 @@ def test_log_messages_that_were_not_wanted() -> None:
 
 def test_what_is_given_of_one_request_comes_on_its_own_stream() -> None:
     court = Modern(http=True)
-    court.ask("tools/call", {"name": "t", "_meta": {}}, id=1)
+    court.request("tools/call", {"name": "t", "_meta": {}}, id=1)
     for id in (2, 3):
         message = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {
             "name": "t", "_meta": {"progressToken": id}}}  # fmt: skip
@@ -429,7 +429,7 @@ def test_the_acknowledgement_comes_first_and_each_on_its_own_stream() -> None:
 def test_a_question_in_the_middle_of_a_session_forgets_nothing() -> None:
     court = Modern()
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
-    court.ask("server/discover", id=9)
+    court.request("server/discover", id=9)
     court.answer(9, DISCOVERED)
     court.tell("notifications/tools/list_changed", "l")
     assert court.all_rules() == []
@@ -439,7 +439,7 @@ def test_a_new_connection_starts_with_new_state() -> None:
     court = Modern()
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.journal.record_life("", "reopen")
-    court.ask("server/discover", id=9)
+    court.request("server/discover", id=9)
     court.answer(9, DISCOVERED)
     n = court.tell("notifications/tools/list_changed", "l")
     assert court.rules(n) == ["SUB-04"]
@@ -450,7 +450,7 @@ def test_a_server_that_was_not_asked_who_it_is() -> None:
     court = Modern(discover=False)
     court.listen("l", {"toolsListChanged": True}, toolsListChanged=True)
     court.tell("notifications/tools/list_changed", "l")
-    court.ask("tools/list", id=1)
+    court.request("tools/list", id=1)
     n = court.receive({"jsonrpc": "2.0", "id": 1, "result": {"tools": [], **KEPT}})
     assert court.rules() == court.rules(n) == ["BASE-15", "BASE-17"]
 
@@ -474,7 +474,7 @@ METHODS = {
 @pytest.mark.parametrize("path", [p for p in _examples("Result") if p.parent.name in METHODS], ids=lambda p: p.stem)
 def test_official_results_are_not_blamed(path: Path) -> None:
     for court in both():
-        court.ask(METHODS[path.parent.name], {"name": "x"}, id="x", logLevel="info")
+        court.request(METHODS[path.parent.name], {"name": "x"}, id="x", logLevel="info")
         n = court.receive({"jsonrpc": "2.0", "id": "x", "result": json.loads(path.read_text())}, "x")
         # Most of the examples do not name the server, and its discovery differs from the one that opened the session.
         assert [rule for rule in court.rules(n) if rule not in ("BASE-17", "C-HINT-03")] == []
@@ -485,8 +485,8 @@ def test_official_errors_are_not_blamed(path: Path) -> None:
     example = json.loads(path.read_text())
     error = example.get("error", example)
     court = Modern(http=True)
-    asked = {"protocolVersion": error["data"]["requested"]} if error["code"] == -32022 else {}
-    court.ask("prompts/get", {"name": "x"}, id=1, **asked)
+    response = {"protocolVersion": error["data"]["requested"]} if error["code"] == -32022 else {}
+    court.request("prompts/get", {"name": "x"}, id=1, **response)
     n = court.fail(1, error["code"], error.get("data"), 404 if error["code"] == -32601 else 400)
     assert court.rules(n) == []
 
@@ -505,12 +505,12 @@ def test_official_notifications_are_not_blamed(path: Path) -> None:
     court.listen(listening, agreed, **wanted)
     token = message.get("params", {}).get("progressToken")
     if token is not None:
-        court.ask("tools/call", {"name": "t"}, id=1)
+        court.request("tools/call", {"name": "t"}, id=1)
         sent = court.journal.event(len(court.journal)).message
         sent = copy.deepcopy(sent) | {"id": 2}
         sent["params"]["_meta"]["progressToken"] = token
         court.journal.record_sent("stdio", json.dumps(sent).encode(), sent)
-    court.ask("tools/call", {"name": "t"}, id=3, logLevel="debug")
+    court.request("tools/call", {"name": "t"}, id=3, logLevel="debug")
     court.receive(message)
     assert court.all_rules() == []
 
@@ -555,7 +555,7 @@ REFUSED: list[tuple[Any, int]] = [
 def test_a_server_of_the_handshake_may_answer_the_question_as_it_likes(body: Any, status: int) -> None:
     for court in (Modern(discover=False), Modern(discover=False, http=True)):
         if court.http or status == 200:
-            court.ask("server/discover", id="d")
+            court.request("server/discover", id="d")
             court.receive(body, "d", status)
             initialized(court, "post-2" if court.http else "stdio")
             assert court.all_rules() == []
@@ -587,7 +587,7 @@ def test_so_may_that_of_a_refused_notification(body: Any, status: int) -> None:
 def test_what_claims_to_be_an_error_response_is_held_to_it() -> None:
     court = Modern(discover=False, http=True)
     initialized(court, "post-1")
-    court.ask("tools/list", id="d")
+    court.request("tools/list", id="d")
     n = court.receive({"jsonrpc": "2.0", "id": "d", "error": {"code": "x", "message": 1}}, "d", 400)
     assert court.rules(n) == ["BASE-04", "BASE-04"]
 
@@ -595,7 +595,7 @@ def test_what_claims_to_be_an_error_response_is_held_to_it() -> None:
 def test_an_error_without_id_is_reported_by_the_response_that_brought_it() -> None:
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32602, "message": "m"}}
     for court in both():
-        court.ask("tools/list", id=1)
+        court.request("tools/list", id=1)
         n = court.receive(error)
         court.judge.run_all()
         levels = [finding.level for finding in court.journal.findings.of(n)]
@@ -605,23 +605,23 @@ def test_an_error_without_id_is_reported_by_the_response_that_brought_it() -> No
 def test_what_is_not_json_in_an_answer_that_was_accepted_is_named() -> None:
     court = Modern(discover=False, http=True)
     initialized(court, "post-1")
-    court.ask("tools/list", id=1)
+    court.request("tools/list", id=1)
     assert court.rules(court.receive(b"<html>")) == ["BASE-01"]
 
 
 def test_an_answer_that_says_nothing_is_judged_when_we_go_on_as_if_it_did() -> None:
     court = Modern(discover=False)
-    court.ask("server/discover", id="d")
+    court.request("server/discover", id="d")
     n = court.receive({"jsonrpc": "2.0", "id": "d", "result": {}}, "d")
     assert court.rules() == []
-    court.ask("tools/list", id=1)
+    court.request("tools/list", id=1)
     assert {"BASE-15", "LIFE-21", "CACHE-01"} <= set(court.rules(n))
     assert {court.journal.index.dir(finding.n) for finding in court.journal.findings.all()} == {Dir.RECV}
 
 
 def test_a_question_of_a_server_that_has_not_shown_its_era_is_none_of_the_modern_rules() -> None:
     court = Modern(discover=False)
-    court.ask("server/discover", id="d")
+    court.request("server/discover", id="d")
     court.receive({"jsonrpc": "2.0", "id": 1, "method": "ping"})
     assert court.all_rules() == []
 
@@ -639,12 +639,12 @@ def test_values_of_any_type_in_any_place_are_judged_and_never_fail(value: Any) -
     for row in ANSWERS:
         for key in row[2]:
             id += 1
-            court.ask(row[0], {"cursor": value}, id=id)
+            court.request(row[0], {"cursor": value}, id=id)
             court.answer(id, {**row[2], key: value}, status=400 if id % 2 else 200)
     for requests in ({"a": value}, {"a": {"method": value}}, {"a": {**FORM, "params": value}},
                      {"a": {**FORM, "params": {"mode": value}}}):  # fmt: skip
         id += 1
-        court.ask("tools/call", value if type(value) is dict else {}, id=id)
+        court.request("tools/call", value if type(value) is dict else {}, id=id)
         court.answer(id, {"resultType": "input_required", "inputRequests": requests, "_meta": value})
         court.fail(id, value, value)
     court.listen("l", value, toolsListChanged=value, resourceSubscriptions=value, taskIds=value)
@@ -655,7 +655,7 @@ def test_values_of_any_type_in_any_place_are_judged_and_never_fail(value: Any) -
         court.receive({"jsonrpc": "2.0", "method": f"notifications/{name}", "params": value}, "l")
         court.receive({"jsonrpc": "2.0", "method": f"notifications/{name}", "params": {"_meta": value}}, "l")
     court.client = value
-    court.ask("server/discover", id="again")
+    court.request("server/discover", id="again")
     court.answer("again", {"supportedVersions": value, "capabilities": {"extensions": value}})
     court.fail("again", -32022, {"supported": value, "requested": value})
     court.rules()

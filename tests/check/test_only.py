@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.registry import checks
-from inspector.check.run import DRAFTS, Wanted
+from inspector.check.run import DRAFTS, CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R2, R4, R5, method
 from tests.check.faulty_servers import CALLS, PATIENT, Planted, PlantedWeb, Takes, of_the_demo, run_on
@@ -29,7 +29,7 @@ def ids(transport, *, judged, but=()):
 
 async def verdicts(only, revision, make):
     """The verdicts of a run of a few checks."""
-    wanted = Wanted(revisions=(revision,), only=frozenset(only), limits=PATIENT, allowed=ALLOWED)
+    wanted = CheckSelection(revisions=(revision,), only=frozenset(only), limits=PATIENT, allowed=ALLOWED)
     async with make() as server:
         run, journal = await run_on(server, wanted)
     journal.release()
@@ -65,7 +65,7 @@ async def test_the_checks_that_watch(revision, web):
     assert len(found) > 30
 
 
-class Counts(Takes):
+class DeliveryCounts(Takes):
     """Counts the connections and the methods that are asked."""
 
     def __init__(self):
@@ -82,12 +82,12 @@ class Counts(Takes):
     ("LIFE-02", (R2, R4), 4),  # It compares the answers to all handshakes.
 ])  # fmt: skip
 async def test_what_a_check_does_not_need_is_not_done(id, revisions, connections):
-    fault = Counts()
+    fault = DeliveryCounts()
     made = []
     async with Planted(fault) as server:
         connect = server.connect
         server.connect = lambda *given: made.append(given) or connect(*given)
-        wanted = Wanted(revisions=revisions, only=frozenset((id,)), limits=PATIENT, allowed=ALLOWED)
+        wanted = CheckSelection(revisions=revisions, only=frozenset((id,)), limits=PATIENT, allowed=ALLOWED)
         run, journal = await run_on(server, wanted)
     journal.release()
     assert {result.verdict for result in run.results} <= {"pass", "note"}
@@ -100,9 +100,11 @@ async def test_what_a_check_does_not_need_is_not_done(id, revisions, connections
 async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
     called = {}
     for id in ("UTIL-17", "STDIO-07"):
-        fault = Counts()
+        fault = DeliveryCounts()
         async with Planted(fault) as server:
-            wanted = Wanted(revisions=(R4,), only=frozenset((id,)), limits=PATIENT, allowed=Allowed(calls=("echo",)))
+            wanted = CheckSelection(
+                revisions=(R4,), only=frozenset((id,)), limits=PATIENT, allowed=Allowed(calls=("echo",))
+            )
             _, journal = await run_on(server, wanted)
         journal.release()
         called[id] = fault.methods.count("tools/call")
@@ -111,7 +113,7 @@ async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
 
 async def test_a_server_that_speaks_no_revision_of_the_check_is_reached_all_the_same():
     async with Planted(era="legacy") as server:
-        wanted = Wanted(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=PATIENT)
+        wanted = CheckSelection(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=PATIENT)
         run, journal = await run_on(server, wanted)
     journal.release()
     assert (run.problem, run.results) == ("", [])

@@ -17,7 +17,7 @@ import pytest
 
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
-from inspector.check.run import Runner, Wanted
+from inspector.check.run import CheckSelection, Runner
 from inspector.check.visit.visit import Allowed, RunLimits
 from inspector.cli import main
 from inspector.client.options import Options
@@ -93,7 +93,7 @@ async def checked(
 ) -> tuple[int, set[str]]:
     """The exit code of a check that calls the tools, and the ids of what made it so."""
     journal = Journal.create(recording, {"kind": transport})
-    wanted = Wanted(revisions=("2025-11-25",), only=only, limits=limits, allowed=EACH)
+    wanted = CheckSelection(revisions=("2025-11-25",), only=only, limits=limits, allowed=EACH)
     with served(fault, transport) as target:
         run = await Runner(target, journal, Options(), wanted).go()
     shown = report_of(run, journal, policy or Policy()).as_json()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.check.run import Wanted, of_recording
+from inspector.check.run import CheckSelection, of_recording
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5
 from tests.check.faulty_servers import Answers, Case, Item, checked, is_found, is_not_blamed
@@ -120,7 +120,7 @@ async def test_every_text_of_others_that_a_model_reads_is_judged_live_and_in_the
     case = Case("WORD-04", R4, place(f"{ORDER} {HIDDEN}"), allowed=CALLS)
     found, journal = await checked(case, case.fault, case.world)
     assert found.verdict == "warn", found
-    again = of_recording(journal, "it", Wanted(only=frozenset(("WORD-04", "TOOL-24")))).results
+    again = of_recording(journal, "it", CheckSelection(only=frozenset(("WORD-04", "TOOL-24")))).results
     journal.release()
     assert {(each.check.id, each.verdict) for each in again} == {("WORD-04", "warn"), ("TOOL-24", "warn")}
 

@@ -89,8 +89,8 @@ async def test_a_block_that_is_not_whole_is_found(block):
 async def test_an_argument_that_is_called_a_uri_gets_one():
     found, journal = await checked(Case("PROM-09", R4, None, allowed=CALLS), None, {})
     said = [event.message for event in journal.events() if event.kind is Kind.RPC and event.dir is Dir.SEND]
-    asked = [message["params"].get("arguments", {}) for message in said if message.get("method") == "prompts/get"]
-    uris = [arguments["uri"] for arguments in asked if "uri" in arguments]
+    response = [message["params"].get("arguments", {}) for message in said if message.get("method") == "prompts/get"]
+    uris = [arguments["uri"] for arguments in response if "uri" in arguments]
     assert found.verdict != "skip"
     assert uris
     assert all(uri.startswith("urn:") for uri in uris)

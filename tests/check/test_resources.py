@@ -104,7 +104,7 @@ class AsksFirst(Fault):
     def __init__(self):
         self.waiting = None
 
-    def asked(self, message, say):
+    def response(self, message, say):
         if message.get("method") in ("resources/subscribe", "resources/unsubscribe"):
             self.waiting = message
             say({"jsonrpc": "2.0", "id": "first", "method": "sampling/createMessage", "params": {}})

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.check.reports.policy import Policy, baseline_of
 from inspector.check.reports.summary import report_of
-from inspector.check.run import Runner, Wanted, of_recording
+from inspector.check.run import CheckSelection, Runner, of_recording
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
@@ -21,7 +21,7 @@ from tests.check.login_server import Site
 
 async def run_of(server, **wanted):
     wanted.setdefault("revisions", (R4,))
-    return await run_on(server, Wanted(limits=LIMITS, **wanted))
+    return await run_on(server, CheckSelection(limits=LIMITS, **wanted))
 
 
 def _answers_before_the_handshake(message, say):
@@ -37,12 +37,12 @@ def verdicts(run):
 
 
 async def test_a_server_that_dies_of_a_check_is_started_again_and_the_check_is_named():
-    asked = []
+    response = []
 
     def dies(message, _say):
         if method(message) == "inspector/no-such-method":
-            asked.append(message)
-            if len(asked) == 1:
+            response.append(message)
+            if len(response) == 1:
                 raise ServerExited("The server ended with exit code 1.")
         return False
 
@@ -57,7 +57,7 @@ async def test_a_server_that_dies_of_a_check_is_started_again_and_the_check_is_n
 
 async def test_a_server_that_leaves_is_not_blamed_for_what_could_not_be_asked():
     class Leaves(WebFault):
-        async def asked(self, request, reply):
+        async def response(self, request, reply):
             if request.method == "PUT":
                 self.server.web.server.close()
                 await asyncio.sleep(0)
@@ -84,7 +84,7 @@ async def test_the_check_is_named_that_broke_a_server_for_everybody(answer, revi
     broken = []
 
     class Breaks(WebFault):
-        async def asked(self, request, reply):
+        async def response(self, request, reply):
             if broken:
                 reply.body(500, b"Internal Server Error", ("Content-Type", "text/plain"))
             elif b"inspector/no-such-method" in (request.body or b""):
@@ -108,7 +108,7 @@ async def test_a_server_that_takes_one_session_only_is_reported_to_do_so():
     class Once(WebFault):
         sessions = 0
 
-        async def asked(self, request, reply):
+        async def response(self, request, reply):
             self.sessions += b'"initialize"' in (request.body or b"")
             if self.sessions > 1:
                 reply.reset()
@@ -155,7 +155,9 @@ async def test_checks_that_run_beside_each_other_come_to_the_same_results_in_the
         def _overlaps(self, _transport):
             return False
 
-    wanted = Wanted(revisions=(R1, R4, R5), only=frozenset(("base-protocol", "lifecycle", "UTIL-20")), limits=LIMITS)
+    wanted = CheckSelection(
+        revisions=(R1, R4, R5), only=frozenset(("base-protocol", "lifecycle", "UTIL-20")), limits=LIMITS
+    )
     outcomes = []
     for kind in (Runner, OneByOne):
         server = Planted(Takes(_answers_before_the_handshake))
@@ -181,7 +183,7 @@ async def test_a_server_that_allows_one_connection_is_checked_one_after_the_othe
     target = StdioTarget((sys.executable, str(script), str(tmp_path / "lock")))
     only = frozenset(("BASE-02", "LIFE-03", "LIFE-07", "STDIO-04", "STDIO-05"))
     journal = Journal.unnamed({})
-    run = await Runner(target, journal, Options(), Wanted(revisions=(R4, R5), only=only)).go()
+    run = await Runner(target, journal, Options(), CheckSelection(revisions=(R4, R5), only=only)).go()
     assert {result.verdict for result in run.results} == {"pass"}, verdicts(run)
     assert len(run.results) == 6
     journal.release()
@@ -201,7 +203,7 @@ runpy.run_module("inspector.demo", run_name="__main__")
 async def test_a_finished_recording_is_judged_for_what_passed():
     async with Planted() as server:
         _, journal = await run_of(server, revisions=(R4, R5), only=frozenset(("BASE-06",)))
-    run = of_recording(journal, "a recording", Wanted())
+    run = of_recording(journal, "a recording", CheckSelection())
     assert {visited.revision for visited in run.visits} == {R4, R5}
     found = verdicts(run)
     assert found["BASE-01"] == "pass"
@@ -212,7 +214,7 @@ async def test_a_finished_recording_is_judged_for_what_passed():
 
 async def test_an_empty_recording_is_no_pass():
     journal = Journal.unnamed({})
-    run = of_recording(journal, "empty", Wanted())
+    run = of_recording(journal, "empty", CheckSelection())
     report = report_of(run, journal)
     assert (report.score, report.checked) == (None, [])
     assert run.problem
@@ -250,7 +252,7 @@ async def test_a_session_that_a_busy_machine_starts_too_late_is_opened_once_more
     """Else the run has passes of a revision that its recording does not show."""
     target = StdioTarget((sys.executable, "-c", SLOW_ONCE, raw_server.__file__, str(tmp_path / "starts")))
     journal = Journal.create(tmp_path / "run.mcp.jsonl", {"kind": "stdio"})
-    wanted = Wanted(revisions=("2025-11-25",), only=frozenset(("BASE-02", "TOOL-02")), limits=LIMITS)
+    wanted = CheckSelection(revisions=("2025-11-25",), only=frozenset(("BASE-02", "TOOL-02")), limits=LIMITS)
     run = await Runner(target, journal, Options(), wanted).go()
     assert [visited.problem for visited in run.visits] == [""]
     assert verdicts(run) == {"BASE-02": "pass", "TOOL-02": "pass"}

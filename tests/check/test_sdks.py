@@ -10,7 +10,7 @@ import pytest
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, good
 from inspector.check.registry import checks
 from inspector.check.reports.policy import Policy
-from inspector.check.reports.sdks import SDKS, Recognised, recognised
+from inspector.check.reports.sdks import SDKS, ServerIdentity, recognised
 from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result
 from inspector.check.run import Run
@@ -34,15 +34,15 @@ PLAIN = '{"jsonrpc":"2.0","id":4,"result":{"tools":[]}}'
 
 def journal_of(*messages: str) -> Journal:
     journal = Journal.unnamed({})
-    asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
-    journal.record_sent("stdio", json.dumps(asked).encode(), asked)
+    response = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}
+    journal.record_sent("stdio", json.dumps(response).encode(), response)
     info = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "tiny", "version": "1.2"}}
     welcome = {"jsonrpc": "2.0", "id": 0, "result": info}
     journal.record_received("stdio", [json.dumps(welcome).encode(), *(message.encode() for message in messages)])
     return journal
 
 
-def seen(*messages: str) -> Recognised:
+def seen(*messages: str) -> ServerIdentity:
     journal = journal_of(*messages)
     try:
         return recognised(journal)

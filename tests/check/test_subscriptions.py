@@ -31,7 +31,7 @@ class TellsEverybody(Fault):
     def __init__(self):
         self.ids = []
 
-    def asked(self, message, say):
+    def response(self, message, say):
         if method(message) == "subscriptions/listen":
             self.ids.append(message["id"])
         return False
@@ -48,7 +48,7 @@ class LogsBySubscription(Fault):
     def __init__(self):
         self.id = None
 
-    def asked(self, message, say):
+    def response(self, message, say):
         if method(message) == "subscriptions/listen":
             self.id = message["id"]
         return False

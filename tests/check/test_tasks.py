@@ -72,7 +72,7 @@ def listens_for_everybody(message, say):
 class AnyName(WebFault):
     """Looks at the body alone."""
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.rpc_method == "tasks/get" and request.field("Mcp-Name") != request.message["params"]["taskId"]:
             reply.json(refusal(request.message, -32602))
             return True
@@ -130,7 +130,7 @@ async def test_a_key_that_is_used_twice_is_found():
     class Renames(Answers):
         """The client's answers go to the keys that the demo knows."""
 
-        def asked(self, message, say):
+        def response(self, message, say):
             given = params(message).get("inputResponses")
             if method(message) == "tasks/update":
                 number = self.number = getattr(self, "number", 0) + 1

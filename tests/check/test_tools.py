@@ -6,7 +6,7 @@ import pytest
 
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
-from tests.check.faults import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, method, told
+from tests.check.faults import R4, R5, Both, capability, elsewhere, every_other, gives, in_result, method, refuses, told
 from tests.check.faulty_servers import (
     Adds,
     Answers,
@@ -76,7 +76,7 @@ class Remembers(Fault):
         return [message]
 
 
-class Counts(Remembers):
+class DeliveryCounts(Remembers):
     """Each call gives its number, over all sessions; `wraps` begins again after so many."""
 
     def __init__(self, wraps=0):
@@ -146,6 +146,10 @@ CASES = [
     Case("TOOL-25", R4, Answers("tools/list", many)),
     Case("TOOL-30", R4, Takes(ends_in_a_call), right=Fault(), allowed=CALLS),
     Case("FILE-01", R4, tool(inputSchema=takes({"accept": "image/png"})), right=tool(inputSchema=takes({}))),
+    Case(
+        "FILE-02", R4, Both(tool(inputSchema=takes({"maxSize": 5})), gives("tools/call", content=[])), allowed=CALLS,
+        right=Both(tool(inputSchema=takes({"maxSize": 5})), refuses("tools/call", -32602)),
+    ),
     Case("TOOL-26", R4, tool(**UI), right=Both(tool(**UI), PAGE)),
     Case("TOOL-27", R4, tool(inputSchema=SCHEMA | {"required": ["cuont"]})),
     Case("TOOL-28", R4, says("Traceback (most recent call last):\n  File \"x.py\", line 1"), allowed=CALLS, right=says("7")),
@@ -186,11 +190,11 @@ ECHO = Allowed(calls=("echo",))
 
 
 async def test_a_count_that_goes_on_in_another_session_is_a_remark():
-    await is_found(Case("TOOL-29", R4, Counts, allowed=ECHO, remark=True))
+    await is_found(Case("TOOL-29", R4, DeliveryCounts, allowed=ECHO, remark=True))
 
 
 async def test_a_count_that_is_lost_within_a_session_is_found():
-    await is_found(Case("TOOL-29", R4, Counts(wraps=2), allowed=ECHO))
+    await is_found(Case("TOOL-29", R4, DeliveryCounts(wraps=2), allowed=ECHO))
 
 
 @pytest.mark.parametrize("schema", [

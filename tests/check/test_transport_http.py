@@ -106,7 +106,7 @@ class OneAtATime(WebFault):
     def __init__(self):
         self.pings = 0
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         self.pings += request.rpc_method == "ping"
         if self.pings == 4:
             self.pings += 1

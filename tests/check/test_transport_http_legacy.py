@@ -56,7 +56,7 @@ class Renames(WebFault):
         self.name = name
         self.real = {}
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         known = self.real.get(request.field(SESSION))
         if known is not None:
             put(request, SESSION, known)
@@ -78,7 +78,7 @@ class Listening(WebFault):
         self.message = message
         self.said = asyncio.Event()
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if request.method == "GET":
             reply.stream()
             reply.event(self.message)
@@ -97,7 +97,7 @@ class Broadcasts(WebFault):
         self.copies = copies
         self.streams = {}
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         mine = self.streams.setdefault(request.field(SESSION), [])
         if request.method == "GET":
             reply.stream()
@@ -120,7 +120,7 @@ class Streams(WebFault):
         self.everything = everything
         self.told = []
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         after = request.field("Last-Event-ID")
         if request.method == "GET" and after is not None:
             reply.stream()
@@ -225,9 +225,9 @@ async def test_a_server_in_order_is_not_blamed(case):
 @pytest.mark.parametrize(("second", "found"), [("session-b", []), ("session-a", ["HTTP-39"])])
 def test_event_ids_are_counted_in_each_session_of_a_connection(second, found):
     journal = Journal.unnamed({})
-    asked = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": R4}}
+    response = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": R4}}
     told = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": R4, "capabilities": {}}}
-    journal.record_sent("post-1", json.dumps(asked).encode(), asked)
+    journal.record_sent("post-1", json.dumps(response).encode(), response)
     journal.record_received("post-1", [json.dumps(told).encode()])
     stream = [("Content-Type", "text/event-stream")]
     for channel, session in (("get-1", "session-a"), ("get-2", second)):

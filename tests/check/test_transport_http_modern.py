@@ -103,7 +103,7 @@ class GoesOn(WebFault):
         self.called = False
         self.subscription = None
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         progress = {"jsonrpc": "2.0", "method": "notifications/progress",
                     "params": {"progressToken": "closed-0", "progress": 1 + self.called}}  # fmt: skip
         if request.rpc_method == "subscriptions/listen":

@@ -64,7 +64,7 @@ class AnswersLate(Fault):
         self.seconds = seconds
         self.call = None
 
-    def asked(self, message, say):
+    def response(self, message, say):
         if method(message) == "tools/call" and str(message["id"]).startswith("cancelled"):
             self.call = message
             return True

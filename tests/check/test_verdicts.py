@@ -17,7 +17,7 @@ from inspector.check.reports import document
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
 from inspector.check.reports.summary import Report
 from inspector.check.result import Result, SdkOrigin
-from inspector.check.run import Run, Wanted
+from inspector.check.run import CheckSelection, Run
 from inspector.cli import main
 from inspector.cli.check_report import text
 from inspector.cli.output import Output
@@ -84,7 +84,7 @@ def failures(junit: str) -> int:
 @pytest.mark.parametrize("fail_on", FAILING)
 def test_every_format_says_what_the_exit_code_says(fail_on: FailOn, profile: Profile, known: str) -> None:
     for fail_under, level in itertools.product((0, 50, 100), ("", *get_args(CheckLevel))):
-        wanted = Wanted(levels=frozenset([level] if level else []))
+        wanted = CheckSelection(levels=frozenset([level] if level else []))
         results = [one for one in RESULTS if wanted.takes(one.check)]
         found = BASELINES[known]
         policy = Policy(fail_on, fail_under, profile, baseline_of(found) if found is not None else None)

@@ -12,7 +12,7 @@ from inspector.check.judge.judge import Judge
 from inspector.check.passive import COUNTS_AS
 from inspector.check.registry import checks
 from inspector.check.reports import sdks
-from inspector.check.run import Wanted, of_recording
+from inspector.check.run import CheckSelection, of_recording
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
@@ -56,7 +56,7 @@ def with_another_id(request, data):
 class Resets(WebFault):
     """The connection breaks at each call."""
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if calls_echo(request):
             reply.reset()
         return calls_echo(request)
@@ -86,7 +86,7 @@ async def test_one_wrong_answer_fails_the_run_and_its_recording(name):
     (found,) = (result for result in run.results if result.check.id == id)
     assert found.outcome.text
     assert all(0 < n <= len(journal) for n in found.outcome.evidence)
-    assert failed(of_recording(journal, "the run", Wanted(only=ONLY))) == {id}
+    assert failed(of_recording(journal, "the run", CheckSelection(only=ONLY))) == {id}
     journal.release()
 
 
@@ -94,7 +94,7 @@ async def test_the_recording_of_a_check_says_what_its_probes_found():
     only = frozenset(("HTTP-05", "HTTP-06", "BASE-06", "BASE-08"))
     async with PlantedWeb(RewritesRequest(without_origin)) as server:
         run, journal = await run_of(server, only=only)
-    again = of_recording(journal, "the run", Wanted(only=only))
+    again = of_recording(journal, "the run", CheckSelection(only=only))
     assert failed(run) == failed(again) == {"HTTP-05"}
     live, recorded = ({each.check.id: each.outcome for each in found.results} for found in (run, again))
     assert recorded == live
@@ -111,7 +111,7 @@ async def test_outcomes_of_another_shape_say_nothing(rows):
     async with PlantedWeb() as server:
         _, journal = await run_of(server, only=frozenset(("BASE-01",)))
     journal.record_note("x", outcomes=rows)
-    found = of_recording(journal, "the run", Wanted(only=only))
+    found = of_recording(journal, "the run", CheckSelection(only=only))
     assert {each.check.id: each.verdict for each in found.results} == {"BASE-01": "pass", "BASE-06": "skip"}
     journal.release()
 
@@ -143,7 +143,7 @@ class Refuses(WebFault):
     def __init__(self, status):
         self.status = status
 
-    async def asked(self, request, reply):
+    async def response(self, request, reply):
         if calls_echo(request):
             reply.body(self.status, b"No.", ("Content-Type", "text/plain"))
         return calls_echo(request)
@@ -155,7 +155,7 @@ async def test_a_status_is_no_broken_connection(status, ids):
     async with PlantedWeb(Refuses(status)) as made:
         run, journal = await run_of(made, only=frozenset(("BASE-02", "TOOL-30")), allowed=ECHO)
     assert failed(run) == ids
-    assert failed(of_recording(journal, "the run", Wanted(only=ONLY))) == ids
+    assert failed(of_recording(journal, "the run", CheckSelection(only=ONLY))) == ids
     texts = [result.outcome.text for result in run.results if result.verdict == "fail"]
     assert all("got status 500" in text for text in texts)
     journal.release()
@@ -167,7 +167,7 @@ async def test_a_right_server_is_not_blamed_for_the_probes_in_its_recording(revi
     async with Planted() as server:
         run, journal = await run_of(server, revisions=(revision,))
     assert failed(run) == set()
-    assert failed(of_recording(journal, "the run", Wanted())) == set()
+    assert failed(of_recording(journal, "the run", CheckSelection())) == set()
     probes = {event.fields["probe"] for event in journal.events(1, len(journal)) if "probe" in event.fields}
     assert {"BASE-07", "BASE-08"} <= probes
     journal.release()
@@ -207,7 +207,7 @@ def test_an_error_without_an_id_may_answer_a_message_that_is_not_of_this_json_rp
 
 
 async def test_a_recording_decides_what_it_shows_and_skips_the_rest_with_a_reason():
-    wanted = Wanted(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
+    wanted = CheckSelection(only=frozenset(("BASE-02", "TOOL-09", "BASE-07")))
     async with Planted() as server:
         _, journal = await run_of(server, only=frozenset(("LIFE-10",)))
     results = {result.check.id: result for result in of_recording(journal, "a session", wanted).results}

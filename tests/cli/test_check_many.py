@@ -54,12 +54,12 @@ def test_a_lower_score_than_wanted_fails_one_of_several() -> None:
 
 
 async def test_two_at_a_time_in_their_order_and_one_that_fails_keeps_no_other_from_it() -> None:
-    now, most = 0, 0
+    now, limit = 0, 0
 
     async def check(entry: Any) -> Report:
-        nonlocal now, most
+        nonlocal now, limit
         now += 1
-        most = max(most, now)
+        limit = max(limit, now)
         for _ in range(5):
             await asyncio.sleep(0)
         now -= 1
@@ -69,7 +69,7 @@ async def test_two_at_a_time_in_their_order_and_one_that_fails_keeps_no_other_fr
 
     found: list[Any] = [SimpleNamespace(reference=f"@{number}") for number in range(5)]
     checked = await check_many.check_all(found, check)
-    assert most == check_many.AT_A_TIME
+    assert limit == check_many.AT_A_TIME
     assert [one.name for one in checked] == [f"@{number}" for number in range(5)]
     assert [one.error is not None for one in checked] == [False, False, True, False, False]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from tests.cli.conftest import Run, Script
 
 ADD = {
@@ -172,14 +172,14 @@ def test_hostile_names_stay_on_their_line(run: Run, record: Any) -> None:
 
 
 def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Paint(True)("x", "red") == "\x1b[31mx\x1b[0m"
-    assert Paint(True)("x", None) == Paint(False)("x", "red") == "x"
+    assert Colours(True)("x", "red") == "\x1b[31mx\x1b[0m"
+    assert Colours(True)("x", None) == Colours(False)("x", "red") == "x"
     monkeypatch.setattr("sys.stdout", type("Terminal", (), {"isatty": lambda _: True})())
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert Paint().on
+    assert Colours().on
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not Paint().on
+    assert not Colours().on
 
 
 def test_the_golden_recording_of_the_tour_is_the_same_as_itself(run: Run) -> None:

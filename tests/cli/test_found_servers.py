@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from inspector.cards.discovery import CardDiscovery
+from inspector.cards.documents import read_catalog
+from inspector.cli import found_servers
 from tests.cards.test_registries import TIDES, WRAPPED
 
 
@@ -78,3 +81,14 @@ def test_a_card_that_cannot_be_fetched(run):
     ran = run("servers", "--card", "http://127.0.0.1:9/mcp")
     assert ran.code == 4
     assert ran.out.startswith("http://127.0.0.1:9/.well-known/ai-catalog.json: ")
+
+
+def test_the_problems_of_a_catalog_are_printed(run, monkeypatch):
+    async def discovered(url):
+        return CardDiscovery(catalog=read_catalog({"entries": [None] * 9}))
+
+    monkeypatch.setattr(found_servers, "_discovered", discovered)
+    ran = run("servers", "--card", "https://a.example")
+    assert ran.err.count("note: catalog: Entry ") == 6
+    assert "note: catalog: 3 more problems" in ran.err
+    assert len(run("servers", "--json", "--card", "https://a.example").json["catalog_problems"]) == 9

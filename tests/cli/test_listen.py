@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from inspector.cli.notification_lines import written
-from inspector.cli.output import MOST_HELD, Output
+from inspector.cli.output import MAX_HELD, Output
 from inspector.protocol.exact_json.depth import LEFT_OUT
 from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
@@ -89,14 +89,14 @@ def test_as_json_notes_come_at_the_end_where_nothing_failed(demo: list[str]) -> 
 
 def test_of_very_many_notes_the_number_of_those_left_out_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     out = Output(json=True)
-    for number in range(MOST_HELD + 1500):
+    for number in range(MAX_HELD + 1500):
         out.note(f"note {number}")
     assert capsys.readouterr().err == ""
     out.finish()
     first, second, *rest = capsys.readouterr().err.splitlines()
     assert first == "note: 1,500 earlier notes were dropped."
     assert second == "note 1500"
-    assert len(rest) == MOST_HELD - 1
+    assert len(rest) == MAX_HELD - 1
 
 
 def test_numbers_stay_as_they_were_written_and_a_message_stays_one_line(run: Run, script: Script) -> None:
@@ -188,23 +188,21 @@ def send(**message):
 def tell(method, id, **params):
     params["_meta"] = {"io.modelcontextprotocol/subscriptionId": id}
     send(method="notifications/" + method, params=params)
-newest = None
 for line in sys.stdin:
     message = json.loads(line)
     if message["method"] == "server/discover":
         send(id=message["id"], result=%r)
     elif message["method"] == "subscriptions/listen":
-        newest = message["id"]
-        wanted = message["params"]["notifications"]
-        tell("subscriptions/acknowledged", newest, notifications=wanted if %r else {})
-    elif message["method"] == "notifications/cancelled":  # the stream before the newest one has been replaced
-        tell("tools/list_changed", newest)
-        send(id=newest, result={"resultType": "complete"})
+        id, wanted = message["id"], message["params"]["notifications"]
+        tell("subscriptions/acknowledged", id, notifications=wanted if %r else {})
+        if %r:
+            tell("tools/list_changed", id)
+            send(id=id, result={"resultType": "complete"})
 """
 
 
 def modern(*, agrees: bool) -> list[str]:
-    return ["--", sys.executable, "-S", "-c", MODERN % (DISCOVERED, agrees)]
+    return ["--", sys.executable, "-S", "-c", MODERN % (DISCOVERED, agrees, agrees)]
 
 
 def test_a_subscription_that_the_server_ends_is_over(run: Run) -> None:

@@ -25,6 +25,9 @@ def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
     assert (tmp_path / "out.md").read_text(encoding="utf-8") == shown.out
     assert (tmp_path / "out.md").stat().st_mode & 0o777 == 0o600
     assert "out.md" in written.err
+    as_json = run("export", str(SESSION), "--to", "md", "--json")
+    assert (as_json.err, as_json.json["format"], as_json.json["content"]) == ("", "md", shown.out)
+    assert "log" in run("export", str(SESSION), "--to", "har", "--json").json
 
 
 @pytest.mark.parametrize("format", ["md", "json"])

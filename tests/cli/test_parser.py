@@ -96,6 +96,7 @@ def test_an_object_after_the_method_is_its_parameters() -> None:
     found = scan(["request", "x/y", '{"a": 1}', "@name"])
     assert found.arguments == {"method": "x/y", "params": '{"a": 1}'}
     assert scan(["request", "x/y", "@name"]).arguments["params"] is None
+    assert scan(["request", "x/y", "[1]", "--json", "@name"]).json  # A list is refused later, and starts no command.
 
 
 def test_options_take_the_next_word_or_what_follows_the_equals_sign() -> None:
@@ -146,6 +147,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("tools --elicit [1] @x", "--elicit cannot be", ""),
         ("tools --elicit {1 @x", "is not JSON", ""),
         ("call t --args [] @x", "is not a JSON object", ""),
+        ("tools --protocol= @x", "The revision is empty", ""),
         ("export x --to pdf", "--to cannot be “pdf”", "md, json, html"),
         ("export x --events 5-2", "is not a range of events", ""),
     ],
@@ -208,6 +210,8 @@ def test_a_standard_input_that_is_not_text_is_reported_to_be_that(monkeypatch: p
 def test_a_folder_given_as_a_root_becomes_its_uri(tmp_path: Path) -> None:
     found = scan(["tools", "--root", str(tmp_path), "--root", "file:///srv", "@x"])
     assert found.option("root") == [tmp_path.as_uri(), "file:///srv"]
+    with pytest.raises(UsageError, match="is not a file: URI"):
+        scan(["tools", "--root", "https://host.example", "@x"])
 
 
 @pytest.mark.parametrize(

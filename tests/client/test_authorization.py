@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.client.state.login import MOST_STEPS, Authorizations, authorization_steps
+from inspector.client.state.login import MAX_STEPS, Authorizations, authorization_steps
 from inspector.journal.journal import Journal
 
 ISSUER, SERVER = "https://login.example", "https://shop.example/mcp"
@@ -209,8 +209,8 @@ def test_a_recording_tells_the_same_as_the_session(tmp_path: Path) -> None:
 
 def test_a_login_without_end_costs_no_more_than_a_long_one() -> None:
     journal = Journal.unnamed({})
-    tell(journal, "challenge", *(["metadata"] * (MOST_STEPS * 3)))
-    assert len(authorization_steps(journal)) == MOST_STEPS
+    tell(journal, "challenge", *(["metadata"] * (MAX_STEPS * 3)))
+    assert len(authorization_steps(journal)) == MAX_STEPS
 
 
 VALUES = st.recursive(

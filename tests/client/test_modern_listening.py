@@ -1,5 +1,6 @@
 """The modern era: one stream of notifications for all that is wanted, and how it may end."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -55,6 +56,14 @@ async def test_what_is_offered_is_requested_in_one_stream(connect):
         [request] = server.asked("subscriptions/listen")
         assert request["params"]["notifications"] == LISTS
         assert session.subscriptions.refused == []
+
+
+async def test_lists_and_resources_subscribed_at_once_are_one_request(connect):
+    server = listening(Streams())
+    async with connect(server, era="modern") as session:
+        await asyncio.gather(session.listen(), session.subscribe("a:b"), session.subscribe("a:c"))
+        [request] = server.asked("subscriptions/listen")
+        assert request["params"]["notifications"] == LISTS | {"resourceSubscriptions": ["a:b", "a:c"]}
 
 
 async def test_a_server_that_offers_no_changes_is_not_asked(connect):

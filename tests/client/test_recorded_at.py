@@ -11,7 +11,7 @@ import pytest
 from inspector.client.recorded import RecordedSession
 from inspector.client.state import recorded_tracks
 from inspector.client.state.catalog import KINDS
-from inspector.client.state.recorded_calls import BLOCK, InFlight
+from inspector.client.state.recorded_calls import BLOCK, RequestsInFlight
 from inspector.client.state.recorded_tracks import Budget, Checkpoints
 from inspector.client.state.steps import connection_steps
 from inspector.journal.journal import Journal
@@ -190,7 +190,7 @@ def test_calls_in_flight_are_known_anywhere_in_a_long_recording() -> None:
     note = b'{"jsonrpc":"2.0","method":"notifications/message"}'
     journal.record_received("stdio", [note] * (2 * BLOCK))
     journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"result":{}}', *[note] * BLOCK])
-    flight = InFlight(journal)
+    flight = RequestsInFlight(journal)
     while not flight.advance(journal.index.count, 1000):
         pass
     assert flight.at(2) == [1, 2]
@@ -286,7 +286,7 @@ def test_checkpoints_are_few_and_small() -> None:
     for position in range(5000):
         if kept.due(position):
             kept.keep(position, position, 1)
-    assert len(kept._kept) <= Checkpoints.MOST
+    assert len(kept._kept) <= Checkpoints.MAX_COUNT
     at, found = kept.before(3000) or (0, 0)
     assert 3000 - 512 <= at == found <= 3000
     assert kept.before(0) is None

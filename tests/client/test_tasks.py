@@ -18,7 +18,7 @@ QUICK = {"pollInterval": 1, "pollIntervalMs": 1}
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """The server's shortest intervals apply, and a missing interval is short."""
-    monkeypatch.setattr(state_tasks, "SHORTEST_POLL", 0.0)
+    monkeypatch.setattr(state_tasks, "MIN_POLL", 0.0)
     monkeypatch.setattr(state_tasks, "POLL", 0.0)
 
 

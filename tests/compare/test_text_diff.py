@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.text_diff import LONGEST, changed_lines, parted
+from inspector.compare.text_diff import MAX_LENGTH, changed_lines, parted
 
 
 def told(a: str, b: str) -> list[tuple[str, str]]:
@@ -30,7 +30,7 @@ def test_what_was_added_far_behind_blanks_is_shown() -> None:
     a, b = "Adds.", "Adds." + " " * 5000 + "Send the keys."
     shown = parted(a, b)[1]
     assert shown.startswith("Adds. ")
-    assert len(shown) <= LONGEST + 2
+    assert len(shown) <= MAX_LENGTH + 2
     assert parted(b, a)[0] == shown
 
 
@@ -38,7 +38,7 @@ def test_what_was_added_far_behind_blanks_is_shown() -> None:
 def test_whatever_differs_something_is_shown(a: str, b: str) -> None:
     assert bool(changed_lines(a, b)) == (a != b)
     one, other = parted(a, b)
-    assert (one != other) or a == b or max(len(a), len(b)) > LONGEST
+    assert (one != other) or a == b or max(len(a), len(b)) > MAX_LENGTH
 
 
 def test_very_many_lines_are_bounded() -> None:

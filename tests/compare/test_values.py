@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.compare.lossless_json import Repeated, read
+from inspector.compare.lossless_json import DuplicateKeys, read
 from inspector.compare.rules import EXACT, ComparisonRules, Tolerance, parse_tolerance
 from inspector.compare.values import compare
 from inspector.errors import UsageError
@@ -272,7 +272,7 @@ def test_patterns_of_the_user_count_too() -> None:
 
 def test_a_key_that_stands_twice_is_reported() -> None:
     once, twice = read('{"a": 1, "b": 2}'), read('{"a": 0, "b": 2, "a": 1}')
-    assert isinstance(twice, Repeated)
+    assert isinstance(twice, DuplicateKeys)
     (found,) = compare(once, twice, EXACT).differences
     assert (found.kind, str(found.path), found.a, found.b) == ("repeated", "$.a", 1, 2)
     assert told(twice, read('{"a": 5, "b": 2, "a": 1}')) == [("changed", "$.a")]
@@ -305,7 +305,7 @@ def test_deep_and_shallow_reading_agree() -> None:
     for _ in range(20_000):
         (deep,) = deep
     assert compare(deep, read(inner), EXACT).same
-    assert isinstance(deep, Repeated)
+    assert isinstance(deep, DuplicateKeys)
 
 
 def test_long_lists_are_aligned_without_looking_at_all_pairs() -> None:
@@ -323,7 +323,7 @@ def test_long_lists_without_anything_in_common_stay_cheap() -> None:
 
 
 def test_there_is_a_bound_on_what_is_reported() -> None:
-    found = compare({str(n): n for n in range(50)}, {}, EXACT, most=10)
+    found = compare({str(n): n for n in range(50)}, {}, EXACT, limit=10)
     assert (len(found.differences), found.truncated) == (10, True)
 
 

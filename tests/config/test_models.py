@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import json
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -33,6 +32,7 @@ from inspector.config.server_definition import Definition
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings, load_settings
 from inspector.config.targets import ServerOptions
+from inspector.config.text_checks import root_uri
 from inspector.errors import ConfigError
 from tests.config.test_settings import JSON, WRONG
 
@@ -194,10 +194,7 @@ def defined(server: EntryModel, folder: Path) -> Definition:
         era=server.era or None,
         protocol=server.protocol or None,
         timeout=server.timeout,
-        roots=tuple(
-            root if "://" in root else Path(os.path.abspath(folder / os.path.expanduser(root))).as_uri()
-            for root in server.roots or ()
-        ),
+        roots=tuple(root_uri(root, folder) for root in server.roots or ()),
         client=server.client or "",
         extensions=server.extensions or {},
     )
@@ -346,6 +343,7 @@ def test_an_editor_may_find_its_schema(tmp_path: Path) -> None:
         ({"servers": {"a": {"command": "x", "auth": {"bearer": None}}}}, True),
         ({"servers": {"a": {"command": "\ud800", "env": {"\ud800": "\ud800"}}}}, True),
         ({"servers": {"a": {"command": "x", "roots": ["\ud800"]}}}, False),
+        ({"servers": {"a": {"command": "x", "roots": ["https://x"]}}}, False),
         ({"servers": {}, "inputs": {"id": "a"}}, True),
         (
             {

@@ -113,7 +113,7 @@ WRONG: dict[str, list[Any]] = {
     "era": ["stone", 1, None, ["auto"], {}],
     "protocol": [1, None, []],
     "log_level": ["loud", 1, ["debug"], {}],
-    "roots": ["file:///x", [1], {}, None],
+    "roots": ["file:///x", [1], {}, None, ["https://x"], ["data"]],
     "sampling": [1, None, True, {}],
     "elicitation": ["perhaps", 1, None, []],
     "client": [1, None, {"name": "x"}],

@@ -25,7 +25,7 @@ from typing import Any
 
 from inspector.auth.credential import Authorizer
 from inspector.auth.options import AuthOptions
-from inspector.auth.person import Invitation, NoPerson
+from inspector.auth.person import LoginPage, NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
@@ -66,7 +66,7 @@ class Visitor(NoPerson):
         self._target = target
         self._page = ""
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         self._page = invitation.url
 
     async def pasted(self) -> str:

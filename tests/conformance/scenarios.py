@@ -43,7 +43,7 @@ def is_known(name: str, revision: str) -> bool:
 def markdown() -> str:
     """Both tables."""
     required = [f"| `{found.name}` | {found.revision} | {found.successes} | {found.shows} |" for found in SCENARIOS]
-    rest = [f"| `{pattern}` | {why} |" for pattern, why in NOT_REQUIRED.items()]
+    rest = [f"| `{pattern}` | {reason} |" for pattern, reason in NOT_REQUIRED.items()]
     return "\n".join(
         [
             "| Scenario | Revision | Checks | What is seen there |",

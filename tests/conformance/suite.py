@@ -114,8 +114,8 @@ def main(word: str = "") -> int:
     for name in forgotten():
         missed += 1
         print(f"  MISSED  {name}: scenarios.toml does not speak of it")
-    for pattern, why in NOT_REQUIRED.items():
-        print(f"not required: {pattern}: {why}")
+    for pattern, reason in NOT_REQUIRED.items():
+        print(f"not required: {pattern}: {reason}")
     cpu, reference = (sum(done.cpu for done in runs.values()) for runs in (ours, theirs))
     ratio = cpu / reference
     print(

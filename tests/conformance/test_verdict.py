@@ -51,7 +51,7 @@ def test_each_required_scenario_wants_something_and_is_there_once() -> None:
     assert SCENARIOS
     assert all(scenario.successes > 0 and scenario.shows for scenario in SCENARIOS)
     assert len({(scenario.name, scenario.revision) for scenario in SCENARIOS}) == len(SCENARIOS)
-    assert all(why.endswith(".") for why in NOT_REQUIRED.values())
+    assert all(reason.endswith(".") for reason in NOT_REQUIRED.values())
 
 
 def test_scenarios_that_the_file_does_not_speak_of_are_noticed() -> None:

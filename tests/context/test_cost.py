@@ -13,7 +13,7 @@ from inspector.context.cost import cost_of, tool_cost
 from inspector.context.growth import Sizes, growth, sizes_in
 from inspector.context.report import report_of
 from inspector.context.results import result_cost
-from inspector.context.sharing import LEAST, repeated, savings
+from inspector.context.sharing import MINIMUM, repeated, savings
 from inspector.context.tokens import ESTIMATED, estimate, tokenizer
 from inspector.errors import UsageError
 from inspector.hosts import EvaluatedResult, host_facts
@@ -105,7 +105,9 @@ def test_schemas_that_are_deep_or_large_are_compared_as_far_as_possible() -> Non
 
 
 def test_text_in_several_tools_is_named_once() -> None:
-    tools = [{"name": name, "description": "d" * LEAST, "inputSchema": {"properties": {"a": ADDRESS}}} for name in "xy"]
+    tools = [
+        {"name": name, "description": "d" * MINIMUM, "inputSchema": {"properties": {"a": ADDRESS}}} for name in "xy"
+    ]
     found = repeated(cost_of(tools))
     assert [(each.what, each.tools) for each in found] == [("input schema", ("x", "y")), ("description", ("x", "y"))]
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from inspector.demo.auth.grants import challenge_of
 from inspector.demo.auth.http_values import FORM, Request
 from inspector.demo.auth.issuer import IssuerSettings
-from inspector.demo.auth.token_check import Gate
+from inspector.demo.auth.token_check import TokenCheck
 
 SERVER = "http://127.0.0.1:1001"
 ISSUER = "http://127.0.0.1:1002"
@@ -51,7 +51,7 @@ class Site:
         self.time = 1_000_000.0
         settings.setdefault("auto", True)
         issuers = SERVER if settings.get("layout") in ("same-origin", "defaults") else ISSUER
-        self.gate = Gate(IssuerSettings(faults=faults, now=lambda: self.time, **settings), SERVER, issuers)
+        self.gate = TokenCheck(IssuerSettings(faults=faults, now=lambda: self.time, **settings), SERVER, issuers)
 
     def send(self, method: str, url: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Reply:
         """One request; a let-through request to the MCP server is answered with 200."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from inspector.demo.call import Channel
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.stdio import StdioConnection
 from inspector.demo.tools import all_tools
 
@@ -212,7 +212,7 @@ class MemoryPeer(Peer):
                     self.send(raw)
 
         self._channel = Here()
-        self.world = World(all_tools(), all_prompts(), **world)
+        self.world = DemoState(all_tools(), all_prompts(), **world)
         self._connection = StdioConnection(self.world, self._channel, "memory")
 
     def send(self, message: Any) -> None:

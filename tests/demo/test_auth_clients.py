@@ -10,7 +10,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from inspector.demo.auth.clients import LONGEST_URI
+from inspector.demo.auth.clients import MAX_URI
 from inspector.demo.auth.documents import EXAMPLE, Documents
 from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
@@ -72,7 +72,7 @@ def test_a_client_that_says_nothing_of_it_gets_a_secret(site: Site) -> None:
         ({"redirect_uris": CALLBACK}, "invalid_client_metadata"),
         ({"redirect_uris": [{}]}, "invalid_client_metadata"),
         ({"redirect_uris": [CALLBACK] * 21}, "invalid_client_metadata"),
-        ({"redirect_uris": [CALLBACK + "x" * LONGEST_URI]}, "invalid_client_metadata"),
+        ({"redirect_uris": [CALLBACK + "x" * MAX_URI]}, "invalid_client_metadata"),
         ({"client_name": 7}, "invalid_client_metadata"),
         ({"client_name": "x" * 201}, "invalid_client_metadata"),
         ({"grant_types": ["password"]}, "invalid_client_metadata"),

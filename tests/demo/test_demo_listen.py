@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector.demo.event_stream import MOST_UNSENT, MessageQueue
+from inspector.demo.event_stream import MAX_UNSENT, MessageQueue
 from tests.demo.demo_client import MODERN, PREFIX, HttpServer, MemoryPeer, ModernHttpPeer, Peer, StdioPeer, about_client
 from tests.demo.schemas import check
 
@@ -134,9 +134,9 @@ def test_subscriptions_end_with_their_result_when_stdin_ends() -> None:
 
 def test_what_is_not_read_is_forgotten_where_nothing_is_lost_by_that() -> None:
     feed = MessageQueue(lossy=True)
-    for number in range(MOST_UNSENT + 5):
+    for number in range(MAX_UNSENT + 5):
         feed.send(b"%d" % number)
-    assert len(feed.messages) == MOST_UNSENT
+    assert len(feed.messages) == MAX_UNSENT
     assert b"".join(feed.follow(lambda: True)).startswith(b"data: 0\n\ndata: 1\n\n")
 
 

@@ -14,7 +14,7 @@ import pytest
 from inspector.demo.call import ClientRequest
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from tests.demo.demo_client import (
     MODERN,
@@ -299,7 +299,7 @@ def test_a_stream_that_hangs_up_has_no_answer(client: ModernHttpPeer) -> None:
 @pytest.fixture
 def inside() -> Iterator[DemoServer]:
     """A server in this process, to see what it does."""
-    with DemoServer(World(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
+    with DemoServer(DemoState(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         yield server

@@ -11,7 +11,7 @@ import pytest
 
 from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from tests.demo.demo_client import PATIENCE, HttpPeer, HttpServer, SsePeer, text_of
 from tests.demo.schemas import check
@@ -101,7 +101,7 @@ def test_a_message_that_cannot_be_read_is_refused_at_once(peer: SsePeer, body: A
 
 
 def test_a_closed_stream_ends_the_session() -> None:
-    with DemoServer(World(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
+    with DemoServer(DemoState(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         peer = SsePeer(server.url + "/sse")

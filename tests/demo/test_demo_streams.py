@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from inspector.demo.streams import MOST_FINISHED, MOST_KEPT, MOST_WAITING, Stream, Streams
+from inspector.demo.streams import MAX_FINISHED, MAX_KEPT, MAX_WAITING, Stream, Streams
 
 
 def data_of(events: bytes) -> list[str]:
@@ -48,11 +48,11 @@ def test_a_new_reader_ends_the_old_one() -> None:
 
 def test_an_unread_endless_stream_keeps_its_newest_events() -> None:
     stream = Stream(1, endless=True, primed=False)
-    for number in range(MOST_KEPT + 5):
+    for number in range(MAX_KEPT + 5):
         stream.send(b"%d" % number)
     stream.end()
     kept = data_of(b"".join(stream.follow(0, 9)))
-    assert (len(kept), kept[0], kept[-1]) == (MOST_KEPT, "5", str(MOST_KEPT + 4))
+    assert (len(kept), kept[0], kept[-1]) == (MAX_KEPT, "5", str(MAX_KEPT + 4))
 
 
 def test_who_sends_faster_than_the_reader_takes_has_to_wait_until_the_reader_leaves() -> None:
@@ -60,7 +60,7 @@ def test_who_sends_faster_than_the_reader_takes_has_to_wait_until_the_reader_lea
     done = threading.Event()
 
     def send() -> None:
-        for number in range(3 * MOST_KEPT):
+        for number in range(3 * MAX_KEPT):
             stream.send(b"%d" % number)
         stream.answer(b"end")
         done.set()
@@ -73,14 +73,14 @@ def test_who_sends_faster_than_the_reader_takes_has_to_wait_until_the_reader_lea
     assert done.wait(9)
     rest = data_of(b"".join(stream.follow(len(first), 9)))
     assert rest[-1] == "end"
-    assert len(rest) <= MOST_KEPT
+    assert len(rest) <= MAX_KEPT
 
 
 def test_what_waits_for_a_listener_is_bounded_and_told_once() -> None:
     streams = Streams()
-    for number in range(MOST_WAITING + 9):
+    for number in range(MAX_WAITING + 9):
         streams.send(b"%d" % number)
-    assert len(streams.open(endless=True).messages()) == MOST_WAITING
+    assert len(streams.open(endless=True).messages()) == MAX_WAITING
     assert streams.open(endless=True).messages() == []
 
 
@@ -97,10 +97,10 @@ def test_a_resumed_listener_is_the_one_that_is_reported() -> None:
 
 def test_of_the_finished_streams_the_newest_are_kept() -> None:
     streams = Streams()
-    for _ in range(MOST_FINISHED + 3):
+    for _ in range(MAX_FINISHED + 3):
         streams.open(endless=False).answer(b"x")
     assert streams.find("1.0") is None
-    assert streams.find(f"{MOST_FINISHED + 3}.0") is not None
+    assert streams.find(f"{MAX_FINISHED + 3}.0") is not None
 
 
 def test_a_stream_that_ends_without_an_answer_gives_nothing_more() -> None:

@@ -12,7 +12,7 @@ import pytest
 from inspector.demo.call import Channel
 from inspector.demo.legacy import LegacySession
 from inspector.demo.prompts import all_prompts
-from inspector.demo.server_state import World
+from inspector.demo.server_state import DemoState
 from inspector.demo.tools import all_tools
 from tests.demo.demo_client import MemoryPeer, StdioPeer, text_of
 
@@ -186,7 +186,7 @@ def test_a_call_that_finishes_after_it_was_cancelled_is_not_answered() -> None: 
                 done.set()
 
     channel = Impatient()
-    session = LegacySession(World(all_tools(), all_prompts()), channel, "memory")
+    session = LegacySession(DemoState(all_tools(), all_prompts()), channel, "memory")
     client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
     session.receive({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}, channel)
     session.receive({"jsonrpc": "2.0", "method": "notifications/initialized"}, channel)

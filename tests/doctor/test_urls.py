@@ -111,6 +111,32 @@ async def test_nothing_at_all_at_the_path(serve: Any, examine: Examine) -> None:
     assert step(found, "paths").text == "no server was found at the usual paths"
 
 
+async def test_the_card_of_the_host_names_the_url(serve: Any, examine: Examine) -> None:
+    """C-CARD-06, C-CARD-08: the card is fetched without the headers of the user, and its URL is only named."""
+    other = "https://mcp.shop.example/v2"
+
+    def handler(request: Request, reply: Reply) -> None:
+        if request.target == "/.well-known/ai-catalog.json":
+            card = {"name": "example.shop/mcp", "remotes": [{"type": "streamable-http", "url": other}]}
+            kind = "application/mcp-server-card+json"
+            entries = [
+                {"identifier": "x", "type": kind, "url": "http://127.0.0.2:1/card"},
+                {"identifier": "y", "type": kind, "data": card},
+            ]
+            reply.json({"specVersion": "1.0", "entries": entries})
+        else:
+            reply.body(404, "nothing here")
+
+    web = await serve(handler)
+    found = await examine(HttpTarget(web.url, headers=(("Authorization", "Bearer secret"),)))
+    assert (
+        found.cause == f"The path is wrong: /mcp is not an MCP server, and the server card of the host names {other}."
+    )
+    assert found.fix.command == f"inspector {other}"
+    (asked,) = (request for request in web.requests if request.target == "/.well-known/ai-catalog.json")
+    assert "authorization" not in {name.lower() for name, _ in asked.fields}
+
+
 async def test_a_login_page(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(200, LOGIN, HTML))
     found = await examine(HttpTarget(web.url))

@@ -30,7 +30,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pauses of a test's length."""
     monkeypatch.setattr(module, "LOOK_EVERY", 0.002)
     monkeypatch.setattr(module, "FIRST_PAUSE", 0.002)
-    monkeypatch.setattr(module, "LONGEST_PAUSE", 0.004)
+    monkeypatch.setattr(module, "MAX_PAUSE", 0.004)
     monkeypatch.setattr(timing, "FLOOR", 0.002)
 
 
@@ -210,8 +210,8 @@ async def test_attempts_end() -> None:
     async with feed_of(events__stream=streams) as (feed, _):
         followed = feed.follow(Subscription("tide.turned", {}), "push")
         await until(followed.over.is_set)
-        assert len(streams.asked) == module.MOST_FAILURES + 1
-        assert "attempts in a row" in followed.why
+        assert len(streams.asked) == module.MAX_FAILURES + 1
+        assert "attempts in a row" in followed.reason
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ async def test_a_passing_error_later_is_tried_again_and_a_final_one_is_not() -> 
         followed = feed.follow(Subscription("tide.turned", {}), "push")
         await until(followed.over.is_set)
         assert len(streams.asked) == 3
-        assert "Forbidden (SEP-3415)" in followed.why
+        assert "Forbidden (SEP-3415)" in followed.reason
 
 
 async def test_a_terminated_subscription_is_over() -> None:
@@ -253,7 +253,7 @@ async def test_a_terminated_subscription_is_over() -> None:
         await until(followed.over.is_set)
         await asyncio.sleep(0.01)
         assert (len(streams.asked), feed.must_list_again) == (1, True)
-        assert "changed (-32026, Unsupported (SEP-3415))" in followed.why
+        assert "changed (-32026, Unsupported (SEP-3415))" in followed.reason
 
 
 async def test_list_changed_asks_for_a_new_list() -> None:

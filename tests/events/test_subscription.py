@@ -8,7 +8,7 @@ import pytest
 
 from inspector.events import subscription as module
 from inspector.events.schemas import argument_problem, data_check
-from inspector.events.subscription import CEILING, FLOOR, MOST_IDS, MOST_ROUNDS, MOST_ROWS, PollPlan, Subscription
+from inspector.events.subscription import CEILING, FLOOR, MAX_IDS, MAX_ROUNDS, MAX_ROWS, PollPlan, Subscription
 from inspector.protocol.events import event_type
 from tests.protocol.test_events import TIDE
 
@@ -77,9 +77,9 @@ def test_more_is_polled_at_once_but_not_for_ever() -> None:
     subscription = tide()
     plans = [
         subscription.polled(POLLED | {"hasMore": True, "events": [happened(f"e{at}")], "cursor": f"c{at}"}, at, 0.0)
-        for at in range(MOST_ROUNDS)
+        for at in range(MAX_ROUNDS)
     ]
-    assert [plan.again for plan in plans] == [True] * (MOST_ROUNDS - 1) + [False]
+    assert [plan.again for plan in plans] == [True] * (MAX_ROUNDS - 1) + [False]
 
 
 def test_more_with_the_same_cursor_and_no_event_is_not_believed() -> None:
@@ -157,13 +157,13 @@ def test_events_that_come_again_are_counted() -> None:
 def test_a_flood_takes_bounded_memory() -> None:
     """C-EVENT-19."""
     subscription = Subscription("tide.turned", {})
-    for at in range(MOST_IDS + 10):
+    for at in range(MAX_IDS + 10):
         subscription.notified("event", happened("i" * 200 + str(at)), at, 0.0)
-    assert subscription.counts.events == subscription.total == MOST_IDS + 10
-    assert len(subscription.rows) == MOST_ROWS
-    assert len(subscription._ids) == MOST_IDS
+    assert subscription.counts.events == subscription.total == MAX_IDS + 10
+    assert len(subscription.rows) == MAX_ROWS
+    assert len(subscription._ids) == MAX_IDS
     assert all(len(key) < 100 for key in subscription._ids)
-    subscription.notified("event", happened("i" * 200 + str(MOST_IDS)), 0, 0.0)
+    subscription.notified("event", happened("i" * 200 + str(MAX_IDS)), 0, 0.0)
     assert subscription.counts.repeats == 1
 
 
@@ -214,7 +214,7 @@ def test_the_interval_has_bounds() -> None:
     subscription = tide()
     for at in (0.0, 0.001, 10_000.0):
         subscription.notified("heartbeat", {}, 1, at)
-    assert subscription.silence == 2 * module.LONGEST_BEAT
+    assert subscription.silence == 2 * module.MAX_BEAT
 
 
 def test_arguments_are_checked_before_they_are_sent() -> None:

@@ -185,7 +185,7 @@ def test_refused_and_rejected_spans_are_counted(collector: Collector) -> None:
 def test_no_answer_of_a_collector_ends_the_stream(
     collector: Collector, status: int, answer: Any, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(otlp_stream, "LONGEST_PAUSE", 0.01)
+    monkeypatch.setattr(otlp_stream, "MAX_PAUSE", 0.01)
     collector.answers.append((status, answer))
     collector.more_headers = headers
     live = journal()
@@ -224,7 +224,7 @@ def test_every_lost_span_of_a_long_session_is_counted_without_making_it(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     collector.answers = [(503, {})] * 1000
-    monkeypatch.setattr(otlp_stream, "MOST_SPANS", 10)
+    monkeypatch.setattr(otlp_stream, "MAX_SPANS", 10)
     live = journal()
     for id in range(3000):
         send(live, id, name="echo")
@@ -266,7 +266,7 @@ def test_spans_that_a_stalled_collector_holds_are_counted(collector: Collector) 
 
 
 def test_a_flood_comes_in_batches(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(otlp_stream, "MOST_SPANS", 10)
+    monkeypatch.setattr(otlp_stream, "MAX_SPANS", 10)
     live = journal()
     for id in range(55):
         send(live, id, name="echo")

@@ -140,20 +140,20 @@ def test_findings_stand_with_their_events() -> None:
 def test_a_long_message_is_shown_by_its_beginning() -> None:
     journal = live(b'{"method":"x","params":"%b"}' % (b"a" * 600_000), b"\xff")
     (long, _, note), (_, _, bytes_note) = page(journal).blocks["bodies"]
-    assert len(long) == html.LONGEST
+    assert len(long) == html.MAX_LENGTH
     assert note == "The first 524,288 of 600,026 characters."
     assert bytes_note == "Not UTF-8: 1 B."
 
 
 def test_a_page_too_large_for_a_browser_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     journal = live(*(b'{"method":"x"}' for _ in range(10)))
-    monkeypatch.setattr(html, "MOST", 9)
+    monkeypatch.setattr(html, "MAX_COUNT", 9)
     with pytest.raises(UsageError) as caught:
         exported(journal, "html")
     assert "10 events" in caught.value.message
     assert "--filter" in caught.value.hint.command_line
     assert exported(journal, "html", range(1, 10))
-    monkeypatch.setattr(html, "LARGEST", 20)
+    monkeypatch.setattr(html, "MAX_SIZE", 20)
     with pytest.raises(UsageError):
         exported(journal, "html", [1, 2])
 

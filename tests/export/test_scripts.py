@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.export.quoting import DEEPEST, NestedTooDeep, posix_word, python_value
+from inspector.export.quoting import MAX_DEPTH, NestedTooDeep, posix_word, python_value
 from inspector.export.script_steps import answers, steps
-from inspector.export.selection import Chosen
+from inspector.export.selection import Selection
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from tests.export.journals import NASTY, RECORDINGS, call, exported, hostile, live, opened, result
@@ -115,7 +115,7 @@ def test_what_a_client_does_by_itself_is_no_step() -> None:
     roots = {"inputResponses": {"a": {"roots": [{"uri": "file:///x"}]}, "b": {"action": "cancel"}}, **modern}
     call(journal, 5, "tools/call", roots, result(5, {"content": []}))
     call(journal, 6, "x", [1], result(6, {}))
-    chosen = Chosen(journal, None)
+    chosen = Selection(journal, None)
     found = list(steps(journal, chosen))
     assert [(step.n, bool(step.why_not)) for step in found] == [
         (3, False),
@@ -137,7 +137,7 @@ def test_refusals_are_given_again_in_their_order() -> None:
     for id, answer in ((1, refused), (2, said)):
         journal.record_received("stdio", [b'{"id":%d,"method":"sampling/createMessage"}' % id])
         journal.record_sent("stdio", answer, json.loads(answer))
-    assert answers(journal, Chosen(journal, None)).sampling == [None, {"role": "assistant", "content": {}}]
+    assert answers(journal, Selection(journal, None)).sampling == [None, {"role": "assistant", "content": {}}]
 
 
 SECRET = "‹redacted 0123abcd›"
@@ -210,7 +210,7 @@ def test_values_are_written_as_python() -> None:
         assert eval(text) == value
     assert eval(python_value(float("inf"))) == float("inf")
     deep: object = 1
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         deep = [deep]
     with pytest.raises(NestedTooDeep):
         python_value(deep)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
-from inspector.hosts.evaluation import MOST_FAULTS, MOST_TOOLS, amount_of
+from inspector.hosts.evaluation import MAX_FAULTS, MAX_TOOLS, amount_of
 from tests.hosts.servers import server, tool, with_parameter, with_schema
 
 BY_ID = {fact.id: fact for fact in host_facts().facts}
@@ -88,13 +88,13 @@ def test_hostile_definitions_are_evaluated_in_bounded_time() -> None:
 
 
 def test_tools_that_are_not_evaluated_still_count() -> None:
-    many = ({"name": f"t{n}"} for n in range(MOST_TOOLS + 1_000))
+    many = ({"name": f"t{n}"} for n in range(MAX_TOOLS + 1_000))
     assert found(ServerDefinitions.of("s", many), "HOST-GEMINI-03") == ["6,000 tools"]
 
 
 def test_many_faults_of_one_fact_are_counted() -> None:
-    notes = evaluate(server(*(tool(name=f"t.{n}") for n in range(MOST_FAULTS + 50))), [BY_ID["HOST-OPENAI-01"]])
-    assert len(notes) == MOST_FAULTS + 1
+    notes = evaluate(server(*(tool(name=f"t.{n}") for n in range(MAX_FAULTS + 50))), [BY_ID["HOST-OPENAI-01"]])
+    assert len(notes) == MAX_FAULTS + 1
     assert notes[-1].found == "50 more tools"
 
 

@@ -107,7 +107,7 @@ def test_of_many_damaged_lines_some_are_named_and_all_counted(tmp_path: Path) ->
 
 
 def test_a_line_that_is_too_long_is_omitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LONGEST_LINE", 600)
+    monkeypatch.setattr(sources, "MAX_LINE", 600)
     made, _ = imported(
         tmp_path, LOG + snoop(6, "s2c", raw={"jsonrpc": "2.0", "method": "x" * 5000}) + snoop(7, "s2c", raw=ANSWER)
     )
@@ -152,7 +152,7 @@ def test_a_newer_cassette_is_read_with_a_word_about_it(tmp_path: Path) -> None:
 
 
 def test_a_document_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "LARGEST_DOCUMENT", 100)
+    monkeypatch.setattr(sources, "MAX_DOCUMENT", 100)
     with pytest.raises(UsageError, match="one document is 100"):
         imported(tmp_path, json.dumps(cassette({"sender": "client", "payload": ASK})))
     assert not (tmp_path / "ours.mcp.jsonl").exists()

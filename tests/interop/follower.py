@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from http.cookiejar import CookieJar
 from urllib.parse import urlencode, urljoin, urlsplit
 
-MOST = 10
+MAX_COUNT = 10
 """Forms that a login may have."""
 PATIENCE = 20
 _TYPED = {"text": "alice", "email": "alice@example.org", "password": "secret"}
@@ -61,7 +61,7 @@ def go(url: str) -> None:
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     data: bytes | None = None
     note(f"opened {urlsplit(url).path}")
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         with browser.open(url, data, timeout=PATIENCE) as answer:
             page = answer.read().decode("utf-8", "replace")
             here = answer.geturl()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.journal.durations import CallParts, Took, divided, overlap, took
+from inspector.journal.durations import CallParts, CallTimes, divided, overlap, took
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from tests.tui.recorded_conversation import Talk
@@ -28,7 +28,7 @@ def test_questions_that_overlap_count_once() -> None:
     ask(talk, 650, 9, "roots/list")
     reply(talk, 700, 9)
     answer = talk.at(1000).say(1, "done")
-    assert took(talk.journal.index, answer) == took(talk.journal.index, request) == Took(500_000, 500_000)
+    assert took(talk.journal.index, answer) == took(talk.journal.index, request) == CallTimes(450_000, 550_000)
 
 
 def test_a_call_that_waits_for_a_person_does_not_count_that_so_far() -> None:
@@ -37,7 +37,7 @@ def test_a_call_that_waits_for_a_person_does_not_count_that_so_far() -> None:
     ask(talk, 100, 7)
     index = talk.journal.index
     assert took(index, request) is None
-    assert took(index, request, until=900_000) == Took(100_000, 800_000)
+    assert took(index, request, until=900_000) == CallTimes(100_000, 800_000)
 
 
 def test_at_a_moment_only_what_had_happened_counts() -> None:
@@ -46,8 +46,8 @@ def test_at_a_moment_only_what_had_happened_counts() -> None:
     ask(talk, 100, 7)
     reply(talk, 400, 7)
     talk.at(1000).say(1, "done")
-    assert took(talk.journal.index, request, until=300_000, upto=2) == Took(100_000, 200_000)
-    assert took(talk.journal.index, 2, upto=3) == Took(300_000)
+    assert took(talk.journal.index, request, until=300_000, upto=2) == CallTimes(100_000, 200_000)
+    assert took(talk.journal.index, 2, upto=3) == CallTimes(0, 300_000), "the time of an answer of ours is ours"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.journal import query as query_module
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.query import Query
@@ -89,7 +90,7 @@ def test_each_way_of_asking(found: list[Any], wanted: dict[str, Any], after: int
     query = Query(**wanted)
     last = index.count if upto is None else min(upto, index.count)
     right = [n for n in range(after + 1, last + 1) if _fits(index, n, wanted)]
-    with patch.object(query, "_FIRST", 2), patch.object(query, "_SLICE", 7):
+    with patch.object(query_module, "_FIRST", 2), patch.object(query_module, "_SLICE", 7):
         assert query.numbers(index, after, upto) == right
         assert list(query.each(index, after, upto)) == right
         assert list(query.backwards(index, after, upto)) == right[::-1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.journal.journal import Journal
-from inspector.journal.redaction import SECRET_FIELDS, SHORTEST_SECRET, Redactor, unkeyed
+from inspector.journal.redaction import MIN_SECRET, SECRET_FIELDS, Redactor, unkeyed
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_very_short_values_are_not_looked_for(redactor):
     assert redactor.text("cab") == ("cab", False)
 
 
-@given(st.text(min_size=SHORTEST_SECRET, max_size=30), st.text(max_size=10), st.text(max_size=10))
+@given(st.text(min_size=MIN_SECRET, max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
     redactor = Redactor([secret])
     for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):

@@ -30,7 +30,7 @@ def few_rows(monkeypatch, tmp_path):
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(columns, "SPILL_ROWS", 1 << 9)
     monkeypatch.setattr(columns, "_STEP_ROWS", 1 << 9)
-    monkeypatch.setattr(saved_index, "LEAST_BYTES", 1 << 12)
+    monkeypatch.setattr(saved_index, "MIN_BYTES", 1 << 12)
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def in_memory(path, monkeypatch):
     """Return what a reader sees that has neither files nor a saved index."""
     with monkeypatch.context() as patch:
         patch.setattr(columns, "SPILL_ROWS", 1 << 30)
-        patch.setattr(saved_index, "LEAST_BYTES", 1 << 60)
+        patch.setattr(saved_index, "MIN_BYTES", 1 << 60)
         with whole_journal(path) as journal:
             return facts(journal), beside(journal)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.compare.rules import DEFAULT
-from inspector.library.differences import MOST, differences
+from inspector.library.differences import MAX_COUNT, differences
 
 
 def test_each_place_has_its_line() -> None:
@@ -39,6 +39,6 @@ def test_texts_of_several_lines_are_shown_by_lines() -> None:
 
 def test_much_is_cut_and_what_a_server_says_is_made_safe() -> None:
     shown = differences(list(range(1000)), [number + 0.5 for number in range(1000)])
-    assert len(shown) == MOST + 1
+    assert len(shown) == MAX_COUNT + 1
     assert shown[-1] == "… and more"
     assert "\x1b" not in "".join(differences({"a\x1b[2J": "\x1b[31m"}, {"a\x1b[2J": "x\x1b\n"}))

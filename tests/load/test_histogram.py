@@ -7,7 +7,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.load.histogram import LONGEST, Histogram
+from inspector.load.histogram import MAX_LENGTH, Histogram
 
 SECONDS = st.floats(0, 3600, allow_nan=False)
 
@@ -45,7 +45,7 @@ def test_the_size_does_not_grow_with_the_number_of_values() -> None:
 def test_values_outside_the_range_count_as_its_ends() -> None:
     made = of([-1.0, 1e9])
     assert made.percentile(50) == 0
-    assert made.longest == LONGEST
+    assert made.longest == MAX_LENGTH
 
 
 def test_names_of_values() -> None:

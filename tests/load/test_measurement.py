@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.load.measurement import MOST_ERRORS, MOST_SAMPLES, OTHER, Measurement
+from inspector.load.measurement import MAX_ERRORS, MAX_SAMPLES, OTHER, Measurement
 from inspector.load.plan import LoadPlan
 from tests.load.simulated import CALL
 
@@ -31,9 +31,9 @@ def test_the_kinds_of_errors_are_limited() -> None:
     m = Measurement(LoadPlan(CALL, warm_up=0))
     for number in range(500):
         ended(m, number / 100, error=("tool", None, "x" * number))
-    assert len(m.errors) == MOST_ERRORS + 1
+    assert len(m.errors) == MAX_ERRORS + 1
     assert sum(error.count for error in m.errors.values()) == 500
-    assert m.errors[OTHER, None, "errors of further kinds"].count == 500 - MOST_ERRORS
+    assert m.errors[OTHER, None, "errors of further kinds"].count == 500 - MAX_ERRORS
 
 
 def test_a_call_that_was_lost_has_no_time() -> None:
@@ -49,7 +49,7 @@ def test_the_series_is_limited_even_if_the_run_takes_longer() -> None:
         ended(m, number / 10)
         m.advance(number / 10, waiting=number)
         assert m.current.t <= number / 10
-    assert MOST_SAMPLES / 2 - 1 <= len(m.series) < MOST_SAMPLES
+    assert MAX_SAMPLES / 2 - 1 <= len(m.series) < MAX_SAMPLES
     assert all(abs(sample.done - m.width * 10) <= 1 for sample in m.series)
     assert m.series[-1].p99 is not None
     assert sum(sample.done for sample in m.series) + m.current.done == 10_000

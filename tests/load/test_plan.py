@@ -10,7 +10,7 @@ import pytest
 from inspector.errors import UsageError
 from inspector.load.conditions import FailCondition
 from inspector.load.histogram import Histogram
-from inspector.load.plan import LoadPlan, PlannedCall, Turns
+from inspector.load.plan import LoadPlan, PlannedCall, WeightedRotation
 from inspector.load.report import LoadReport
 from tests.load.simulated import CALL
 
@@ -28,7 +28,7 @@ def test_impossible_plans_are_errors(wrong: dict[str, Any]) -> None:
 
 
 def test_weights_spread_the_calls_evenly() -> None:
-    turns = Turns([PlannedCall("a", weight=3), PlannedCall("b"), PlannedCall("c", weight=2)])
+    turns = WeightedRotation([PlannedCall("a", weight=3), PlannedCall("b"), PlannedCall("c", weight=2)])
     order = [turns.next().tool for _ in range(60)]
     assert Counter(order) == {"a": 30, "c": 20, "b": 10}
     assert all(Counter(order[at : at + 6]) == {"a": 3, "c": 2, "b": 1} for at in range(0, 60, 6))

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from inspector.errors import UsageError
-from inspector.protocol.file_inputs import LARGEST, FileInput, file_input, file_inputs, file_values, pick_file
+from inspector.protocol.file_inputs import MAX_SIZE, FileInput, file_input, file_inputs, file_values, pick_file
 from inspector.protocol.forms.form import Form
 
 CHART = {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png", ".pdf"], "maxSize": 4}}
@@ -72,7 +72,7 @@ def test_only_regular_files_of_a_usual_size_are_read(tmp_path):
     os.mkfifo(fifo)
     huge = tmp_path / "huge"
     with huge.open("wb") as file:
-        file.truncate(LARGEST + 1)
+        file.truncate(MAX_SIZE + 1)
     link = tmp_path / "link"
     link.symlink_to("/dev/zero")
     for path in (fifo, huge, link, tmp_path, tmp_path / "nothing", tmp_path / "a\0b"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.protocol.exact_json.depth import DEEPEST, LEFT_OUT
+from inspector.protocol.exact_json.depth import LEFT_OUT, MAX_DEPTH
 from inspector.protocol.jsonrpc import NotJson, Shape
 
 json_values = st.recursive(
@@ -66,7 +66,7 @@ def test_what_is_too_deep_is_the_same_for_every_python(parse, levels):
     deepest = 0
     while isinstance(value, list):
         value, deepest = value[0], deepest + 1
-    assert (deepest, value) == (DEEPEST, LEFT_OUT)
+    assert (deepest, value) == (MAX_DEPTH, LEFT_OUT)
 
 
 def test_what_is_nested_too_deeply_is_omitted_and_the_rest_is_read(parse):
@@ -78,7 +78,7 @@ def test_what_is_nested_too_deeply_is_omitted_and_the_rest_is_read(parse):
     while type(schema) is dict:
         schema, levels = schema["a"], levels + 1
     assert schema == LEFT_OUT
-    assert levels == DEEPEST - 3
+    assert levels == MAX_DEPTH - 3
 
 
 def test_an_integer_of_five_thousand_digits_is_refused_in_words():

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol.tables import (
+    MAX_COLUMNS,
     MISSING,
-    MOST_COLUMNS,
     Table,
     WrittenNumber,
     cell_text,
@@ -147,8 +147,8 @@ def test_the_last_of_equal_keys_counts_and_exact_text_is_cut_out() -> None:
 def test_a_thousand_columns_and_more() -> None:
     wide = json.dumps([{f"k{at}": at for at in range(1_000)}])
     assert len(table(wide, ()).columns) == 1_000
-    wider = table(json.dumps([{f"k{at}": at for at in range(MOST_COLUMNS + 5)}]), ())
-    assert len(wider.columns) == MOST_COLUMNS
+    wider = table(json.dumps([{f"k{at}": at for at in range(MAX_COLUMNS + 5)}]), ())
+    assert len(wider.columns) == MAX_COLUMNS
     assert wider.has_more
 
 

@@ -17,7 +17,7 @@ from tests.recordings.kinds import FOLDER, facts
 
 RECORDINGS = sorted(FOLDER.glob(f"*{SUFFIX}"))
 NAMES = [path.name.removesuffix(SUFFIX) for path in RECORDINGS]
-LARGEST = 60_000
+MAX_SIZE = 60_000
 
 
 def expected(path: Path) -> Any:
@@ -50,7 +50,7 @@ def test_it_is_exported(path: Path, format: str) -> None:
 @pytest.mark.parametrize("path", RECORDINGS, ids=NAMES)
 def test_it_is_small_and_tells_nothing_of_who_made_it(path: Path) -> None:
     data = path.read_bytes()
-    assert len(data) < LARGEST
+    assert len(data) < MAX_SIZE
     assert str(Path(__file__).parents[2]).encode() not in data
     assert b"/root" not in data
     assert b"/tmp/" not in data

@@ -21,7 +21,7 @@ from inspector.protocol.jsonrpc import Shape
 
 FOLDER = Path(__file__).parents[2] / "recordings"
 NAMES = ["demo-tour", "demo-http", "hostile"]
-LARGEST = 150_000
+MAX_SIZE = 150_000
 # Of the requests in each recording, ours and the server's: how they stand in the end.
 STATES = {
     "demo-tour": {"DONE": 52, "ERROR": 10, "CANCELLED": 1, "TIMED_OUT": 1, "LOST": 1},
@@ -104,7 +104,7 @@ def test_the_judge_says_what_is_wrong_and_nothing_else(name: str, journal: Journ
 
 def test_it_tells_nothing_of_who_made_it(name: str) -> None:
     data = (FOLDER / f"{name}{SUFFIX}").read_bytes()
-    assert len(data) < LARGEST
+    assert len(data) < MAX_SIZE
     spawns = [json.loads(line) for line in data.split(b"\n") if b'"event":"spawn"' in line]
     assert {event["cwd"] for event in spawns} <= {"/home/ada/inspector"}
     assert {name for event in spawns for name in event["env"]} <= {"HOME", "LANG", "PATH", "TERM"}

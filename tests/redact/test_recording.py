@@ -129,8 +129,8 @@ def test_what_is_written_after_it_was_opened_is_not_read(tmp_path: Path) -> None
 def test_more_secrets_than_can_be_remembered_are_all_hidden_where_they_stand(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("inspector.redact.recording.MOST_KNOWN", 20)
-    monkeypatch.setattr("inspector.redact.recording.MOST_VALUES", 30)
+    monkeypatch.setattr("inspector.redact.recording.MAX_KNOWN", 20)
+    monkeypatch.setattr("inspector.redact.recording.MAX_VALUES", 30)
     secrets = [{"password": f"hunter{number:06}"} for number in range(40)]
     path = recorded(tmp_path / "s.mcp.jsonl", *secrets)
     lines, redaction = copied(path)

@@ -6,7 +6,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.replay.mock.server import Mock, MockOptions
-from inspector.serving.base import Arrived, RequestHead
+from inspector.serving.base import ClientMessage, RequestHead
 
 PATIENCE = 20
 
@@ -131,7 +131,9 @@ class KeptClient:
         over_http = self.transport == "http"
         reply = KeptReply(self, f"post-{self._posts}" if over_http else "stdio")
         pairs = [(name.replace("_", "-"), value) for name, value in fields.items()]
-        self.handler.received(Arrived.read(data, head=RequestHead("POST", "/mcp", pairs) if over_http else None), reply)
+        self.handler.received(
+            ClientMessage.read(data, head=RequestHead("POST", "/mcp", pairs) if over_http else None), reply
+        )
         return reply
 
     def ask(self, id, method, params=None, **fields):

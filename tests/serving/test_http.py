@@ -9,7 +9,7 @@ import pytest
 from inspector.errors import RecordingError, UsageError
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
-from inspector.serving.http import MOST_SESSIONS, HttpEnd
+from inspector.serving.http import MAX_SESSIONS, HttpEnd
 from inspector.serving.http_connection import ConnectionLimits
 from inspector.serving.http_stream import event
 from tests.serving.scripted_handler import PATIENCE, Web, initialize, parse, request, until
@@ -163,9 +163,9 @@ async def test_without_sessions_no_client_gets_an_id(web):
 async def test_sessions_are_not_kept_without_end(web):
     web = await web()
     first = await begun(web)
-    for number in range(MOST_SESSIONS):
+    for number in range(MAX_SESSIONS):
         web.end._new_session(jsonrpc.request(number, "initialize", {}), type("R", (), {"always": ()})())
-    assert len(web.end) == MOST_SESSIONS
+    assert len(web.end) == MAX_SESSIONS
     assert (await web.ask(body=jsonrpc.request(1, "json"), Mcp_Session_Id=first))[0] == 404
     await until(lambda: web.handlers[0].gone)
 

@@ -69,7 +69,7 @@ async def test_half_a_line_at_the_end_is_handed_on_as_what_it_is(stdio):
     end.hang_up()
     assert await end.running == "end"
     garbage, half = end.handler.arrived
-    assert (garbage.shape, garbage.cut, bool(garbage.why)) == (Shape.NONE, False, True)
+    assert (garbage.shape, garbage.cut, bool(garbage.reason)) == (Shape.NONE, False, True)
     assert (half.data, half.message, half.cut) == (b'{"id":1,"met', None, True)
 
 

@@ -42,7 +42,7 @@ def test_values_are_those_of_the_core_schema(text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "why"),
+    ("data", "reason"),
     [
         (b"", "does not begin"), (b"# Title\n", "does not begin"), (b" ---\n---\n", "does not begin"),
         (b"---\nname: x\n", "does not end"), (b"---\n- a\n---\n", "not a mapping"), (b"---\n---\n", "not a mapping"),
@@ -56,8 +56,8 @@ def test_values_are_those_of_the_core_schema(text: str, value: Any) -> None:
     ],
     ids=range(20),
 )  # fmt: skip
-def test_front_matter_that_is_not_read(data: bytes, why: str) -> None:
-    with pytest.raises(FrontMatterError, match=why):
+def test_front_matter_that_is_not_read(data: bytes, reason: str) -> None:
+    with pytest.raises(FrontMatterError, match=reason):
         read_front_matter(data)
 
 

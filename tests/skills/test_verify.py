@@ -72,7 +72,7 @@ def test_the_block_with_the_uri_that_was_requested_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "why"),
+    ("result", "reason"),
     [
         (None, "no contents"), ({}, "no contents"), ({"contents": {}}, "no contents"), ({"contents": []}, "none of the 0"),
         ({"contents": [{"uri": f"{ROOT}/x", "text": ""}] * 5}, "none of the 5"), ({"contents": [{"uri": URI}]}, "neither"),
@@ -81,9 +81,9 @@ def test_the_block_with_the_uri_that_was_requested_counts() -> None:
         ({"contents": [None, 1, "x"]}, "none of the 3"), ({"contents": [{"uri": URI, "text": "\ud800"}]}, "UTF-8"),
     ],
 )  # fmt: skip
-def test_a_result_without_content_is_not_a_mismatch(result: Any, why: str) -> None:
+def test_a_result_without_content_is_not_a_mismatch(result: Any, reason: str) -> None:
     """C-SKILL-32."""
-    with pytest.raises(NotReadable, match=why):
+    with pytest.raises(NotReadable, match=reason):
         content_of(result, URI)
     skill = read_entry(entry())
     assert check_result(skill, skill.skill_md, result).outcome == "unreadable"

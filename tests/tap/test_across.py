@@ -8,7 +8,7 @@ import pytest
 from inspector.config.targets import StdioTarget
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Journal
-from inspector.serving.base import Arrived
+from inspector.serving.base import ClientMessage
 from inspector.tap import bridge as bridges
 from inspector.tap.bridge import Bridge
 from inspector.transports.memory import MemoryTransport
@@ -58,7 +58,7 @@ class Client:
         """Send a message, an object or bytes; returns its reply."""
         reply = Reply()
         self.handler.received(
-            Arrived.read(message if isinstance(message, bytes) else json.dumps(message).encode()), reply
+            ClientMessage.read(message if isinstance(message, bytes) else json.dumps(message).encode()), reply
         )
         return reply
 

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.tap.id_renaming import Renamed, with_answer_for, with_names
+from inspector.tap.id_renaming import RenamedRequest, with_answer_for, with_names
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -21,7 +21,7 @@ def test_a_request_has_another_id_and_token_and_the_text_stays():
 
 
 def test_what_returns_has_the_client_s_own():
-    renamed = Renamed("tap-1", 7, "a")
+    renamed = RenamedRequest("tap-1", 7, "a")
     answer = b'{"result":{"id":"tap-1","text":"tap-1"},  "id":"tap-1"}'
     assert with_answer_for(answer, renamed) == b'{"result":{"id":"tap-1","text":"tap-1"},  "id":7}'
     progress = b'{"method":"notifications/progress","params":{"progressToken":"tap-1","progress":1}}'
@@ -32,7 +32,7 @@ def test_what_returns_has_the_client_s_own():
 
 def test_what_is_not_json_stays():
     for data in (b"", b"\xff", b'{"id":', b'{"id":"tap-1"'):
-        assert with_answer_for(data, Renamed("tap-1", 7, None)) == data
+        assert with_answer_for(data, RenamedRequest("tap-1", 7, None)) == data
 
 
 @given(IDS, st.dictionaries(st.text(), VALUES, max_size=4))
@@ -41,4 +41,6 @@ def test_there_and_back_is_the_same_message(id, params):
     asked = json.loads(with_names(json.dumps(message).encode(), "tap-1"))
     assert asked == message | {"id": "tap-1", "params": params | {"_meta": {"progressToken": "tap-1"}}}
     answer = {"jsonrpc": "2.0", "result": params, "id": "tap-1"}
-    assert json.loads(with_answer_for(json.dumps(answer).encode(), Renamed("tap-1", id, id))) == answer | {"id": id}
+    assert json.loads(with_answer_for(json.dumps(answer).encode(), RenamedRequest("tap-1", id, id))) == answer | {
+        "id": id
+    }

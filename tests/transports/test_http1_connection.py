@@ -9,7 +9,7 @@ import pytest
 
 from inspector.errors import HttpError
 from inspector.transports.base import HttpOptions
-from inspector.transports.http_client import FEW, MOST_MEMBERS, Endpoint
+from inspector.transports.http_client import FEW, MAX_MEMBERS, Endpoint
 from inspector.transports.http_url import parse_url
 from inspector.transports.network import NetworkResponse
 
@@ -198,7 +198,7 @@ async def test_members_of_a_gzip_body_are_all_read(endpoint):
     [
         ("gzip", [gzip.compress(b"whole"), *[b"\x00" * 65536] * 400]),
         ("deflate", [zlib.compress(b"whole"), *[zlib.compress(b"")] * 100_000]),
-        ("gzip", [gzip.compress(b"")] * (MOST_MEMBERS + 1)),
+        ("gzip", [gzip.compress(b"")] * (MAX_MEMBERS + 1)),
     ],
 )
 async def test_what_follows_a_compressed_body_is_not_kept(endpoint, coding, parts):

@@ -16,8 +16,8 @@ from tests.transports.scripted_http import JSON, SSE, answer_to
 def quick(monkeypatch):
     """Reconnects wait milliseconds where a server would have us wait seconds."""
     monkeypatch.setattr(http_stream, "DEFAULT_RETRY", 2)
-    monkeypatch.setattr(http_stream, "SHORTEST_RETRY", 1)
-    monkeypatch.setattr(http_listen, "LONGEST_WAIT", 0.02)
+    monkeypatch.setattr(http_stream, "MIN_RETRY", 1)
+    monkeypatch.setattr(http_listen, "MAX_WAIT", 0.02)
 
 
 def note(text):
@@ -562,7 +562,7 @@ async def test_an_rpc_error_alone_on_a_stream_does_not_hang_the_request(serve, p
 
 
 async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, peer, monkeypatch):
-    monkeypatch.setattr(http_tasks, "MOST_SENDING", 5)
+    monkeypatch.setattr(http_tasks, "MAX_SENDING", 5)
     monkeypatch.setattr(http_tasks, "REPLIES_AT_ONCE", 2)
     taken, total = asyncio.Event(), 400
     at_once = most_at_once = 0
@@ -585,12 +585,12 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
 
     web = await serve(serves)
     client = await peer(web.url)
-    most = 0
+    limit = 0
 
     def answer(frame):
-        nonlocal most
+        nonlocal limit
         client.post({"jsonrpc": "2.0", "id": frame.message["id"], "result": {}})
-        most = max(most, len(client.transport._tasks))
+        limit = max(limit, len(client.transport._tasks))
 
     client.sink.on_frame = answer
     client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=True)
@@ -602,14 +602,14 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
     assert len(client.sink.frames) == waiting < total
     taken.set()
     await client.sink.until(lambda: len(client.sink.frames) == total)
-    assert most < total
+    assert limit < total
     await client.sink.until(lambda: not gate._sending)
     assert most_at_once <= http_tasks.REPLIES_AT_ONCE
 
 
 async def test_a_reply_does_not_wait_for_itself(serve, peer, monkeypatch):
     """Its own POST may be answered by a stream, which is read although the gate is crowded."""
-    monkeypatch.setattr(http_tasks, "MOST_SENDING", 0)
+    monkeypatch.setattr(http_tasks, "MAX_SENDING", 0)
 
     def streams(request, reply):
         reply.stream()

@@ -16,7 +16,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_stream import EventStream
-from inspector.transports.sse import MOST_ENDPOINTS, SseTransport
+from inspector.transports.sse import MAX_ENDPOINTS, SseTransport
 from tests.transports.scripted_http import answer_to
 from tests.transports.sinks import Peer, RecordingSink
 from tests.transports.test_http_failures import tls
@@ -212,10 +212,10 @@ async def test_endpoints_without_end_end_the_connection(serve, sse):
     server = Server()
     web = await serve(server)
     client = await sse(web.url)
-    for number in range(10 * MOST_ENDPOINTS):
+    for number in range(10 * MAX_ENDPOINTS):
         server.say(f"/messages?sessionId=session-{number}", event="endpoint")
     await client.sink.until(lambda: client.sink.losses)
-    assert f"more than {MOST_ENDPOINTS} times" in client.sink.losses[0].message
+    assert f"more than {MAX_ENDPOINTS} times" in client.sink.losses[0].message
 
 
 async def test_an_endpoint_is_no_message_even_if_it_looks_like_one(serve, sse):

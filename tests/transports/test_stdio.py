@@ -627,7 +627,7 @@ def test_exit_statuses_in_words():
 
 
 async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(monkeypatch):
-    monkeypatch.setattr(stdio, "MOST_REPLIES", 10_000)
+    monkeypatch.setattr(stdio, "MAX_REPLIES", 10_000)
     code = """
     import os, sys, threading
     def flood():

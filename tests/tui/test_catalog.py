@@ -197,8 +197,8 @@ async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Pa
             assert pane.item is not None
             assert pane.item["name"] == "echo", "the cursor stays on its tool"
             await pilot.press("home")
-            most = max(session.catalog.tools.items, key=lambda tool: tool_cost(tool).characters)["name"]
-            await settle(pilot, lambda: shown_name(app) == most)
+            limit = max(session.catalog.tools.items, key=lambda tool: tool_cost(tool).characters)["name"]
+            await settle(pilot, lambda: shown_name(app) == limit)
             await settle(pilot, memory.tools_by_cost)
             pane.show("prompts")
             await settle(pilot, lambda: "Prompts" in screen_text(app))

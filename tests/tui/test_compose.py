@@ -10,13 +10,13 @@ from textual.app import App
 
 from inspector.client.session import Session
 from inspector.journal.findings import Finding
-from inspector.tui.log.compose import METHODS, ComposeScreen, Described, MessageEditor, template, with_method
+from inspector.tui.log.compose import METHODS, ComposeScreen, DescribedMessage, MessageEditor, template, with_method
 from tests.tui.live_demo import demo
 from tests.tui.tui_screens import Stage, screen_text, settle
 
 
 def words(text: str, **more: Any) -> str:
-    found = Described(text, **{"one_line": True, "as_typed": False, **more})
+    found = DescribedMessage(text, **{"one_line": True, "as_typed": False, **more})
     return "".join(piece if isinstance(piece, str) else piece[0] for piece in found.words)
 
 
@@ -43,12 +43,13 @@ def test_says_what_a_text_is(text: str, said: str) -> None:
 def test_json_goes_out_on_one_line_over_stdio_unless_it_is_wanted_as_typed() -> None:
     text = '{\n  "jsonrpc": "2.0",\n  "id": 1.50, "method": "x\\n"}\n'
     assert (
-        Described(text, one_line=True, as_typed=False).data == b'{   "jsonrpc": "2.0",   "id": 1.50, "method": "x\\n"}'
+        DescribedMessage(text, one_line=True, as_typed=False).data
+        == b'{   "jsonrpc": "2.0",   "id": 1.50, "method": "x\\n"}'
     )
-    assert Described(text, one_line=True, as_typed=True).data == text.encode()
-    assert Described(text, one_line=False, as_typed=False).data == text.encode()
+    assert DescribedMessage(text, one_line=True, as_typed=True).data == text.encode()
+    assert DescribedMessage(text, one_line=False, as_typed=False).data == text.encode()
     assert "4 lines" in words(text, as_typed=True)
-    assert Described("{\n", one_line=True, as_typed=False).data == b"{\n"
+    assert DescribedMessage("{\n", one_line=True, as_typed=False).data == b"{\n"
 
 
 def test_every_method_has_a_template() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from inspector.protocol.views import ContentBlock
 from inspector.tui.widgets.content import ContentView
-from inspector.tui.widgets.content_blocks import BLOCK_LIMIT, Look, bytes_of, file_name, shown_blocks
+from inspector.tui.widgets.content_blocks import BLOCK_LIMIT, DrawOptions, bytes_of, file_name, shown_blocks
 from tests.tui.test_media import png
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
@@ -29,7 +29,7 @@ def lines_of(blocks, **look) -> list[str]:
     """Return all lines of some blocks, as text."""
     return [
         section.text(line)
-        for shown in shown_blocks(blocks, Look(**({"columns": 0} | look)))
+        for shown in shown_blocks(blocks, DrawOptions(**({"columns": 0} | look)))
         for section in shown.sections
         for line in range(len(section))
     ]

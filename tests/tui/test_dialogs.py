@@ -12,6 +12,7 @@ import pytest
 from inspector.export import FORMATS, html
 from inspector.tui import pane_messages
 from inspector.tui.dialogs import AskPath, Choose, Confirm
+from inspector.tui.widgets.status_lines import Footer
 from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 
@@ -43,7 +44,7 @@ async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_i
 
 
 async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html, "MOST", 3)
+    monkeypatch.setattr(html, "MAX_COUNT", 3)
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x", "down", "down", "enter")
         await shows(app, pilot, "as html")
@@ -85,6 +86,16 @@ async def test_a_folder_that_cannot_be_written_is_reported_beforehand(
         await shows(app, pilot, "as md")
         await pilot.press("ctrl+u", *"locked/x.md", "enter")
         await shows(app, pilot, "this folder is not writable")
+
+
+async def test_the_footer_below_a_dialog_is_muted() -> None:
+    async with on_recording(until="echo") as (app, pilot):
+        footer = main_screen(app).query_one(Footer)
+        await pilot.press("x")
+        await shows(app, pilot, "Export")
+        assert footer.muted, "its keys do not work now"
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: not footer.muted, "bright again")
 
 
 async def test_escape_leaves_without_writing(home: Path) -> None:

@@ -2,7 +2,7 @@ from textual import events
 from textual.containers import Vertical
 from textual.geometry import Size
 
-from inspector.tui.widgets.editor import MOST_ROWS, Editor
+from inspector.tui.widgets.editor import MAX_ROWS, Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.visible_characters import shown
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
@@ -64,8 +64,8 @@ async def test_lines_grow_to_a_bound_and_then_scroll():
         assert editor.value == "a\nb\nc"
         assert editor.size == Size(20, 3)
         await burst(pilot, *["ctrl+j"] * 8, "z")
-        assert editor.size.height == MOST_ROWS
-        assert screen_lines(pilot.app)[MOST_ROWS - 1] == "z▏"
+        assert editor.size.height == MAX_ROWS
+        assert screen_lines(pilot.app)[MAX_ROWS - 1] == "z▏"
         await burst(pilot, *["up"] * 10)
         assert screen_lines(pilot.app)[0] == "a"
 

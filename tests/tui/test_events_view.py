@@ -136,7 +136,7 @@ async def test_leaving_the_view_ends_the_stream() -> None:
 
 
 def test_rows_keep_their_keys_while_older_ones_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "MOST_ROWS", 5)
+    monkeypatch.setattr(timing, "MAX_ROWS", 5)
     subscription = tide()
     subscription.rows = type(subscription.rows)(maxlen=5)
     rows = SubscriptionRows(Journal.unnamed({}))

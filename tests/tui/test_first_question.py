@@ -79,7 +79,7 @@ async def test_roots_are_answered_by_one_key_of_the_list(
             pane = main_screen(app).query_one(QuestionPane)
             await becomes(app, pilot, lambda: not pane.key_line.muted, "its keys are bright")
         else:
-            await shows(app, pilot, f"? which folders?  {Path.cwd().as_uri()[:30]}")
+            await shows(app, pilot, f"? which folders may it use?  {Path.cwd().as_uri()[:20]}")
         await shows(app, pilot, "always answer this")
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
         await pilot.press(key)

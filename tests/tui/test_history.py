@@ -75,7 +75,7 @@ async def test_secrets_of_a_recording_are_not_shown_and_not_filled_in(state: Pat
 async def test_a_large_recording_is_not_searched_and_that_is_said(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with running(demo(), keep=True) as live:
         await call(live, "echo", {"message": "yesterday"})
-    monkeypatch.setattr(history, "LARGEST", 10)
+    monkeypatch.setattr(history, "MAX_SIZE", 10)
     async with running(demo(), keep=True) as live:
         app, pilot = live
         await call(live, "echo", {"message": "now"})

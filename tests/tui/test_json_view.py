@@ -5,7 +5,7 @@ import pytest
 
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.json_view import AT_ONCE, JsonView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.search import SearchLine, pattern_of
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -137,7 +137,7 @@ async def test_enter_on_a_single_value_opens_it():
 
 async def test_searching_finds_what_is_folded_and_goes_round():
     view = JsonView(ANSWER)
-    app = Stage(Edge(view, title="detail"))
+    app = Stage(Pane(view, title="detail"))
     async with app.run_test(size=(60, 30)) as pilot:
         await pilot.press("minus", "slash")
         line = app.query_one(SearchLine)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.tui.widgets.links import LONGEST, look_at, open_in_browser
+from inspector.tui.widgets.links import MAX_LENGTH, look_at, open_in_browser
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_https_and_this_machine_may_be_opened_and_the_host_is_reported_apart(url
         "",
         None,
         ["https://example.com/"],
-        "https://example.com/" + "a" * LONGEST,
+        "https://example.com/" + "a" * MAX_LENGTH,
     ],
 )
 def test_nothing_else_is_ever_opened(url: object, monkeypatch: pytest.MonkeyPatch) -> None:

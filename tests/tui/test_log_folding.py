@@ -191,6 +191,8 @@ async def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
         line = next(line for line in shown(app) if "ordered" in line)
         assert "+14.0 s yours" in line
         assert "1.7 s" in line
+        answer = next(line for line in shown(app) if "accept" in line)
+        assert "+14.0 s yours" in answer
         pane.maximised = True
         await settle(pilot, lambda: "p50 1.7 s  p95 1.7 s  +14.0 s yours" in facts(app))
 

@@ -18,6 +18,7 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.widgets.filter_input import FilterInput
+from inspector.tui.widgets.status_lines import TabLine
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
@@ -540,3 +541,21 @@ async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
         await pilot.press("1")
         await shows(app, pilot, "echo message")
         assert hidden.value == ""
+
+
+async def test_an_empty_list_has_its_count_in_its_tab() -> None:
+    async with running(demo("--items", "0"), until="connected") as (app, pilot):
+        session = app.session
+        assert isinstance(session, Session)
+        await becomes(app, pilot, lambda: session.catalog.prompts.complete, "listed")
+        session.catalog.prompts.begin()
+        session.changes.bump("prompts")
+        await becomes(app, pilot, lambda: tab(app, "prompts") == "", "not read again")
+        session.catalog.prompts.page({"prompts": []})
+        session.changes.bump("prompts")
+        await becomes(app, pilot, lambda: tab(app, "prompts") == "0", "none")
+
+
+def tab(app: InspectorApp, name: str) -> str:
+    """The count in a tab."""
+    return next(each.number for each in app.screen.query_one(TabLine).tabs if each.id == name)

@@ -6,7 +6,7 @@ from textual.widgets import Static
 
 from inspector.tui.keymap import KeyHint, Keymap
 from inspector.tui.widgets.key_line import KeyLine
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
@@ -23,7 +23,7 @@ def ink(app: Stage, x: int, y: int):
 
 
 async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
-    pane = Edge(VirtualList(TextRows(["one"])), title="Result", facts=["12 ms", "29 B"], keys=HINTS)
+    pane = Pane(VirtualList(TextRows(["one"])), title="Result", facts=["12 ms", "29 B"], keys=HINTS)
     pane.note = "✓ valid"
     async with Stage(pane).run_test(size=(60, 8)) as pilot:
         lines = screen_lines(pilot.app)
@@ -37,7 +37,7 @@ async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
 
 
 async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fact_goes_first():
-    pane = Edge(title="trigger-elicitation-request-schema", facts=["waiting 4.1 s", "form"])
+    pane = Pane(title="trigger-elicitation-request-schema", facts=["waiting 4.1 s", "form"])
     async with Stage(pane).run_test(size=(60, 5)) as pilot:
         for width in (60, 52, 45, 36, 30, 24, 18, 12, 8, 5, 3):
             await pilot.resize_terminal(width, 5)
@@ -57,16 +57,16 @@ async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fa
 
 @pytest.mark.parametrize("size", [(1, 1), (2, 2), (3, 1), (1, 5), (5, 2)])
 async def test_a_pane_without_room_draws_what_it_can(size):
-    pane = Edge(VirtualList(TextRows(["one"])), title="Result", facts=["12 ms"], keys=HINTS, tabs=TABS)
+    pane = Pane(VirtualList(TextRows(["one"])), title="Result", facts=["12 ms"], keys=HINTS, tabs=TABS)
     async with Stage(pane).run_test(size=size) as pilot:
         await pilot.pause()
         assert len(screen_lines(pilot.app)) == size[1]
 
 
 async def test_only_the_pane_with_the_focus_wears_the_accent():
-    one = Edge(VirtualList(TextRows(["one"])), title="One")
-    two = Edge(VirtualList(TextRows(["two"])), title="Two")
-    app = Stage(one, two, css="Edge { height: 5; }")
+    one = Pane(VirtualList(TextRows(["one"])), title="One")
+    two = Pane(VirtualList(TextRows(["two"])), title="Two")
+    app = Stage(one, two, css="Pane { height: 5; }")
     async with app.run_test(size=(30, 10)) as pilot:
         await pilot.pause()
         accent, edge = (app.current_theme.palette.style(role).color for role in ("accent", "edge"))
@@ -89,7 +89,7 @@ async def test_a_change_of_focus_draws_the_edge_and_not_the_content():
             drawn.append(index)
             return super().render(index, width, selected, focused)
 
-    one, two = Edge(VirtualList(Rows(["a"] * 5))), Edge(VirtualList(TextRows(["two"])))
+    one, two = Pane(VirtualList(Rows(["a"] * 5))), Pane(VirtualList(TextRows(["two"])))
     app = Stage(one, two)
     async with app.run_test(size=(30, 20)) as pilot:
         await pilot.pause()
@@ -100,7 +100,7 @@ async def test_a_change_of_focus_draws_the_edge_and_not_the_content():
 
 
 async def test_the_tone_is_that_of_what_is_inside():
-    pane = Edge(VirtualList(TextRows(["one"])), title="everything asks you")
+    pane = Pane(VirtualList(TextRows(["one"])), title="everything asks you")
     app = Stage(pane)
     async with app.run_test(size=(30, 5)) as pilot:
         for tone in ("ask", "error"):
@@ -113,7 +113,7 @@ async def test_the_tone_is_that_of_what_is_inside():
 
 
 async def test_what_is_set_later_is_drawn_later():
-    pane = Edge(VirtualList(TextRows(["one"])))
+    pane = Pane(VirtualList(TextRows(["one"])))
     async with Stage(pane).run_test(size=(40, 8)) as pilot:
         assert screen_lines(pilot.app)[0] == "╭" + "─" * 38 + "╮"
         pane.title, pane.facts, pane.keys, pane.tabs = "T", ["1"], HINTS, TABS
@@ -134,7 +134,7 @@ async def test_what_is_set_later_is_drawn_later():
 
 
 async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
-    class Pane(Edge):
+    class ExamplePane(Pane):
         BINDINGS: ClassVar = [("ctrl+e", "json", "json")]
         done = 0
 
@@ -142,7 +142,7 @@ async def test_a_click_on_a_key_focuses_its_pane_and_presses_the_key():
             self.done += 1
 
     one = VirtualList(TextRows(["one"]))
-    pane = Pane(VirtualList(TextRows(["two"])), keys=HINTS)
+    pane = ExamplePane(VirtualList(TextRows(["two"])), keys=HINTS)
     app = Stage(one, pane, css="VirtualList { height: 1fr; }")
     async with app.run_test(size=(40, 12)) as pilot:
         assert app.focused is one
@@ -195,7 +195,7 @@ async def test_the_note_beside_tabs_goes_first():
 
 
 async def test_server_text_in_a_title_cannot_leave_it():
-    pane = Edge(
+    pane = Pane(
         Static(""), title="a\x1b]0;x\x07\n[bold]b", facts=[("c\u202ed", "muted")], keys=[KeyHint("x", "\x1b[2J", "x")]
     )
     async with Stage(pane).run_test(size=(60, 5)) as pilot:
@@ -207,7 +207,7 @@ async def test_server_text_in_a_title_cannot_leave_it():
 
 
 async def test_without_unicode_the_edge_is_drawn_in_ascii():
-    pane = Edge(VirtualList(TextRows(["one ✓"])), title="a-title-that-is-too-long", facts=["1"])
+    pane = Pane(VirtualList(TextRows(["one ✓"])), title="a-title-that-is-too-long", facts=["1"])
     async with Stage(pane, ascii_only=True).run_test(size=(26, 4)) as pilot:
         text = screen_text(pilot.app)
         assert text.isascii()
@@ -216,8 +216,8 @@ async def test_without_unicode_the_edge_is_drawn_in_ascii():
 
 async def test_a_pane_may_take_the_height_of_its_content():
     view = VirtualList(TextRows(["a", "b"]))
-    pane = Edge(view, keys=HINTS, tabs=TABS)
-    app = Stage(pane, css="Edge, VirtualList { height: auto; }")
+    pane = Pane(view, keys=HINTS, tabs=TABS)
+    app = Stage(pane, css="Pane, VirtualList { height: auto; }")
     async with app.run_test(size=(40, 20)) as pilot:
         await pilot.pause()
         assert pane.region == Region(0, 0, 40, 7)

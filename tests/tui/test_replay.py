@@ -14,10 +14,10 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.log.now_row import NOW, WithNow
-from inspector.tui.log.rows import Everything
+from inspector.tui.log.now_row import NOW, RowsWithMoment
+from inspector.tui.log.rows import AllEvents
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.replay.playback import Playback, Playing
+from inspector.tui.replay.playback import Playback, PlaybackOptions
 from inspector.tui.replay.rerun import words_of
 from inspector.tui.replay.timeline import ScrubLine
 from tests.replay.written_recordings import Tape
@@ -89,7 +89,7 @@ async def replayed(
     **playing: object,
 ) -> AsyncIterator[tuple[InspectorApp, Pilot[int], MainScreen]]:
     app = InspectorApp(
-        RecordingTarget(path), Options(), settings or Settings(), follow=follow, playing=Playing(**playing)  # type: ignore[arg-type]
+        RecordingTarget(path), Options(), settings or Settings(), follow=follow, playing=PlaybackOptions(**playing)  # type: ignore[arg-type]
     )  # fmt: skip
     async with app.run_test(size=size, notifications=True) as pilot:
         screen = main_screen(app)
@@ -466,9 +466,9 @@ async def test_whatever_a_file_holds_it_can_be_gone_through(tmp_path: Path, line
 
 
 def test_a_row_for_now_between_the_others() -> None:
-    everything = Everything()
+    everything = AllEvents()
     everything.count = 5
-    rows = WithNow(everything, 3)
+    rows = RowsWithMoment(everything, 3)
     assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4, 5]
     assert [rows.position(n) for n in (0, 1, 3, 4, 5, 6)] == [3, 0, 2, 4, 5, None]
     everything.count = 3
@@ -476,5 +476,5 @@ def test_a_row_for_now_between_the_others() -> None:
     assert rows.position(NOW) is None
     everything.count = 4
     assert [rows[at] for at in range(len(rows))] == [1, 2, 3, NOW, 4]
-    before = WithNow(everything, 0)
+    before = RowsWithMoment(everything, 0)
     assert [before[at] for at in range(len(before))] == [NOW, 1, 2, 3, 4]

@@ -9,7 +9,7 @@ import pytest
 from inspector.client.state.calls import Progress
 from inspector.journal.journal import Journal
 from inspector.tui.pane_messages import ShowExchange
-from inspector.tui.work.call_events import Happened, answer_words, steps
+from inspector.tui.work.call_events import CallEvents, answer_words, steps
 from inspector.tui.work.running import RunningPane, fraction
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
@@ -78,7 +78,7 @@ def test_only_what_belongs_to_the_call_is_listed() -> None:
     for token, value in (("a", 1), ("b", 1), ("a", 2), ("b", 2)):
         received({"method": "notifications/progress", "params": {"progressToken": token, "progress": value}})
     received({"id": 1, "result": {}})
-    happened = Happened(journal, first)
+    happened = CallEvents(journal, first)
     assert happened.advance() == 0
     assert [happened.key_at(row) for row in range(len(happened))] == [3, 5]
     assert happened.advance() is None

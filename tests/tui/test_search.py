@@ -15,7 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
-from inspector.tui.search.sources import SearchHit, Words
+from inspector.tui.search.sources import SearchHit, SearchTerms
 from tests.tui.live_app import on_demo
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -42,9 +42,13 @@ def test_items_are_found_by_name_title_and_description() -> None:
         {"name": "refund-order", "description": "Pay back"}, {"name": "x", "title": "Refunds"},
         {"name": "y", "description": "Use REFUND-order"}, {"name": "z"}, {"name": 7}, {},
     ])  # fmt: skip
-    assert [hit.name for hit in hits(sources.items(Words("refund"), catalog, "tools"))] == ["refund-order", "x", "y"]
-    assert [hit.name for hit in hits(sources.items(Words("order refund use"), catalog, "tools"))] == ["y"]
-    assert len(list(sources.items(Words("nothing"), catalog, "tools"))) == 6, "a pause is possible after each"
+    assert [hit.name for hit in hits(sources.items(SearchTerms("refund"), catalog, "tools"))] == [
+        "refund-order",
+        "x",
+        "y",
+    ]
+    assert [hit.name for hit in hits(sources.items(SearchTerms("order refund use"), catalog, "tools"))] == ["y"]
+    assert len(list(sources.items(SearchTerms("nothing"), catalog, "tools"))) == 6, "a pause is possible after each"
 
 
 def test_arguments_are_found_by_path_description_and_choices() -> None:
@@ -58,7 +62,7 @@ def test_arguments_are_found_by_path_description_and_choices() -> None:
         },
     }
     catalog = Catalog(tools=[{"name": "report", "inputSchema": schema}, {"name": "broken", "inputSchema": "refund"}])
-    found = hits(sources.arguments(Words("refund"), catalog))
+    found = hits(sources.arguments(SearchTerms("refund"), catalog))
     assert [(hit.text, hit.note) for hit in found] == [
         ("include  array  one of orders, refunds", ""), ("policy.refund_days  integer  Days", "default 14"),
         ("list[].refunded", ""),
@@ -69,16 +73,16 @@ def test_arguments_are_found_by_path_description_and_choices() -> None:
 def test_a_schema_without_an_end_is_searched_to_a_bound() -> None:
     endless: dict[str, Any] = {"properties": {}}
     endless["properties"]["needle"] = endless
-    found = hits(sources.arguments(Words("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))
+    found = hits(sources.arguments(SearchTerms("needle"), Catalog(tools=[{"name": "t", "inputSchema": endless}])))
     assert 0 < len(found) < 20
 
 
 def test_messages_come_newest_first_and_stop_when_they_are_no_longer_wanted() -> None:
     journal = example().journal
-    found = [n for numbers in sources.messages(Words("hello"), journal, len(journal), always) for n in numbers]
+    found = [n for numbers in sources.messages(SearchTerms("hello"), journal, len(journal), always) for n in numbers]
     assert found == sorted(found, reverse=True)
     assert found
-    assert not list(sources.messages(Words("hello"), journal, len(journal), lambda: False))
+    assert not list(sources.messages(SearchTerms("hello"), journal, len(journal), lambda: False))
 
 
 @pytest.fixture
@@ -102,7 +106,7 @@ def recorded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("refund end", 4, "1 message"), ("İzmir", 5, "1 message"), ("😀", 6, "1 message"), ("shop", 1, "its target"),
 ])  # fmt: skip
 def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str, first: int, amount: str) -> None:
-    (hit,) = sources.recordings(Words(text), None, always)
+    (hit,) = sources.recordings(SearchTerms(text), None, always)
     assert (hit.name, hit.note) == ("shop", amount)
     assert hit.text.startswith("today ")
     assert isinstance(hit.key, tuple)
@@ -112,9 +116,9 @@ def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str,
 def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> None:
     (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
     (mine,) = recorded.glob("*shop*")
-    assert not list(sources.recordings(Words("refund"), mine, always))
+    assert not list(sources.recordings(SearchTerms("refund"), mine, always))
     for text in ("nowhere", "recv", "raw", "refund İzmir"):
-        assert not list(sources.recordings(Words(text), None, always)), text
+        assert not list(sources.recordings(SearchTerms(text), None, always)), text
 
 
 def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
@@ -122,9 +126,9 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
         "inspector: 1\nname: Pay back\nsteps:\n  - call: echo\n    args: {message: order 7}\n"
     )
     collection = Collection.read([tmp_path])
-    (hit,) = hits(sources.flows(Words("pay"), collection))
+    (hit,) = hits(sources.flows(SearchTerms("pay"), collection))
     assert hit.key == (tmp_path / "refunds.calls.yaml", 0)
-    (hit,) = hits(sources.flows(Words("order"), collection))
+    (hit,) = hits(sources.flows(SearchTerms("order"), collection))
     assert hit.text.startswith("step 1")
 
 
@@ -167,12 +171,12 @@ def test_a_group_keeps_a_bounded_number_of_results() -> None:
     from inspector.tui.search.screen import SearchRows
 
     rows = SearchRows()
-    rows.clear(Words("x"))
-    for n in range(sources.MOST + 50):
+    rows.clear(SearchTerms("x"))
+    for n in range(sources.MAX_COUNT + 50):
         rows.add(SearchHit("messages", "x", key=n))
     rows.arrange()
-    assert rows.totals["messages"] == sources.MOST + 50
-    assert len(rows.hits["messages"]) == sources.MOST
+    assert rows.totals["messages"] == sources.MAX_COUNT + 50
+    assert len(rows.hits["messages"]) == sources.MAX_COUNT
     rows.only = "messages"
     rows.arrange()
-    assert len(rows) == sources.MOST + 1
+    assert len(rows) == sources.MAX_COUNT + 1

@@ -13,7 +13,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.text import SIGNS
 from inspector.tui.log.labels import id_text, sign_of, subject, title
-from inspector.tui.log.summaries import LARGEST_READ, result_summary, summary
+from inspector.tui.log.summaries import MAX_READ, result_summary, summary
 from tests.tui.recorded_conversation import Talk, example
 
 JSON = st.recursive(
@@ -162,7 +162,7 @@ def test_http_heads_are_reported_by_method_and_status() -> None:
 def test_a_large_message_is_not_read_for_its_summary() -> None:
     talk = Talk()
     talk.call(1, "echo")
-    n = talk.say(1, "x" * LARGEST_READ)
+    n = talk.say(1, "x" * MAX_READ)
     talk.journal.event = None  # type: ignore[method-assign, assignment]
     assert plain(summary(talk.journal, n)) == "a result of 262 kB"
 

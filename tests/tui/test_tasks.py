@@ -16,9 +16,9 @@ from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
 from inspector.tui.app import InspectorApp
-from inspector.tui.navigator import Begun, Opening, ScreenNavigator
+from inspector.tui.navigator import Opening, ScreenNavigator, StartedSession
 from inspector.tui.work.task import TaskPane
-from inspector.tui.work.task_changes import MOST_CHANGES, Trails
+from inspector.tui.work.task_changes import MAX_CHANGES, TaskChanges
 from inspector.tui.work.task_rows import age, look
 from inspector.tui.work.tasks import TasksPane, filter_of
 from tests.client.conftest import Server, make_session
@@ -71,8 +71,8 @@ class MadeBefore(ScreenNavigator):
         super().__init__(app, Opening(Options(), Settings()), app.sessions)
         self._made = session
 
-    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> Begun:
-        return Begun(self._made, None, None, None)
+    def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> StartedSession:
+        return StartedSession(self._made, None, None, None)
 
 
 class Watching(InspectorApp):
@@ -342,7 +342,7 @@ def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
         talk.ask(id, "tasks/get", {"taskId": "t"})
         talk.answer(id, told(status))
     last = talk.notice("tasks/status", **told("completed"))
-    trails = Trails(talk.journal)
+    trails = TaskChanges(talk.journal)
     assert not trails.advance()
     assert [status for status, _ in trails.of("t", call)] == ["working", "input_required", "completed"]
     assert trails.of("t", call)[0].n == made
@@ -352,13 +352,13 @@ def test_the_trail_of_a_task_has_each_change_once_with_its_message() -> None:
 
 def test_the_trail_of_a_task_that_changes_for_ever_is_bounded() -> None:
     talk = Talk()
-    for _ in range(MOST_CHANGES):
+    for _ in range(MAX_CHANGES):
         for status in ("working", "input_required"):
             talk.notice("tasks/status", **told(status))
-    trails = Trails(talk.journal)
+    trails = TaskChanges(talk.journal)
     while trails.advance():
         pass
-    assert len(trails.of("t", 0)) == MOST_CHANGES
+    assert len(trails.of("t", 0)) == MAX_CHANGES
 
 
 def test_the_filter_of_a_task_names_its_call_and_its_id() -> None:

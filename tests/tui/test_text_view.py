@@ -2,7 +2,7 @@ import pytest
 
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.markdown import MarkdownSection
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
@@ -82,7 +82,7 @@ async def test_hostile_text_is_shown_and_not_obeyed():
 
 async def test_searching_scrolls_a_text_to_the_place():
     view = TextView("\n".join(f"line {at}" for at in range(300)))
-    app = Stage(Edge(view))
+    app = Stage(Pane(view))
     async with app.run_test(size=(30, 12)) as pilot:
         await pilot.press("slash", *"line 200", "enter")
         assert "line 200" in screen_text(app)

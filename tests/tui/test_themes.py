@@ -10,7 +10,7 @@ from textual.widget import Widget
 from inspector.errors import ConfigError
 from inspector.tui import themes
 from inspector.tui.theme_switch import ThemeSwitch
-from inspector.tui.themes import GROUNDS, LEAST_CONTRAST, ROLES, Palette, bundled, contrast, palette, read_theme, style
+from inspector.tui.themes import GROUNDS, MIN_CONTRAST, ROLES, Palette, bundled, contrast, palette, read_theme, style
 from tests.tui.tui_screens import Stage, settle
 
 NAMES = sorted(path.stem for path in themes.bundled_folder().glob("*.yaml"))
@@ -34,7 +34,7 @@ def test_every_ink_can_be_read_on_the_grounds_it_stands_on(name, ground):
     roles = bundled(name).roles
     under = triplet(roles[ground])
     weak = {role: contrast(triplet(roles[role]), under) for role in INKS}
-    assert {role: value for role, value in weak.items() if value < LEAST_CONTRAST} == {}
+    assert {role: value for role, value in weak.items() if value < MIN_CONTRAST} == {}
 
 
 @pytest.mark.parametrize("name", COLOURED)
@@ -44,7 +44,7 @@ def test_every_ink_can_be_read_on_a_selected_row(name, ground):
     for role in INKS:
         lifted = look.on(look.style(role), ground)
         assert lifted.bgcolor == look.style(ground).bgcolor
-        assert contrast(tuple(lifted.color.triplet), tuple(lifted.bgcolor.triplet)) >= LEAST_CONTRAST, role
+        assert contrast(tuple(lifted.color.triplet), tuple(lifted.bgcolor.triplet)) >= MIN_CONTRAST, role
 
 
 def test_contrast_is_that_of_wcag():

@@ -14,7 +14,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.pane_messages import Save, ShowEvent
 from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, tick_text
 from inspector.tui.timeline.pane import TimelinePane
-from inspector.tui.timeline.view import MOST_ITEMS, TimelineView, TimeWindow, time_text
+from inspector.tui.timeline.view import MAX_ITEMS, TimelineView, TimeWindow, time_text
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk
@@ -430,5 +430,5 @@ def test_very_many_messages_at_the_cursor_cost_only_those_that_can_be_selected()
         talk.notice("message", level="info", data="x")
     view = view_of(talk, cells=1)
     items = view.items()
-    assert len(items) == MOST_ITEMS
-    assert len(set(items)) == MOST_ITEMS
+    assert len(items) == MAX_ITEMS
+    assert len(set(items)) == MAX_ITEMS

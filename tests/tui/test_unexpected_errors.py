@@ -12,7 +12,7 @@ import pytest
 
 from inspector.errors import InspectorError, UsageError
 from inspector.tui.app import InspectorApp
-from inspector.tui.unexpected_errors import MOST, UnexpectedErrors
+from inspector.tui.unexpected_errors import MAX_COUNT, UnexpectedErrors
 from tests.tui.live_app import becomes, on_recording, shows
 from tests.tui.terminal import Terminal
 from tests.tui.tui_screens import screen_text
@@ -83,10 +83,10 @@ def collect() -> tuple[UnexpectedErrors, list[InspectorError], Callable[[dict[st
 
 def test_an_error_that_returns_does_not_fill_the_disk(home: Path) -> None:
     _, told, fail = collect()
-    for _ in range(MOST * 3):
+    for _ in range(MAX_COUNT * 3):
         fail({"message": "x", "exception": ZeroDivisionError()})
-    assert len(told) == MOST
-    assert (home / "log" / "inspector.log").read_text().count("inspector failed") == MOST
+    assert len(told) == MAX_COUNT
+    assert (home / "log" / "inspector.log").read_text().count("inspector failed") == MAX_COUNT
 
 
 def test_what_is_kept_where_it_belongs_and_remarks_of_the_loop_are_not_told(home: Path) -> None:

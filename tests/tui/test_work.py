@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.request import RequestPane
-from inspector.tui.work.work_items import PAST, Past, WorkItem, label
+from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
 from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -236,9 +237,22 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         assert app.work.request.outer_size.height >= app.work.size.height - 6
         await pilot.press("enter", *"Ada")
         assert app.work.request.form.value == {"traveller": {"name": "Ada"}}, "it begins with the first field"
+        assert "to result" not in screen_text(app), "there is none"
         await pilot.press("ctrl+r", "ctrl+r")
         await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
         assert app.work.result.size.height > 4
+        await settle(pilot, lambda: "alt-r to result" in screen_text(app))
+        await pilot.press("alt+r")
+        await settle(pilot, lambda: app.work.result.has_focus_within)
+
+
+def describe(session: Session, tool: str, text: str) -> None:
+    """Let the server list a tool with another description."""
+    fresh = [dict(item) for item in session.catalog.tools.items]
+    next(item for item in fresh if item["name"] == tool)["description"] = text
+    session.catalog.tools.begin()
+    session.catalog.tools.page({"tools": fresh})
+    session.changes.bump("tools")
 
 
 DOCSTRING = "Place an order.\n\n    The order is checked.\n    It is stored.\n"
@@ -250,11 +264,7 @@ async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
     tmp_path: Path, height: int, is_cut: bool
 ) -> None:
     async with desk(tmp_path, "tools", size=(110, height)) as (session, app, pilot):
-        fresh = [dict(item) for item in session.catalog.tools.items]
-        next(item for item in fresh if item["name"] == "book-trip")["description"] = DOCSTRING
-        session.catalog.tools.begin()
-        session.catalog.tools.page({"tools": fresh})
-        session.changes.bump("tools")
+        describe(session, "book-trip", DOCSTRING)
         await go(app, pilot, "tools", "book-trip")
         await settle(pilot, lambda: "Place an order." in screen_text(app))
         if is_cut:
@@ -262,6 +272,17 @@ async def test_a_docstring_has_no_indentation_and_leaves_a_long_form_its_room(
             assert "The order is checked" not in screen_text(app)
             await pilot.press("enter", "f2")
         await settle(pilot, lambda: any("│ The order is checked." in line for line in screen_lines(app)))
+
+
+async def test_a_description_that_is_cut_says_so_above_a_result_on_a_small_screen(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools", size=(110, 22)) as (session, app, pilot):
+        describe(session, "add", "word " * 200)
+        await go(app, pilot, "tools", "add")
+        await settle(pilot, lambda: "f2 whole text" in screen_text(app))
+        await pilot.press("enter", "1", "tab", "2", "ctrl+r")
+        await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
+        await settle(pilot, lambda: app.work.request.outer_size.height < 14)
+        assert "f2 whole text" in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
@@ -369,6 +390,9 @@ async def in_echo(app: Any, pilot: Any) -> RequestPane:
 
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (session, app, pilot):
+        await go(app, pilot, "prompts", "greet")
+        await settle(pilot, lambda: "no arguments" in screen_text(app))
+        assert "add a key" not in screen_text(app)
         await go(app, pilot, "prompts", "explain-code")
         await app.work.request.form.load({"language": "python", "code": "x"})
         await pilot.press("ctrl+r")
@@ -462,10 +486,10 @@ async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
 def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
     work = WorkItem(CatalogItem("tools", {"name": "x"}))
     for text in ("a", "b", "a"):
-        work.remember(Past({"t": text}, text, "1 ms", "muted"))
+        work.remember(EarlierRun({"t": text}, text, "1 ms", "muted"))
     assert [past.label for past in work.past or ()] == ["a", "b"]
     for number in range(100):
-        work.remember(Past({"t": number}, str(number), "", "muted"))
+        work.remember(EarlierRun({"t": number}, str(number), "", "muted"))
     assert len(work.past or ()) == PAST
 
 
@@ -559,6 +583,6 @@ async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
         assert 14_000_000 <= outcome.person < outcome.took
         assert outcome.server_time < 10_000_000
         assert re.search(r"\d m?s \+14\.\d s yours$", outcome.time)
-        assert outcome.time in screen_text(app)
+        await settle(pilot, lambda: outcome.time in screen_text(app))
         assert outcome.in_brief[0] == outcome.time.partition(" +")[0]
         assert round(session.latency * 1e6) == outcome.server_time, "the header has the same figure"

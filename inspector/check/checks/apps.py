@@ -8,14 +8,14 @@ from inspector.apps.definitions import PLAIN, tool_app, unused_pages
 from inspector.check.check_table import CheckTable
 from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
-from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.extensions import UI
 from inspector.protocol.jsonrpc import excerpt
 
 _PAGE = "extensions/apps"
 _NO_APPS = "no tool has a page"
-_MOST_NAMED = 10
+_MAX_NAMED = 10
 
 CHECKS = CheckTable("apps", page=_PAGE)
 CHECKS.passive(
@@ -49,9 +49,9 @@ async def readable(visit: Visit) -> Outcome:
     if not pages:
         return skipped(_NO_APPS)
     for page in pages:
-        if not page.asked.ok:
-            return bad(f"{excerpt(page.uri, 80)} is answered with {page.asked.reply}.", *page.asked.events)
-    return good(f"{len(pages)} read", *(n for page in pages for n in page.asked.events))
+        if not page.response.ok:
+            return bad(f"{excerpt(page.uri, 80)} is answered with {page.response.reply}.", *page.response.events)
+    return good(f"{len(pages)} read", *(n for page in pages for n in page.response.events))
 
 
 CHECKS.passive(
@@ -96,17 +96,17 @@ async def without_offer(visit: Visit) -> Outcome:
     """The list for a client that does not declare the extension; asked only if a tool has a page."""
     if not any(tool_app(tool) is not PLAIN for tool in visit.items("tools")):
         return skipped(_NO_APPS)
-    async with visit.fresh(capabilities={}) as link:
-        asked = await link.ask("tools/list", {})
-    if not asked.ok:
-        return skipped(f"tools/list is answered with {asked.reply}")
-    listed = asked.body.get("tools")
+    async with visit.new_connection(capabilities={}) as connection:
+        response = await connection.request("tools/list", {})
+    if not response.ok:
+        return skipped(f"tools/list is answered with {response.reply}")
+    listed = response.body.get("tools")
     tools = [tool for tool in listed if type(tool) is dict] if type(listed) is list else []
     useless = [tool for tool in tools if not tool_app(tool).is_for_model]
     if useless:
         text = f"A client without the extension gets {_named(useless)}, which no model may call."
-        return doubtful(text, *asked.events)
-    return good("", *asked.events)
+        return doubtful(text, *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -117,14 +117,14 @@ async def without_offer(visit: Visit) -> Outcome:
 )
 async def text_too(visit: Visit) -> Outcome:
     """The allowed tools with a page that a model may call."""
-    made = [trial for trial in trials(visit) if tool_app(trial.tool).uri and tool_app(trial.tool).is_for_model]
-    done = [trial for trial in made if trial.came]
+    made = [call for call in tool_calls(visit) if tool_app(call.tool).uri and tool_app(call.tool).is_for_model]
+    done = [call for call in made if call.came]
     if not done:
         return skipped("no call of a tool with a page succeeded" if made else "no allowed tool has a page")
-    for trial in done:
-        if not _means_something(trial.asked.body.get("content")):
-            return bad(f"The content of {trial.name} is empty.", *trial.asked.events)
-    return good("", *(n for trial in done for n in trial.asked.events))
+    for call in done:
+        if not _means_something(call.response.body.get("content")):
+            return bad(f"The content of {call.name} is empty.", *call.response.events)
+    return good("", *(n for call in done for n in call.response.events))
 
 
 @CHECKS.active(
@@ -138,9 +138,9 @@ async def one_meta(visit: Visit) -> Outcome:
     for page in pages:
         for problem in page.page.problems if page.page is not None else ():
             if problem.rule == "APP-12":
-                return bad(problem.text, *page.asked.events)
+                return bad(problem.text, *page.response.events)
     read = [page for page in pages if page.page is not None]
-    return good("", *(n for page in read for n in page.asked.events)) if read else skipped(_NO_APPS)
+    return good("", *(n for page in read for n in page.response.events)) if read else skipped(_NO_APPS)
 
 
 CHECKS.passive(
@@ -170,7 +170,7 @@ async def for_pages_only(visit: Visit) -> Outcome:
         return good("") if page_uris(visit) else skipped(_NO_APPS)
     parts = [f"Only pages may call {_named(hidden)}."] if hidden else []
     if unused:
-        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MOST_NAMED])
+        shown = ", ".join(excerpt(uri, 80) for uri in unused[:_MAX_NAMED])
         parts.append(f"No tool names the page {shown}." if len(unused) == 1 else f"No tool names the pages {shown}.")
     return remark(" ".join(parts), *_listings(visit))
 
@@ -181,8 +181,8 @@ def _means_something(content: Any) -> bool:
 
 
 def _named(tools: list[dict[str, Any]]) -> str:
-    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MOST_NAMED])
-    return f"{shown} and {len(tools) - _MOST_NAMED} more" if len(tools) > _MOST_NAMED else shown
+    shown = ", ".join(excerpt(tool.get("name"), 60) for tool in tools[:_MAX_NAMED])
+    return f"{shown} and {len(tools) - _MAX_NAMED} more" if len(tools) > _MAX_NAMED else shown
 
 
 def _listings(visit: Visit) -> list[int]:

@@ -82,7 +82,7 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     named = found.parameters.get("resource_metadata") if found is not None else None
     places = [named] if named else []
     places += url_checks.resource_places(visit.web.target.url)
-    why = "nowhere"
+    reason = "nowhere"
     for place in dict.fromkeys(places):
         answer = await fetch(visit, place)
         visit.remembered.setdefault("resource-events", []).extend(answer.events)
@@ -90,9 +90,9 @@ async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
         if answer.status == 200 and type(document) is dict:
             visit.remembered["resource-metadata"] = place, document
             return place, document
-        why = f"{place} returns {answer.shown}"
-    visit.remembered["resource-metadata"] = why, None
-    return why, None
+        reason = f"{place} returns {answer.shown}"
+    visit.remembered["resource-metadata"] = reason, None
+    return reason, None
 
 
 async def _document(visit: Visit) -> dict[str, Any] | str:
@@ -106,7 +106,7 @@ async def fetch(visit: Visit, url: str) -> RecordedResponse:
     try:
         url_checks.secure(url)
     except ValueError as error:
-        return RecordedResponse(1, why=f"{excerpt(url, 100)} was not requested: {error}")
+        return RecordedResponse(1, reason=f"{excerpt(url, 100)} was not requested: {error}")
     return await visit.web.send("GET", url=url, fields=(("Accept", "application/json"),), own=False)
 
 

@@ -49,20 +49,20 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
     if not issuer and resource is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
     found: dict[str, Any] | None = None
-    why = "the metadata name no issuer"
+    reason = "the metadata name no issuer"
     try:
         places = url_checks.server_places(issuer) if issuer else []
     except ValueError as error:
-        places, why = [], str(error)
+        places, reason = [], str(error)
     for place in places:
         answer = await fetch(visit, place)
         visit.remembered.setdefault("server-events", []).extend(answer.events)
         document = answer.messages[0] if answer.messages else None
         if answer.status == 200 and type(document) is dict:
-            found, why = document, place
+            found, reason = document, place
             break
-        why = f"{place} returns {answer.shown}"
-    visit.remembered["server-why"] = why
+        reason = f"{place} returns {answer.shown}"
+    visit.remembered["server-why"] = reason
     visit.remembered["server-metadata"] = issuer, found
     return issuer, found
 
@@ -95,15 +95,24 @@ async def _client(visit: Visit) -> str:
     url = (document or {}).get("registration_endpoint")
     visit.remembered["client"] = ""
     if isinstance(url, str) and _may(url):
-        body = encode({
-            "client_name": "inspector-check", "redirect_uris": [_CALLBACK], "token_endpoint_auth_method": "none",
-            "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
-            "application_type": "native",
-        })  # fmt: skip
+        body = encode(
+            {
+                "client_name": "inspector-check",
+                "redirect_uris": [_CALLBACK],
+                "token_endpoint_auth_method": "none",
+                "grant_types": ["authorization_code", "refresh_token"],
+                "response_types": ["code"],
+                "application_type": "native",
+            }
+        )
         answer = await visit.web.send(
-            "POST", url=url, fields=(("Content-Type", "application/json"), ("Accept", "application/json")), body=body,
-            own=False, secrets=_SECRETS,
-        )  # fmt: skip
+            "POST",
+            url=url,
+            fields=(("Content-Type", "application/json"), ("Accept", "application/json")),
+            body=body,
+            own=False,
+            secrets=_SECRETS,
+        )
         id = _values(answer).get("client_id")
         visit.remembered["client"] = id if isinstance(id, str) else ""
     return str(visit.remembered["client"])
@@ -128,11 +137,17 @@ async def _authorize(visit: Visit, document: dict[str, Any], client: str, **para
     """The authorization request, as a browser sends it, without following redirects."""
     endpoint = document.get("authorization_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return RecordedResponse(1, why="it has no authorization endpoint")
+        return RecordedResponse(1, reason="it has no authorization endpoint")
     query = {
-        "response_type": "code", "client_id": client, "redirect_uri": _CALLBACK, "state": secrets.token_urlsafe(16),
-        "code_challenge": "x" * 43, "code_challenge_method": "S256", "resource": visit.web.target.url, **parameters,
-    }  # fmt: skip
+        "response_type": "code",
+        "client_id": client,
+        "redirect_uri": _CALLBACK,
+        "state": secrets.token_urlsafe(16),
+        "code_challenge": "x" * 43,
+        "code_challenge_method": "S256",
+        "resource": visit.web.target.url,
+        **parameters,
+    }
     url = f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(query)}"
     return await visit.web.send("GET", url=url, fields=(("Accept", "text/html"),), own=False)
 
@@ -141,7 +156,7 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     """A request to the token endpoint."""
     endpoint = document.get("token_endpoint")
     if not isinstance(endpoint, str) or not _may(endpoint):
-        return RecordedResponse(1, why="it has no token endpoint")
+        return RecordedResponse(1, reason="it has no token endpoint")
     body = urlencode({"resource": visit.web.target.url, **parameters}).encode()
     return await visit.web.send(
         "POST", url=endpoint, fields=(_FORM, ("Accept", "application/json")), body=body, own=False, secrets=_SECRETS
@@ -172,9 +187,12 @@ async def _make_flow(visit: Visit) -> Tokens | str:
             return "a user must consent in a browser"
         visit.journal.redactor.add(code)
         given = {
-            "grant_type": "authorization_code", "code": code, "client_id": client, "redirect_uri": _CALLBACK,
+            "grant_type": "authorization_code",
+            "code": code,
+            "client_id": client,
+            "redirect_uri": _CALLBACK,
             "code_verifier": verifier if right else secrets.token_urlsafe(48),
-        }  # fmt: skip
+        }
         answers.append(await _post(visit, document, **given))
         if right:
             answers.append(await _post(visit, document, **given))
@@ -198,7 +216,7 @@ async def has_metadata(visit: Visit) -> Outcome:
     if not issuer:
         return skipped("the metadata name no authorization server")
     if document is None:
-        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-why']}.", *_seen(visit))
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-reason']}.", *_seen(visit))
     return good(str(visit.remembered["server-why"]), *_seen(visit))
 
 
@@ -441,9 +459,14 @@ async def token_errors(visit: Visit, registered: tuple[dict[str, Any], str]) -> 
     """An unknown code."""
     document, client = registered
     answer = await _post(
-        visit, document, grant_type="authorization_code", code="inspector-check", client_id=client,
-        redirect_uri=_CALLBACK, code_verifier=secrets.token_urlsafe(48),
-    )  # fmt: skip
+        visit,
+        document,
+        grant_type="authorization_code",
+        code="inspector-check",
+        client_id=client,
+        redirect_uri=_CALLBACK,
+        code_verifier=secrets.token_urlsafe(48),
+    )
     if answer.status in (400, 401) and isinstance(_values(answer).get("error"), str):
         return good("", *answer.events)
     return bad(f"The request got {answer.shown}.", *answer.events)

@@ -12,7 +12,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, PROGRESS, Trial, trials
+from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -55,26 +55,26 @@ CHECKS.passive(
 )
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number as the token, and with a string that looks like one."""
-    reporting = [trial for trial in trials(visit) if trial.heard(PROGRESS)]
-    reporting.sort(key=lambda trial: not trial.asked.answered)
+    reporting = [call for call in tool_calls(visit) if call.heard(PROGRESS)]
+    reporting.sort(key=lambda call: not call.response.answered)
     seen: list[int] = []
     given = count(7_000_001)
-    async with visit.link() as link:
-        for trial in reporting[:FEW]:
+    async with visit.connection() as connection:
+        for call in reporting[:FEW]:
             if len(seen) >= 2:
                 break
             for token in (next(given), str(next(given))):
-                link.frames = []
-                params = link.dressed({**trial.params, "_meta": {"progressToken": token}})
+                connection.frames = []
+                params = connection.dressed({**call.params, "_meta": {"progressToken": token}})
                 id = f"progress-{token}"
-                asked = link.begin(jsonrpc.request(id, "tools/call", params))
-                await link.until(partial(_reports_or_answers, token, id))
-                link.notify(_CANCELLED, {"requestId": id})
-                for n, other in _tokens(link):
+                response = connection.begin(jsonrpc.request(id, "tools/call", params))
+                await connection.until(partial(_reports_or_answers, token, id))
+                connection.notify(_CANCELLED, {"requestId": id})
+                for n, other in _tokens(connection):
                     if type(other) is not type(token) and str(other) == str(token):
-                        return bad(f"{excerpt(token, 20)} was returned as {excerpt(other, 60)}.", asked.n, n)
+                        return bad(f"{excerpt(token, 20)} was returned as {excerpt(other, 60)}.", response.n, n)
                     if other == token:
-                        seen += (asked.n, n)
+                        seen += (response.n, n)
     return good("", *seen[:20]) if seen else skipped("no allowed tool reports progress")
 
 
@@ -92,45 +92,45 @@ async def cancelled(visit: Visit) -> Outcome:
     server has read the cancellation may have been on its way, which the specification allows; but not if the call takes
     much longer by itself.
     """
-    slow = [trial for trial in trials(visit) if trial.asked.seconds > _LONG or not trial.asked.answered]
-    slow.sort(key=lambda trial: (not trial.asked.answered, trial.asked.seconds))
+    slow = [call for call in tool_calls(visit) if call.response.seconds > _LONG or not call.response.answered]
+    slow.sort(key=lambda call: (not call.response.answered, call.response.seconds))
     seen: list[int] = []
     until = time.monotonic() + visit.limits.check / 4
-    async with visit.link() as link:
-        for trial in slow[:FEW]:
+    async with visit.connection() as connection:
+        for call in slow[:FEW]:
             if seen and time.monotonic() > until:
                 break
-            lasts = await _lasts(visit, link, trial)
+            lasts = await _lasts(visit, connection, call)
             if lasts < _LONG:
                 continue
-            id = f"cancelled-{trial.token}"
-            asked = link.begin(jsonrpc.request(id, "tools/call", link.dressed(trial.params)))
-            if not await link.barrier() or visit.journal.index.pair(asked.n):
+            id = f"cancelled-{call.token}"
+            response = connection.begin(jsonrpc.request(id, "tools/call", connection.dressed(call.params)))
+            if not await connection.barrier() or visit.journal.index.pair(response.n):
                 continue
-            told = link.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
-            if not await link.barrier():
+            told = connection.notify(_CANCELLED, {"requestId": id, "reason": "a check"})
+            if not await connection.barrier():
                 continue
-            crossed = bool(visit.journal.index.pair(asked.n))
+            crossed = bool(visit.journal.index.pair(response.n))
             # A withheld response looks like a late one, so wait as long as the call took before.
-            await link.answer(
-                asked, timeout=(lasts if trial.asked.answered else 0.0) + link.patience(visit.limits.quiet)
+            await connection.answer(
+                response, timeout=(lasts if call.response.answered else 0.0) + connection.patience(visit.limits.quiet)
             )
-            after = (visit.journal.index.duration(asked.n) or 0) / 1_000_000
+            after = (visit.journal.index.duration(response.n) or 0) / 1_000_000
             if crossed and after > lasts / 2:
                 continue
-            if asked.answered:
+            if response.answered:
                 took = f"{after:.1f} s after the call, which takes {lasts:.1f} s without cancellation"
-                return bad(f"{trial.name} got {asked.reply}, {took}.", asked.n, told, asked.answer_n)
-            seen += [n for n in (asked.n, told) if n]
+                return bad(f"{call.name} got {response.reply}, {took}.", response.n, told, response.response_n)
+            seen += [n for n in (response.n, told) if n]
     return good("", *seen) if seen else skipped("no allowed tool is slow")
 
 
-async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
+async def _lasts(visit: Visit, connection: RawConnection, call: ToolCall) -> float:
     """The shorter duration of two calls in seconds, because a busy machine can delay one of them."""
-    if not trial.asked.answered:
+    if not call.response.answered:
         return visit.limits.request / 2
-    again = await link.ask("tools/call", trial.params)
-    return min(trial.asked.seconds, again.seconds)
+    again = await connection.request("tools/call", call.params)
+    return min(call.response.seconds, again.seconds)
 
 
 @CHECKS.active(
@@ -143,23 +143,23 @@ async def _lasts(visit: Visit, link: RawConnection, trial: Trial) -> float:
 )
 async def cancelled_nothing(visit: Visit) -> Outcome:
     """A finished request, an unknown one, and an invalid id."""
-    async with visit.link() as link:
-        over = await _alive(visit, link)
+    async with visit.connection() as connection:
+        over = await _alive(visit, connection)
         told = [
-            link.notify(_CANCELLED, params)
+            connection.notify(_CANCELLED, params)
             for params in ({"requestId": 1}, {"requestId": "inspector-check-nothing"}, {"requestId": None}, {}, None)
         ]
-        asked = await _alive(visit, link)
+        response = await _alive(visit, connection)
         wrong = [
             frame
-            for frame in link.frames
+            for frame in connection.frames
             if frame.shape is Shape.ERROR and frame.message.get("id") is None and not is_refusal(visit.journal, frame.n)
         ]
-    evidence = (*over.events, *(n for n in told if n), *asked.events)
+    evidence = (*over.events, *(n for n in told if n), *response.events)
     if not over.answered:
         return skipped(over.shown)
-    if not asked.answered:
-        return bad(f"Afterwards the server did not respond: {asked.shown}.", *evidence)
+    if not response.answered:
+        return bad(f"Afterwards the server did not respond: {response.shown}.", *evidence)
     if wrong:
         return bad("One of them got an error.", *evidence, wrong[0].n)
     return good("", *evidence)
@@ -175,21 +175,21 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
 )
 async def ping(visit: Visit) -> Outcome:
     """On an open connection, and over stdio on a new one."""
-    async with visit.link() as link:
-        asked = await link.ask("ping")
+    async with visit.connection() as connection:
+        response = await connection.request("ping")
     newest = [name for name in visit.spoken if name in LEGACY][-1]
     if visit.visited.transport == "stdio" and visit.revision == newest:
-        async with visit.fresh(handshake=False) as link:
-            early = await link.ask("ping")
+        async with visit.new_connection(handshake=False) as connection:
+            early = await connection.request("ping")
         if not early.ok:
             return doubtful(f"Before initialize it got {early.reply}.", *early.events)
-    if not asked.ok:
-        return bad(f"The request got {asked.reply}.", *asked.events)
-    if set(asked.body) - {"_meta"} or type(asked.result) is not dict:
-        return bad(f"The result is not empty: {excerpt(asked.result, 80)}.", *asked.events)
-    if asked.seconds > _PROMPT * slowdown():
-        return doubtful(f"It took {asked.seconds:.1f} s.", *asked.events)
-    return good("", *asked.events)
+    if not response.ok:
+        return bad(f"The request got {response.reply}.", *response.events)
+    if set(response.body) - {"_meta"} or type(response.result) is not dict:
+        return bad(f"The result is not empty: {excerpt(response.result, 80)}.", *response.events)
+    if response.seconds > _PROMPT * slowdown():
+        return doubtful(f"It took {response.seconds:.1f} s.", *response.events)
+    return good("", *response.events)
 
 
 CHECKS.passive(
@@ -213,16 +213,16 @@ def _reports_or_answers(token: Any, id: str, frame: Frame) -> bool:
     return type(params) is dict and str(params.get("progressToken")) == str(token)
 
 
-def _tokens(link: RawConnection) -> list[tuple[int, Any]]:
+def _tokens(connection: RawConnection) -> list[tuple[int, Any]]:
     """The tokens of the received progress notifications."""
     found = []
-    for frame in link.frames[:1000]:
+    for frame in connection.frames[:1000]:
         if _is_progress(frame):
             params = frame.message.get("params")
             found.append((frame.n, params.get("progressToken") if type(params) is dict else None))
     return found
 
 
-async def _alive(visit: Visit, link: RawConnection) -> RequestOutcome:
+async def _alive(visit: Visit, connection: RawConnection) -> RequestOutcome:
     """A request that every server of the era answers."""
-    return await (link.ask("server/discover", {}) if visit.modern else link.ask("ping"))
+    return await (connection.request("server/discover", {}) if visit.modern else connection.request("ping"))

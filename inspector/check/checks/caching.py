@@ -13,8 +13,13 @@ from inspector.errors import HttpError
 
 _PAGE = "server/utilities/caching"
 _CACHED = (
-    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read",
-)  # fmt: skip
+    "server/discover",
+    "tools/list",
+    "prompts/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
 _RESULTS = tuple(f"result:{method}" for method in _CACHED)
 _LISTS = {"tools": "tools/list", "prompts": "prompts/list", "resources": "resources/list"}
 
@@ -68,8 +73,8 @@ async def public(visit: Visit) -> Outcome:
             for capability, method in _LISTS.items():
                 if not visit.can(capability):
                     continue
-                ours = await post.ask(method)
-                nobodys = await post.ask(method, own=False)
+                ours = await post.request(method)
+                nobodys = await post.request(method, own=False)
                 if _result(ours).get("cacheScope") != "public" or "result" not in nobodys.message:
                     continue
                 if _content(ours) != _content(nobodys):

@@ -14,21 +14,21 @@ _ITEMS = ("tools", "resources", "resourceTemplates", "prompts")
 async def list_declared(visit: Visit, capability: str) -> Outcome:
     """Request the list of a capability, whether it is declared or not."""
     method = f"{capability}/list"
-    async with visit.link() as link:
-        asked = await link.ask(method, {})
-    if visit.can(capability) and not asked.ok:
-        return bad(f"{capability} is declared, but {method} got {asked.reply}.", *asked.events)
-    if not visit.can(capability) and asked.ok:
-        return undeclared(capability, method, asked)
-    return good("", *asked.events)
+    async with visit.connection() as connection:
+        response = await connection.request(method, {})
+    if visit.can(capability) and not response.ok:
+        return bad(f"{capability} is declared, but {method} got {response.reply}.", *response.events)
+    if not visit.can(capability) and response.ok:
+        return undeclared(capability, method, response)
+    return good("", *response.events)
 
 
-def undeclared(capability: str, method: str, asked: RequestOutcome) -> Outcome:
+def undeclared(capability: str, method: str, response: RequestOutcome) -> Outcome:
     """An implemented capability that is not declared. An empty list may come from the SDK and is not a fault."""
-    if _is_empty(asked.body):
+    if _is_empty(response.body):
         text = f"{capability} is not declared, but {method} returns an empty list."
-        return doubtful(text, *asked.events)
-    return bad(f"{capability} is not declared, but {method} returns a list.", *asked.events)
+        return doubtful(text, *response.events)
+    return bad(f"{capability} is not declared, but {method} returns a list.", *response.events)
 
 
 def _is_empty(result: dict[str, Any]) -> bool:

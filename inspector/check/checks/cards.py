@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from inspector.cards.consistency import LiveFacts, compare_card
 from inspector.cards.discovery import (
     CATALOG,
-    LARGEST,
+    MAX_SIZE,
     OLD_CATALOG,
     CardDiscovery,
     CardResponse,
@@ -286,9 +286,9 @@ async def _found(visit: Visit) -> CardDiscovery:
 def _fetch(visit: Visit) -> FetchCard:
     async def fetch(url: str, accept: str) -> CardResponse:
         answer = await visit.web.send("GET", url=url, fields=(("Accept", accept),), own=False, until=0)
-        problem = answer.why if not answer.status else ""
-        if len(answer.body) > LARGEST or not answer.whole:
-            problem = f"the document is larger than {LARGEST >> 10:,} KiB"
+        problem = answer.reason if not answer.status else ""
+        if len(answer.body) > MAX_SIZE or not answer.whole:
+            problem = f"the document is larger than {MAX_SIZE >> 10:,} KiB"
         return CardResponse(url, answer.status, tuple(answer.headers), answer.body, problem.rstrip("."), answer.events)
 
     return fetch

@@ -16,8 +16,8 @@ from inspector.check.checks.client_request_rules import (
     unbalanced,
 )
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
-from inspector.check.visit.answered_calls import Interview, interview, interviews, questions
-from inspector.check.visit.tool_calls import FEW, InputRequest, everything, trials
+from inspector.check.visit.answered_calls import AnsweredCall, answered_call, answered_calls, questions
+from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
@@ -82,17 +82,23 @@ async def links(visit: Visit) -> Outcome:
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
     seen: list[int] = []
-    for each in await interviews(visit):
-        if each.asked.code != URL_ELICITATION_REQUIRED:
+    for each in await answered_calls(visit):
+        if each.response.code != URL_ELICITATION_REQUIRED:
             continue
-        data = each.asked.error.get("data")
+        data = each.response.error.get("data")
         wanted = data.get("elicitations") if type(data) is dict else None
         if type(wanted) is not list or not wanted:
-            return bad(f"{each.trial.name}: elicitations is {excerpt(wanted, 80)}.", *each.asked.events)
-        for link in wanted[:100]:
-            if type(link) is not dict or link.get("mode") != "url" or not isinstance(link.get("elicitationId"), str):
-                return bad(f"{each.trial.name}: one of the elicitations is {excerpt(link, 100)}.", *each.asked.events)
-        seen += each.asked.events
+            return bad(f"{each.call.name}: elicitations is {excerpt(wanted, 80)}.", *each.response.events)
+        for elicitation in wanted[:100]:
+            if (
+                type(elicitation) is not dict
+                or elicitation.get("mode") != "url"
+                or not isinstance(elicitation.get("elicitationId"), str)
+            ):
+                return bad(
+                    f"{each.call.name}: one of the elicitations is {excerpt(elicitation, 100)}.", *each.response.events
+                )
+        seen += each.response.events
     return good("", *seen) if seen else skipped("no call returned error -32042")
 
 
@@ -105,17 +111,17 @@ async def link_errors(visit: Visit) -> Outcome:
 )
 async def declined(visit: Visit) -> Outcome:
     """The tools that use elicitation, declined once and cancelled once."""
-    asking = [each for each in await interviews(visit) if each.asks(_ELICIT)][:FEW]
+    asking = [each for each in await answered_calls(visit) if each.asks(_ELICIT)][:FEW]
     seen: list[int] = []
     for each in asking:
-        async with visit.fresh(capabilities=everything(visit.features)) as link:
-            other = await interview(visit, link, each.trial, action="cancel")
+        async with visit.new_connection(capabilities=everything(visit.features)) as connection:
+            other = await answered_call(visit, connection, each.call, action="cancel")
         for action, made in (("declined", each), ("dismissed", other)):
             wrong = _no_end(made)
             if wrong:
-                events = (*made.asked.events, *(question.n for question in made.questions[:5]))
-                return bad(f"After {action}, {each.trial.name} {wrong}.", *events)
-            seen += made.asked.events
+                events = (*made.response.events, *(question.n for question in made.questions[:5]))
+                return bad(f"After {action}, {each.call.name} {wrong}.", *events)
+            seen += made.response.events
     return good("", *seen) if seen else skipped("no allowed tool uses elicitation")
 
 
@@ -128,8 +134,8 @@ async def declined(visit: Visit) -> Outcome:
 )
 async def samples(visit: Visit) -> Outcome:
     """Every sampling request."""
-    asked = await questions(visit, _SAMPLE)
-    return _looked_at(asked, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
+    requests = await questions(visit, _SAMPLE)
+    return _looked_at(requests, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
 
 
 @CHECKS.active(
@@ -143,10 +149,10 @@ async def samples(visit: Visit) -> Outcome:
 )
 async def tools_for_models(visit: Visit) -> Outcome:
     """Sampling requests to a client without sampling.tools, and to one that has it and uses the first tool."""
-    for trial in trials(visit):
-        for question in trial.asks(_SAMPLE):
+    for call in tool_calls(visit):
+        for question in call.asks(_SAMPLE):
             if _offers_tools(question):
-                return bad(f"{trial.name} sends tools to a client that does not declare sampling.tools.", question.n)
+                return bad(f"{call.name} sends tools to a client that does not declare sampling.tools.", question.n)
     offered = [question for question in await questions(visit, _SAMPLE) if _offers_tools(question)]
     for question in offered:
         wrong = unbalanced(question.params)
@@ -165,20 +171,24 @@ async def tools_for_models(visit: Visit) -> Outcome:
 )
 async def refused(visit: Visit) -> Outcome:
     """The tools that use sampling, which is rejected; then a request that every server answers."""
-    asking = [each for each in await interviews(visit) if each.asks(_SAMPLE)][:FEW]
+    asking = [each for each in await answered_calls(visit) if each.asks(_SAMPLE)][:FEW]
     seen: list[int] = []
     for each in asking:
-        async with visit.fresh(capabilities=everything(visit.features)) as link:
-            made = await interview(visit, link, each.trial, refuses=True)
+        async with visit.new_connection(capabilities=everything(visit.features)) as connection:
+            made = await answered_call(visit, connection, each.call, refuses=True)
             wrong = _no_end(made)
-            after = await link.ask("server/discover", {}) if visit.modern else await link.ask("ping")
+            after = (
+                await connection.request("server/discover", {}) if visit.modern else await connection.request("ping")
+            )
         if wrong:
-            return bad(f"After sampling was rejected, {each.trial.name} {wrong}.", *made.asked.events)
+            return bad(f"After sampling was rejected, {each.call.name} {wrong}.", *made.response.events)
         if not after.answered:
             return bad(
-                f"After sampling was rejected the server did not respond: {after.shown}.", *made.asked.events, after.n
+                f"After sampling was rejected the server did not respond: {after.shown}.",
+                *made.response.events,
+                after.n,
             )
-        seen += (*made.asked.events, *after.events)
+        seen += (*made.response.events, *after.events)
     return good("", *seen) if seen else skipped(_NO_SAMPLE)
 
 
@@ -191,20 +201,24 @@ async def refused(visit: Visit) -> Outcome:
 )
 async def roots(visit: Visit) -> Outcome:
     """The tools that request roots: from a client without roots, and from one with an empty list."""
-    asking = [trial for trial in trials(visit) if trial.asks(_ROOTS)][:FEW]
+    asking = [call for call in tool_calls(visit) if call.asks(_ROOTS)][:FEW]
     seen: list[int] = []
-    for trial in asking:
-        async with visit.link() as link:
-            asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
+    for call in asking:
+        async with visit.connection() as connection:
+            response = await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
             wanted = [
-                frame.n for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] == _ROOTS
+                frame.n
+                for frame in connection.frames
+                if frame.shape is Shape.REQUEST and frame.message["method"] == _ROOTS
             ]
-        if wanted or _ROOTS in excerpt(asked.body.get("inputRequests"), 10_000):
-            return bad(f"{trial.name} requests roots, which are not declared.", *asked.events, *wanted[:1])
+        if wanted or _ROOTS in excerpt(response.body.get("inputRequests"), 10_000):
+            return bad(f"{call.name} requests roots, which are not declared.", *response.events, *wanted[:1])
         # A tool that also uses sampling waits for that response; without either response it takes long.
-        if asked.answered and not trial.asked.answered and not trial.asks(_SAMPLE):
-            return bad(f"{trial.name} did not respond when the list of roots was empty.", trial.asked.n, *asked.events)
-        seen += (*trial.asked.events, *asked.events)
+        if response.answered and not call.response.answered and not call.asks(_SAMPLE):
+            return bad(
+                f"{call.name} did not respond when the list of roots was empty.", call.response.n, *response.events
+            )
+        seen += (*call.response.events, *response.events)
     return good("", *seen) if seen else skipped("no allowed tool requests roots")
 
 
@@ -215,35 +229,35 @@ async def _forms(visit: Visit) -> list[InputRequest]:
 async def _links(visit: Visit) -> list[InputRequest]:
     """The URLs to open, from a request or an error."""
     found = [question for question in await questions(visit, _ELICIT) if question.params.get("mode") == "url"]
-    for each in await interviews(visit):
-        data = each.asked.error.get("data") if each.asked.code == URL_ELICITATION_REQUIRED else None
+    for each in await answered_calls(visit):
+        data = each.response.error.get("data") if each.response.code == URL_ELICITATION_REQUIRED else None
         wanted = data.get("elicitations") if type(data) is dict else None
-        links = [link for link in wanted[:100] if type(link) is dict] if type(wanted) is list else []
-        found += (InputRequest(each.asked.answer_n, _ELICIT, link, each.trial.name) for link in links)
+        links = [each for each in wanted[:100] if type(each) is dict] if type(wanted) is list else []
+        found += (InputRequest(each.response.response_n, _ELICIT, params, each.call.name) for params in links)
     return found
 
 
 def _looked_at(
-    asked: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[FormProblem]], nothing: str
+    requests: list[InputRequest], look: Callable[[dict[str, Any]], Iterable[FormProblem]], nothing: str
 ) -> Outcome:
     """The worst problem of some requests."""
     worst: Outcome | None = None
-    for question in asked:
+    for question in requests:
         for level, sentence in look(question.params):
             if level == "bad":
                 return bad(f"{question.tool}: {sentence}", question.n)
             worst = worst or doubtful(f"{question.tool}: {sentence}", question.n)
-    return worst or (good("", *(question.n for question in asked[:20])) if asked else skipped(nothing))
+    return worst or (good("", *(question.n for question in requests[:20])) if requests else skipped(nothing))
 
 
 def _offers_tools(question: InputRequest) -> bool:
     return "tools" in question.params or "toolChoice" in question.params
 
 
-def _no_end(made: Interview) -> str:
+def _no_end(made: AnsweredCall) -> str:
     """How a call failed to end, as the end of a sentence."""
     if made.lost:
         return "closed the connection"
     if made.endless:
         return f"sent {len(made.questions)} requests"
-    return "" if made.asked.answered else "never responded"
+    return "" if made.response.answered else "never responded"

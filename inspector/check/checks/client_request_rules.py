@@ -16,7 +16,7 @@ from inspector.protocol.revisions import Features
 
 FormProblem = tuple[Literal["bad", "doubtful"], str]
 
-MOST = 200
+MAX_COUNT = 200
 """Fields of a form, or messages, that are checked."""
 _SECRET = re.compile(
     r"pass(?:word|wd|phrase|code)|\bpwd\b|\bsecrets?\b|api[ _-]?key|access[ _-]?key|private[ _-]?key|credit[ _-]?card"
@@ -28,8 +28,11 @@ _IN_URL = re.compile(r"token|secret|password|passwd|api[_-]?key|\bsig(?:nature)?
 _LINK = re.compile(r"https?://[^\s\"'<>]{4,}", re.IGNORECASE)
 _FORMATS = ("email", "uri", "date", "date-time")
 _PRIMITIVE: dict[str, tuple[type, ...]] = {
-    "string": (str,), "number": (int, float), "integer": (int, float), "boolean": (bool,),
-}  # fmt: skip
+    "string": (str,),
+    "number": (int, float),
+    "integer": (int, float),
+    "boolean": (bool,),
+}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _PRIORITIES = ("costPriority", "speedPriority", "intelligencePriority")
 
@@ -56,7 +59,7 @@ def form_problems(params: dict[str, Any], features: Features) -> Iterator[FormPr
         yield "bad", f"required is {short(required)}."
     elif set(required) - set(schema["properties"]):
         yield "bad", f"{short(min(set(required) - set(schema['properties'])))} is required, but is not a field."
-    for name, field in list(schema["properties"].items())[:MOST]:
+    for name, field in list(schema["properties"].items())[:MAX_COUNT]:
         problem = _field_problem(field, features)
         if problem:
             yield "bad", f"The field {short(name)}: {problem}."
@@ -163,22 +166,22 @@ def links_in_form(params: dict[str, Any]) -> Iterator[FormProblem]:
 def _fields(params: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     schema = params.get("requestedSchema")
     fields = schema.get("properties") if type(schema) is dict else None
-    return [pair for pair in list(fields.items())[:MOST] if type(pair[1]) is dict] if type(fields) is dict else []
+    return [pair for pair in list(fields.items())[:MAX_COUNT] if type(pair[1]) is dict] if type(fields) is dict else []
 
 
 def sampling_problems(params: dict[str, Any], features: Features) -> Iterator[FormProblem]:
     """A sampling request with invalid members."""
-    messages, most = params.get("messages"), params.get("maxTokens")
+    messages, limit = params.get("messages"), params.get("maxTokens")
     if type(messages) is not list or not messages:
         yield "bad", f"messages is {short(messages)}."
-    for message in messages[:MOST] if type(messages) is list else ():
+    for message in messages[:MAX_COUNT] if type(messages) is list else ():
         content = message.get("content") if type(message) is dict else None
         blocks = content if type(content) is list and features.sampling_tools else [content]
         role = message.get("role") if type(message) is dict else None
         if role not in ("user", "assistant") or not all(_is_block(block) for block in blocks):
             yield "bad", f"One of the messages is {short(message)}."
-    if type(most) is not int or most < 1:
-        yield "bad", f"maxTokens is {short(most)}."
+    if type(limit) is not int or limit < 1:
+        yield "bad", f"maxTokens is {short(limit)}."
     preferences = params.get("modelPreferences")
     for name in _PRIORITIES:
         value = preferences.get(name) if type(preferences) is dict else None
@@ -199,7 +202,7 @@ def unbalanced(params: dict[str, Any]) -> str:
     """tool_use blocks without tool_result, or tool_result mixed with other content; empty if correct."""
     messages = params.get("messages")
     waiting: set[str] = set()
-    for message in messages[:MOST] if type(messages) is list else ():
+    for message in messages[:MAX_COUNT] if type(messages) is list else ():
         blocks = _blocks(message)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         if waiting and {str(block.get("toolUseId")) for block in results} != waiting:
@@ -213,4 +216,4 @@ def unbalanced(params: dict[str, Any]) -> str:
 def _blocks(message: Any) -> list[dict[str, Any]]:
     content = message.get("content") if type(message) is dict else None
     blocks = content if type(content) is list else [content]
-    return [block for block in blocks[:MOST] if type(block) is dict]
+    return [block for block in blocks[:MAX_COUNT] if type(block) is dict]

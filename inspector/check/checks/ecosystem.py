@@ -26,9 +26,13 @@ _ASKED = ("content-type", "authorization", "mcp-session-id", "mcp-protocol-versi
 _ASKED_MODERN = ("content-type", "authorization", "mcp-protocol-version", "mcp-method", "mcp-name")
 _SHOWN = ("mcp-session-id", "mcp-protocol-version", "www-authenticate")
 _BUDGETS = {
-    "initialize": 0.3, "server/discover": 0.3, "tools/list": 0.4, "resources/list": 0.4, "prompts/list": 0.4,
+    "initialize": 0.3,
+    "server/discover": 0.3,
+    "tools/list": 0.4,
+    "resources/list": 0.4,
+    "prompts/list": 0.4,
     "tools/call": 2.0,
-}  # fmt: skip
+}
 """The longest times that hosts expect, in seconds."""
 _HEALTH = ("/health", "/api/health")
 _DISCOVERY = ("/.well-known/mcp-config", "/.well-known/mcp-server", "/.well-known/mcp.json")
@@ -72,9 +76,10 @@ async def preflight(visit: Visit) -> Outcome:
     """The preflight of a browser for a page of this machine."""
     wanted = _ASKED_MODERN if visit.modern else _ASKED
     fields = (
-        ("Origin", _BROWSER), ("Access-Control-Request-Method", "POST"),
+        ("Origin", _BROWSER),
+        ("Access-Control-Request-Method", "POST"),
         ("Access-Control-Request-Headers", ",".join(wanted)),
-    )  # fmt: skip
+    )
     answer = await visit.web.send("OPTIONS", url=RawPost(visit).url, fields=fields)
     if not 200 <= answer.status < 300:
         return remark(f"OPTIONS got {answer.shown}.", *answer.events)
@@ -101,7 +106,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
     post = RawPost(visit)
     try:
         more = (("Origin", _BROWSER),)
-        answer = await (post.ask("server/discover", more=more) if visit.modern else post.initialize(more))
+        answer = await (post.request("server/discover", more=more) if visit.modern else post.initialize(more))
     finally:
         await post.end()
     if not answer.status or answer.header("access-control-allow-origin") not in ("*", _BROWSER):
@@ -123,7 +128,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
 async def spelling(visit: Visit) -> Outcome:
     """The header names of one response."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless())
+        answer = await post.request(post.harmless())
     if not answer.headers:
         return skipped(f"the request got {answer.shown}")
     small = [name for name, _ in answer.headers if not name[:1].isupper()]
@@ -189,7 +194,7 @@ async def root(visit: Visit) -> Outcome:
     post = RawPost(visit)
     url = f"{visit.web.url.origin}/"
     try:
-        answer = await (post.ask("server/discover", url=url) if visit.modern else post.initialize(url=url))
+        answer = await (post.request("server/discover", url=url) if visit.modern else post.initialize(url=url))
     finally:
         await post.end()
     if "result" in answer.message:
@@ -209,7 +214,7 @@ async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
     post = RawPost(visit)
     try:
-        answer = await (post.ask("server/discover", own=False) if visit.modern else post.initialize(own=False))
+        answer = await (post.request("server/discover", own=False) if visit.modern else post.initialize(own=False))
     finally:
         await post.end()
     if answer.status != 401:
@@ -292,7 +297,7 @@ async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
     async with raw_post(visit) as post:
         kept = bool(post.session)
-        answer = await post.ask("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
+        answer = await post.request("tools/list" if visit.can("tools") else "ping", without=SESSION_FIELD)
     served = "result" in answer.message
     if kept and served:
         return remark("The server creates sessions, but accepts requests without one.", *answer.events)
@@ -313,7 +318,7 @@ async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL, which may open the stream of 2024-11-05."""
     url = RawPost(visit).url
     fields = (("Accept", "text/event-stream"), *await visit.token_fields())
-    answer = await visit.web.send("GET", url=url, fields=fields, most=1, timeout=visit.limits.quiet * 4)
+    answer = await visit.web.send("GET", url=url, fields=fields, limit=1, timeout=visit.limits.quiet * 4)
     named = any(event.type == "endpoint" for event in answer.stream)
     if visit.visited.transport == "sse":
         taken = await visit.web.send(url=url, fields=(JSON, ACCEPT), body=b"{}")
@@ -359,7 +364,7 @@ async def idle_session(visit: Visit) -> Outcome:
         if not post.session:
             return skipped("the server gives no session ids")
         await asyncio.sleep(seconds)
-        answer = await post.ask(post.harmless())
+        answer = await post.request(post.harmless())
         if "result" in answer.message:
             return good(f"it stayed open for {seconds:g} s", *answer.events)
     return remark(f"After {seconds:g} s a request got {answer.shown}.", *answer.events)

@@ -1,6 +1,6 @@
 """Events (`io.modelcontextprotocol/events`, SEP-3415): lists, polls, streams and webhook requests.
 
-The text is a draft, so a fault is a warning at most, and the group runs only on request (`Wanted.drafts`).
+The text is a draft, so a fault is a warning at most, and the group runs only on request (`CheckSelection.drafts`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _UNKNOWN = "inspector-check-no-such-event"
 _NOT_DECLARED = "the server does not declare events"
 _NO_POLL = "no event type is delivered by poll"
 _NO_PUSH = "no event type is delivered by push"
-_MOST_PAGES = 20
+_MAX_PAGES = 20
 _POLLS = 3
 _NOWHERE = "https://inspector-check.invalid/hook"
 """A callback that no server can reach (RFC 2606)."""
@@ -126,8 +126,8 @@ async def _listed(visit: Visit) -> _List | str:
     found = _List()
     cursor: Any = None
     seen: set[str] = set()
-    for _ in range(_MOST_PAGES):
-        page = await visit.ask("events/list", {} if cursor is None else {"cursor": cursor})
+    for _ in range(_MAX_PAGES):
+        page = await visit.request("events/list", {} if cursor is None else {"cursor": cursor})
         found.pages.append(page)
         entries = page.body.get("events")
         found.entries += [entry for entry in entries if type(entry) is dict] if type(entries) is list else []
@@ -249,9 +249,7 @@ def _delivered_by(found: _List, mode: str) -> EventType | None:
 
 def _params(event: EventType, cursor: Any = None, **more: Any) -> dict[str, Any]:
     arguments = sample(event.input_schema) if event.input_schema else {}
-    return {
-        "name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more
-    }  # fmt: skip
+    return {"name": event.name, "arguments": arguments if type(arguments) is dict else {}, "cursor": cursor, **more}
 
 
 _Polls = tuple[EventType, list[RequestOutcome]]
@@ -269,7 +267,7 @@ async def _polls(visit: Visit) -> _Polls | str:
     made: list[RequestOutcome] = visit.remembered.setdefault("event polls", [])
     cursor: Any = None
     while len(made) <= _POLLS:
-        polled = await visit.ask("events/poll", _params(event, cursor, **({"maxEvents": 1} if made else {})))
+        polled = await visit.request("events/poll", _params(event, cursor, **({"maxEvents": 1} if made else {})))
         made.append(polled)
         if not polled.ok:
             break
@@ -443,8 +441,8 @@ def _wrong_data(event: EventType, occurrence: Any) -> str:
 # Errors
 
 
-def _meaning(asked: RequestOutcome) -> str:
-    return condition(asked.code, asked.error.get("data")).name
+def _meaning(response: RequestOutcome) -> str:
+    return condition(response.code, response.error.get("data")).name
 
 
 @CHECKS.active(
@@ -456,10 +454,10 @@ def _meaning(asked: RequestOutcome) -> str:
 @given(_listed)
 async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
     """A poll of a type that is not listed."""
-    asked = await visit.ask("events/poll", {"name": _UNKNOWN, "arguments": {}, "cursor": None}, probe=True)
-    if _meaning(asked) != "NotFound":
-        return bad(f"A poll of an unknown event type got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    response = await visit.request("events/poll", {"name": _UNKNOWN, "arguments": {}, "cursor": None}, probe=True)
+    if _meaning(response) != "NotFound":
+        return bad(f"A poll of an unknown event type got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -476,10 +474,10 @@ async def refuses_bad_arguments(visit: Visit, found: _List) -> Outcome:
             wrong = _bad_arguments(event.input_schema) if mode in event.delivery else None
             if wrong is not None:
                 params = {"name": event.name, "arguments": wrong, "cursor": None}
-                asked = await visit.ask(method, params, probe=True, patient=False)
-                if asked.code != INVALID_PARAMS:
-                    return bad(f"The arguments {excerpt(wrong, 60)} got {asked.reply}.", *asked.events)
-                return good("", *asked.events)
+                response = await visit.request(method, params, probe=True, patient=False)
+                if response.code != INVALID_PARAMS:
+                    return bad(f"The arguments {excerpt(wrong, 60)} got {response.reply}.", *response.events)
+                return good("", *response.events)
     return skipped("no event type that can be polled or streamed has arguments")
 
 
@@ -509,11 +507,11 @@ async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
     for mode, method in (("poll", "events/poll"), ("push", "events/stream")):
         event = next((each for each in found.types if each.delivery and mode not in each.delivery), None)
         if event is not None:
-            asked = await visit.ask(method, _params(event), probe=True, patient=False)
-            if _meaning(asked) != "Unsupported":
+            response = await visit.request(method, _params(event), probe=True, patient=False)
+            if _meaning(response) != "Unsupported":
                 what = f"{method} of {excerpt(event.name, 60)}, which is not delivered by {mode},"
-                return bad(f"{what} got {asked.reply}.", *asked.events)
-            return good("", *asked.events)
+                return bad(f"{what} got {response.reply}.", *response.events)
+            return good("", *response.events)
     return skipped("each event type is delivered by poll and by push")
 
 
@@ -529,15 +527,15 @@ async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
     event = _delivered_by(found, "poll")
     if event is None:
         return skipped(_NO_POLL)
-    asked = await visit.ask("events/poll", _params(event, "inspector-check-cursor"), probe=True)
-    if not asked.ok:
-        return remark(f"A cursor that the server never gave got {asked.reply}.", *asked.events)
-    cursor = asked.body.get("cursor")
-    if asked.body.get("truncated") is not True and cursor is not None:
-        return remark("A cursor that the server never gave is not answered with truncated.", *asked.events)
+    response = await visit.request("events/poll", _params(event, "inspector-check-cursor"), probe=True)
+    if not response.ok:
+        return remark(f"A cursor that the server never gave got {response.reply}.", *response.events)
+    cursor = response.body.get("cursor")
+    if response.body.get("truncated") is not True and cursor is not None:
+        return remark("A cursor that the server never gave is not answered with truncated.", *response.events)
     if cursor == "inspector-check-cursor":
-        return bad("The server returns a cursor that it never gave.", *asked.events)
-    return good("", *asked.events)
+        return bad("The server returns a cursor that it never gave.", *response.events)
+    return good("", *response.events)
 
 
 # Streams
@@ -556,16 +554,16 @@ def _is_told(frame: Frame) -> bool:
 class _Stream:
     """A stream of events on a connection of the check, and what came first."""
 
-    def __init__(self, link: RawConnection, id: int | str, asked: RequestOutcome, first: Frame | None) -> None:
-        self.link = link
+    def __init__(self, connection: RawConnection, id: int | str, response: RequestOutcome, first: Frame | None) -> None:
+        self.connection = connection
         self.id = id
-        self.asked = asked
+        self.response = response
         self.first = first
 
     @property
     def told(self) -> list[Frame]:
         """The notifications of events that have come."""
-        return [frame for frame in self.link.frames if _is_told(frame)]
+        return [frame for frame in self.connection.frames if _is_told(frame)]
 
 
 @asynccontextmanager
@@ -575,23 +573,23 @@ async def _streaming(visit: Visit, id: int | str) -> AsyncIterator[_Stream | str
         yield _NOT_DECLARED
         return
     # A connection of its own: over HTTP, closing it is what ends the stream.
-    async with visit.fresh() as link:
-        page = await link.ask("events/list", {})
+    async with visit.new_connection() as connection:
+        page = await connection.request("events/list", {})
         event = next((each for each in event_page(page.body).types if "push" in each.delivery), None)
         if event is None:
             yield _NO_PUSH
             return
-        request = jsonrpc.request(id, "events/stream", link.dressed(_params(event)))
-        asked = link.begin(request)
+        request = jsonrpc.request(id, "events/stream", connection.dressed(_params(event)))
+        response = connection.begin(request)
 
         def begins(frame: Frame) -> bool:
             return _is_told(frame) or (frame.shape in (Shape.RESULT, Shape.ERROR) and frame.message.get("id") == id)
 
-        first = await link.until(begins, visit.limits.request / 2)
+        first = await connection.until(begins, visit.limits.request / 2)
         try:
-            yield _Stream(link, id, asked, first)
+            yield _Stream(connection, id, response, first)
         finally:
-            link.notify(_CANCELLED, {"requestId": id})
+            connection.notify(_CANCELLED, {"requestId": id})
 
 
 @CHECKS.active(
@@ -609,13 +607,13 @@ async def begins_with_active(visit: Visit) -> Outcome:
             return skipped(stream)
         first = stream.first
         if first is None:
-            return bad("Nothing came on the stream.", stream.asked.n)
+            return bad("Nothing came on the stream.", stream.response.n)
         if first.shape is Shape.ERROR:
             return skipped("the stream was refused")
         if first.shape is Shape.RESULT or first.message["method"] != f"{PREFIX}active":
             what = "The result" if first.shape is Shape.RESULT else excerpt(first.message["method"], 60)
-            return bad(f"{what} came first.", stream.asked.n, first.n)
-        return good("", stream.asked.n, first.n)
+            return bad(f"{what} came first.", stream.response.n, first.n)
+        return good("", stream.response.n, first.n)
 
 
 @CHECKS.active(
@@ -633,12 +631,12 @@ async def names_its_stream(visit: Visit) -> Outcome:
         async with _streaming(visit, id) as stream:
             if isinstance(stream, str):
                 return skipped(stream)
-            await stream.link.quiet(4 * visit.limits.quiet)
+            await stream.connection.quiet(4 * visit.limits.quiet)
             for frame in stream.told[:100]:
                 named = _subscription(frame)
                 if type(named) is not type(id) or named != id:
                     what = f"{excerpt(frame.message['method'], 60)} of {excerpt(id, 20)}"
-                    return bad(f"{what} has the subscriptionId {excerpt(named, 40)}.", stream.asked.n, frame.n)
+                    return bad(f"{what} has the subscriptionId {excerpt(named, 40)}.", stream.response.n, frame.n)
                 seen.append(frame.n)
     return good("", *seen[:10]) if seen else skipped("nothing came on the stream")
 
@@ -658,14 +656,14 @@ async def beats(visit: Visit) -> Outcome:
             return skipped(stream)
         name = f"{PREFIX}heartbeat"
         longest = max(visit.limits.check - 2 * visit.limits.request, visit.limits.request)
-        beat = await stream.link.until(lambda frame: _is_told(frame) and frame.message["method"] == name, longest)
+        beat = await stream.connection.until(lambda frame: _is_told(frame) and frame.message["method"] == name, longest)
         if beat is None:
             return skipped(f"no heartbeat within {longest:g} s; the draft allows 30 s")
         params = beat.message.get("params")
         cursor = params.get("cursor") if type(params) is dict else 0
         if not isinstance(cursor, str | None):
-            return bad(f"The cursor of a heartbeat is {excerpt(cursor, 60)}.", stream.asked.n, beat.n)
-        return good("", stream.asked.n, beat.n)
+            return bad(f"The cursor of a heartbeat is {excerpt(cursor, 60)}.", stream.response.n, beat.n)
+        return good("", stream.response.n, beat.n)
 
 
 @CHECKS.active(
@@ -684,11 +682,11 @@ async def ends(visit: Visit) -> Outcome:
             return skipped(stream)
         if stream.first is None or stream.first.shape is not Shape.NOTIFICATION:
             return skipped("the stream did not begin")
-        cancelled = stream.link.notify(_CANCELLED, {"requestId": stream.id})
-        if not await stream.link.barrier():
+        cancelled = stream.connection.notify(_CANCELLED, {"requestId": stream.id})
+        if not await stream.connection.barrier():
             return skipped("the server did not answer after the cancellation")
         before = len(stream.told)
-        await stream.link.quiet(8 * visit.limits.quiet)
+        await stream.connection.quiet(8 * visit.limits.quiet)
         late = stream.told[before:]
         if late:
             return bad(f"{len(late)} messages came after the cancellation.", cancelled, late[0].n)
@@ -707,13 +705,13 @@ async def tells_changes_on_request(visit: Visit, _: _List) -> Outcome:
     index = visit.journal.index
     first = visit.visited.first
     came = Query(dir=Dir.RECV, shape=Shape.NOTIFICATION, method=LIST_CHANGED).numbers(index, first)
-    asked = False
+    response = False
     for n in Query(dir=Dir.SEND, method="subscriptions/listen").numbers(index, first):
         message = visit.journal.event(n).message
         params = message.get("params") if type(message) is dict else None
         wanted = params.get("notifications") if type(params) is dict else None
-        asked = asked or (type(wanted) is dict and wanted.get("eventsListChanged") is True)
-    if came and not asked:
+        response = response or (type(wanted) is dict and wanted.get("eventsListChanged") is True)
+    if came and not response:
         return bad("It came, and no subscription asked for it.", *came[:3])
     if came and not declared(visit.session.server.capabilities).list_changed:
         return bad("It came, and listChanged is not declared.", *came[:3])
@@ -737,10 +735,10 @@ async def _subscribed(visit: Visit, url: str, secret: str) -> RequestOutcome | s
         return event
     delivery = {"mode": "webhook", "url": url, "secret": secret}
     params = _params(event, delivery=delivery, ttlMs=60_000)
-    asked = await visit.ask("events/subscribe", params, probe=True)
-    if asked.ok:
-        await visit.ask("events/unsubscribe", _params(event, delivery={"url": url}), probe=True)
-    return asked
+    response = await visit.request("events/subscribe", params, probe=True)
+    if response.ok:
+        await visit.request("events/unsubscribe", _params(event, delivery={"url": url}), probe=True)
+    return response
 
 
 _SECRET = "whsec_" + "QUJDRA" * 8 + "QUJDREE="
@@ -760,12 +758,12 @@ async def needs_a_login(visit: Visit) -> Outcome:
     headers = target.headers if isinstance(target, HttpTarget) else ()
     if await visit.token_fields() or any(name.lower() == "authorization" for name, _ in headers):
         return skipped("this session has credentials")
-    asked = await _subscribed(visit, _NOWHERE, _SECRET)
-    if isinstance(asked, str):
-        return skipped(asked)
-    if _meaning(asked) != "Forbidden" and asked.status not in (401, 403):
-        return bad(f"events/subscribe without a login got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    response = await _subscribed(visit, _NOWHERE, _SECRET)
+    if isinstance(response, str):
+        return skipped(response)
+    if _meaning(response) != "Forbidden" and response.status not in (401, 403):
+        return bad(f"events/subscribe without a login got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -779,16 +777,17 @@ async def refuses_bad_webhooks(visit: Visit) -> Outcome:
     """A subscription with each."""
     seen: list[int] = []
     for what, url, secret in (
-        ("an http URL", _NOWHERE.replace("https", "http", 1), _SECRET), ("a short secret", _NOWHERE, "whsec_QUJD")
-    ):  # fmt: skip
-        asked = await _subscribed(visit, url, secret)
-        if isinstance(asked, str):
-            return skipped(asked)
-        if _meaning(asked) == "Forbidden":
+        ("an http URL", _NOWHERE.replace("https", "http", 1), _SECRET),
+        ("a short secret", _NOWHERE, "whsec_QUJD"),
+    ):
+        response = await _subscribed(visit, url, secret)
+        if isinstance(response, str):
+            return skipped(response)
+        if _meaning(response) == "Forbidden":
             return skipped("the server refuses webhooks without a login")
-        if asked.code != INVALID_PARAMS:
-            return bad(f"events/subscribe with {what} got {asked.reply}.", *asked.events)
-        seen += asked.events
+        if response.code != INVALID_PARAMS:
+            return bad(f"events/subscribe with {what} got {response.reply}.", *response.events)
+        seen += response.events
     return good("", *seen)
 
 
@@ -801,7 +800,7 @@ _AFTER = 0.5
 
 
 @dataclass
-class _Trial:
+class _WebhookSubscription:
     """A subscription to the address of the user: the requests in their order, and what was delivered."""
 
     first: RequestOutcome
@@ -817,9 +816,10 @@ class _Trial:
     def delivered(self) -> list[Arrival]:
         """Without requests of strangers, which a public URL gets too: they have neither the form nor a signature."""
         return [
-            each for each in self.arrivals
+            each
+            for each in self.arrivals
             if each.verdict.kind != "unknown" or each.subscription or each.verdict.signed or each.redirected
-        ]  # fmt: skip
+        ]
 
     @property
     def events(self) -> list[Arrival]:
@@ -827,22 +827,22 @@ class _Trial:
         return [each for each in self.delivered if each.verdict.kind == "event"]
 
 
-async def _trial(visit: Visit) -> _Trial | str:
+async def _trial(visit: Visit) -> _WebhookSubscription | str:
     """Subscribe the user's address once in a visit; or why not."""
     if visit.allowed.webhook is None:
         return Skip.DELIVERIES
     known = visit.remembered.get("webhook")
-    if isinstance(known, _Trial | str):
+    if isinstance(known, _WebhookSubscription | str):
         return known
     event = await _by_webhook(visit)
     if isinstance(event, str):
         return event
     visit.remembered["webhook"] = "the subscription was not completed"
-    trial = visit.remembered["webhook"] = await _tried(visit, event)
-    return trial
+    call = visit.remembered["webhook"] = await _tried(visit, event)
+    return call
 
 
-async def _tried(visit: Visit, event: EventType) -> _Trial | str:
+async def _tried(visit: Visit, event: EventType) -> _WebhookSubscription | str:
     address = visit.allowed.webhook
     assert address is not None
     arrivals: list[Arrival] = []
@@ -860,29 +860,29 @@ async def _tried(visit: Visit, event: EventType) -> _Trial | str:
     subscribing = _params(event, delivery=delivery)
     removing = _params(event, delivery={"url": address.url})
     try:
-        trial = _Trial(await visit.ask("events/subscribe", subscribing, probe=True), arrivals=arrivals)
-        if trial.first.ok:
-            trial.again = await visit.ask("events/subscribe", subscribing, probe=True)
+        call = _WebhookSubscription(await visit.request("events/subscribe", subscribing, probe=True), arrivals=arrivals)
+        if call.first.ok:
+            call.again = await visit.request("events/subscribe", subscribing, probe=True)
             with suppress(TimeoutError):
                 await asyncio.wait_for(came.wait(), min(visit.limits.check / 2, 2 * visit.limits.request))
                 await asyncio.sleep(_AFTER * min(visit.limits.request, 1.0))
-            trial.removed = await visit.ask("events/unsubscribe", removing, probe=True)
-            trial.removed_again = await visit.ask("events/unsubscribe", removing, probe=True)
-        if _meaning(trial.first) != "Forbidden":
+            call.removed = await visit.request("events/unsubscribe", removing, probe=True)
+            call.removed_again = await visit.request("events/unsubscribe", removing, probe=True)
+        if _meaning(call.first) != "Forbidden":
             private = {"mode": "webhook", "url": _PRIVATE, "secret": secret}
-            trial.private = await visit.ask("events/subscribe", _params(event, delivery=private), probe=True)
-            if trial.private.ok:
-                await visit.ask("events/unsubscribe", _params(event, delivery={"url": _PRIVATE}), probe=True)
+            call.private = await visit.request("events/subscribe", _params(event, delivery=private), probe=True)
+            if call.private.ok:
+                await visit.request("events/unsubscribe", _params(event, delivery={"url": _PRIVATE}), probe=True)
     finally:
         await receiver.close()
-    return trial
+    return call
 
 
-def _not_taken(trial: _Trial) -> Outcome | None:
+def _not_taken(call: _WebhookSubscription) -> Outcome | None:
     """The result of a check if the server refused the address of the user."""
-    if trial.first.ok:
+    if call.first.ok:
         return None
-    return skipped(f"the server refused the subscription of the address: {trial.first.reply}")
+    return skipped(f"the server refused the subscription of the address: {call.first.reply}")
 
 
 @CHECKS.active(
@@ -893,16 +893,16 @@ def _not_taken(trial: _Trial) -> Outcome | None:
     fix='Return a time as refreshBefore, such as "2026-11-22T09:00:00Z"; null only for "ttlMs": null.',
 )
 @given(_trial)
-async def limits_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
+async def limits_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """The grant of a subscription without ttlMs."""
-    if refused := _not_taken(trial):
+    if refused := _not_taken(call):
         return refused
-    given = trial.first.body.get("refreshBefore")
+    given = call.first.body.get("refreshBefore")
     if given is None:
-        return bad("refreshBefore is null: the subscription never ends.", *trial.first.events)
+        return bad("refreshBefore is null: the subscription never ends.", *call.first.events)
     if type(given) is not str:
-        return bad(f"refreshBefore is {excerpt(given, 40)}, not a time.", *trial.first.events)
-    return good("", *trial.first.events)
+        return bad(f"refreshBefore is {excerpt(given, 40)}, not a time.", *call.first.events)
+    return good("", *call.first.events)
 
 
 @CHECKS.active(
@@ -913,30 +913,30 @@ async def limits_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
     fix="Derive the id from principal, name, arguments and delivery.url, and return NotFound if there is none.",
 )
 @given(_trial)
-async def identifies_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
+async def identifies_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """A subscription twice, and its removal twice."""
-    if refused := _not_taken(trial):
+    if refused := _not_taken(call):
         return refused
-    assert trial.again is not None
-    assert trial.removed is not None
-    assert trial.removed_again is not None
-    first, second = trial.first.body.get("id"), trial.again.body.get("id")
-    asked = (*trial.first.events, *trial.again.events)
+    assert call.again is not None
+    assert call.removed is not None
+    assert call.removed_again is not None
+    first, second = call.first.body.get("id"), call.again.body.get("id")
+    response = (*call.first.events, *call.again.events)
     if type(first) is not str or not first:
-        return bad(f"The id is {excerpt(first, 60)}, not a text.", *trial.first.events)
-    if not trial.again.ok:
-        return bad(f"The second events/subscribe got {trial.again.reply}.", *trial.again.events)
+        return bad(f"The id is {excerpt(first, 60)}, not a text.", *call.first.events)
+    if not call.again.ok:
+        return bad(f"The second events/subscribe got {call.again.reply}.", *call.again.events)
     if second != first:
-        return bad(f"The ids are {excerpt(first, 60)} and {excerpt(second, 60)}.", *asked)
-    if not trial.removed.ok:
-        return bad(f"events/unsubscribe got {trial.removed.reply}.", *trial.removed.events)
-    members = sorted(set(trial.removed.body) - {"resultType", "_meta"})
+        return bad(f"The ids are {excerpt(first, 60)} and {excerpt(second, 60)}.", *response)
+    if not call.removed.ok:
+        return bad(f"events/unsubscribe got {call.removed.reply}.", *call.removed.events)
+    members = sorted(set(call.removed.body) - {"resultType", "_meta"})
     if members:
-        return bad(f"The result of events/unsubscribe has {', '.join(members[:5])[:200]}.", *trial.removed.events)
-    if _meaning(trial.removed_again) != "NotFound":
-        got = trial.removed_again.reply
-        return bad(f"The second events/unsubscribe got {got}, not NotFound.", *trial.removed_again.events)
-    return good("", *asked, *trial.removed.events, *trial.removed_again.events)
+        return bad(f"The result of events/unsubscribe has {', '.join(members[:5])[:200]}.", *call.removed.events)
+    if _meaning(call.removed_again) != "NotFound":
+        got = call.removed_again.reply
+        return bad(f"The second events/unsubscribe got {got}, not NotFound.", *call.removed_again.events)
+    return good("", *response, *call.removed.events, *call.removed_again.events)
 
 
 @CHECKS.active(
@@ -947,21 +947,21 @@ async def identifies_its_subscriptions(visit: Visit, trial: _Trial) -> Outcome:
     fix="Sign id.timestamp.body by HMAC-SHA256 with the decoded secret, and treat a 3xx response as a failure.",
 )
 @given(_trial)
-async def signs_its_deliveries(visit: Visit, trial: _Trial) -> Outcome:
+async def signs_its_deliveries(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """Each delivery; the first event is redirected."""
-    if refused := _not_taken(trial):
+    if refused := _not_taken(call):
         return refused
-    if not trial.delivered:
+    if not call.delivered:
         return skipped("nothing was delivered")
-    for each in trial.delivered:
+    for each in call.delivered:
         if each.redirected:
             return bad("A redirect of a delivery was followed.", each.n)
         # A delivery and its event may have different ids only by accident: that is not about its signature.
         problems = [problem for problem in each.problems if "eventId" not in problem]
         if problems:
             return bad(" ".join(problems), each.n)
-    told = "" if trial.events else "no event came: only the verification was judged"
-    return good(told, *(each.n for each in trial.delivered[:5]))
+    told = "" if call.events else "no event came: only the verification was judged"
+    return good(told, *(each.n for each in call.delivered[:5]))
 
 
 @CHECKS.active(
@@ -972,16 +972,16 @@ async def signs_its_deliveries(visit: Visit, trial: _Trial) -> Outcome:
     fix='POST {"type": "verification", "challenge": …}, expect the challenge, and refuse private addresses.',
 )
 @given(_trial)
-async def verifies_its_callbacks(visit: Visit, trial: _Trial) -> Outcome:
+async def verifies_its_callbacks(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """The order of the deliveries, and a subscription with a callback on 127.0.0.1."""
-    if trial.private is None:
-        return _not_taken(trial) or skipped("no callback was tried")
-    if trial.first.ok:
-        kinds = [each.verdict.kind for each in trial.delivered]
+    if call.private is None:
+        return _not_taken(call) or skipped("no callback was tried")
+    if call.first.ok:
+        kinds = [each.verdict.kind for each in call.delivered]
         if not kinds:
-            return bad("The subscription was accepted, and its URL never verified.", *trial.first.events)
+            return bad("The subscription was accepted, and its URL never verified.", *call.first.events)
         if kinds[0] != "verification":
-            return bad(f"The first delivery is of the type {kinds[0]}, not verification.", trial.delivered[0].n)
-    if trial.private.ok:
-        return bad(f"A callback on loopback, {_PRIVATE}, was accepted.", *trial.private.events)
-    return good("", *(each.n for each in trial.delivered[:1]), *trial.private.events)
+            return bad(f"The first delivery is of the type {kinds[0]}, not verification.", call.delivered[0].n)
+    if call.private.ok:
+        return bad(f"A callback on loopback, {_PRIVATE}, was accepted.", *call.private.events)
+    return good("", *(each.n for each in call.delivered[:1]), *call.private.events)

@@ -9,7 +9,7 @@ from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, everything, trials
+from inspector.check.visit.tool_calls import FEW, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.client.extensions import declared_settings
 from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
@@ -66,17 +66,17 @@ async def both_eras(visit: Visit) -> Outcome:
     """The map of the handshake against that of the discovery."""
     if not await visit.serves_handshakes():
         return skipped("the server does not support earlier revisions")
-    async with visit.fresh(
+    async with visit.new_connection(
         revision=visit.spoken[0] if visit.spoken[0] in LEGACY else LEGACY[-1], handshake=False
-    ) as link:
-        asked = await link.initialize()
-    if not asked.ok:
-        return skipped(f"initialize is answered with {asked.reply}")
-    legacy, modern = _declared(asked.body), _declared(visit.session.server.raw)
+    ) as connection:
+        response = await connection.initialize()
+    if not response.ok:
+        return skipped(f"initialize is answered with {response.reply}")
+    legacy, modern = _declared(response.body), _declared(visit.session.server.raw)
     differ = [id for id in {**modern, **legacy} if id not in _MODERN_ONLY and modern.get(id) != legacy.get(id)]
     if differ:
-        return remark(f"{short(differ[0])} is declared differently in the two eras.", *asked.events)
-    return good("", *asked.events)
+        return remark(f"{short(differ[0])} is declared differently in the two eras.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -91,10 +91,10 @@ async def implemented(visit: Visit) -> Outcome:
         if declared_settings(visit.session.server, id) is None:
             continue
         served = await served_skills(visit) if id == SKILLS else None
-        asked: RequestOutcome = served.pages[0] if served is not None else await visit.ask(method, {})
-        if asked.code == METHOD_NOT_FOUND:
-            return bad(f"{method} of the extension {id} got {asked.reply}.", *asked.events)
-        seen += asked.events
+        response: RequestOutcome = served.pages[0] if served is not None else await visit.request(method, {})
+        if response.code == METHOD_NOT_FOUND:
+            return bad(f"{method} of the extension {id} got {response.reply}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("the server declares no extension with a list")
 
 
@@ -108,19 +108,20 @@ async def implemented(visit: Visit) -> Outcome:
 async def refused(visit: Visit) -> Outcome:
     """The allowed calls again, as a client without any extension."""
     seen: list[int] = []
-    async with visit.fresh(capabilities=everything(visit.features)) as link:
-        for trial in [trial for trial in trials(visit) if trial.came or trial.task][:FEW]:
-            asked = await link.ask("tools/call", trial.params)
-            if asked.code == MISSING_CAPABILITY:
-                data = asked.error.get("data")
+    async with visit.new_connection(capabilities=everything(visit.features)) as connection:
+        for call in [call for call in tool_calls(visit) if call.came or call.task][:FEW]:
+            response = await connection.request("tools/call", call.params)
+            if response.code == MISSING_CAPABILITY:
+                data = response.error.get("data")
                 needed = data.get("requiredCapabilities") if type(data) is dict else None
                 if type(needed) is not dict or not needed:
-                    return bad(f"{trial.name}: error -32021 does not name the extension.", *asked.events)
-            elif asked.answered and not asked.ok:
+                    return bad(f"{call.name}: error -32021 does not name the extension.", *response.events)
+            elif response.answered and not response.ok:
                 return bad(
-                    f"{trial.name} works for a client with extensions; without, it got {asked.reply}.", *asked.events
+                    f"{call.name} works for a client with extensions; without, it got {response.reply}.",
+                    *response.events,
                 )
-            seen += asked.events
+            seen += response.events
     return good("", *seen) if seen else skipped("no allowed tool could be called")
 
 
@@ -144,10 +145,10 @@ async def nameless(visit: Visit) -> Outcome:
     skill = next((skill for skill in served.skills if skill.kind != "invalid"), None) if served is not None else None
     if skill is None:
         return skipped("the server lists no skills")
-    asked = await visit.ask("skills/get", {"uri": skill.uri})
-    if asked.code == HEADER_MISMATCH:
-        return bad(f"skills/get without Mcp-Name got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    response = await visit.request("skills/get", {"uri": skill.uri})
+    if response.code == HEADER_MISMATCH:
+        return bad(f"skills/get without Mcp-Name got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 def _declared(result: dict[str, Any]) -> dict[str, Any]:

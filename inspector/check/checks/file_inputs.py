@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+
 from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit.tool_calls import arguments_for
 from inspector.check.visit.visit import Visit
-from inspector.protocol.file_inputs import file_inputs
+from inspector.protocol.file_inputs import file_input, file_inputs
 from inspector.protocol.jsonrpc import excerpt
 
 CHECKS = CheckTable("tools", page="SEP-2356, file inputs (draft)")
+LARGEST = 1_000_000
+"""Bytes of a `maxSize` that a check exceeds; a larger limit is not tried."""
 
 
 @CHECKS.active(
@@ -26,3 +31,31 @@ async def keyword(visit: Visit) -> Outcome:
         if each.problem:
             return bad(f"{excerpt(tool.get('name'), 60)}: {each.where}: {each.problem}.", listing)
     return good(f"{len(found)} checked", listing)
+
+
+@CHECKS.active(
+    "FILE-02 lint r1+",
+    mode="tool",
+    says="A file above maxSize gets error -32602 or a tool error (draft).",
+    fix="Count the decoded bytes, and return an error that names the limit.",
+)
+async def too_large(visit: Visit) -> Outcome:
+    """One call of each allowed tool that takes a small file."""
+    seen: list[int] = []
+    for tool in visit.callable()[: visit.limits.items]:
+        schema = tool.get("inputSchema")
+        properties = schema.get("properties") if type(schema) is dict else None
+        for name, each in properties.items() if type(properties) is dict else ():
+            wanted = file_input(each)
+            if wanted is None or wanted.max_size is None or wanted.max_size > LARGEST:
+                continue
+            kind = next((kind for kind in wanted.accept if "/" in kind and "*" not in kind), "application/octet-stream")
+            file = f"data:{kind};base64,{base64.b64encode(bytes(wanted.max_size + 1)).decode()}"
+            params = {"name": tool.get("name"), "arguments": arguments_for(tool) | {name: file}}
+            response = await visit.request("tools/call", params, probe=True)
+            if response.ok and response.body.get("isError") is not True:
+                size = f"{wanted.max_size + 1:,} bytes, and its maxSize is {wanted.max_size:,}"
+                return bad(f"{excerpt(tool.get('name'), 60)} takes a file of {size}.", *response.events)
+            seen += response.events
+            break
+    return good("", *seen) if seen else skipped("no allowed tool takes a file with a maxSize")

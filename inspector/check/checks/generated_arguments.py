@@ -35,7 +35,7 @@ CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
 )
 async def allowed(visit: Visit) -> Outcome:
     """Valid cases: the tool may fail, but must not reject the arguments."""
-    return await _tried(visit, "allowed", lambda asked: asked.code == INVALID_PARAMS)
+    return await _tried(visit, "allowed", lambda response: response.code == INVALID_PARAMS)
 
 
 @CHECKS.active(
@@ -47,7 +47,7 @@ async def allowed(visit: Visit) -> Outcome:
 )
 async def forbidden(visit: Visit) -> Outcome:
     """Invalid cases: none of them may succeed."""
-    return await _tried(visit, "forbidden", lambda asked: asked.ok and asked.body.get("isError") is not True)
+    return await _tried(visit, "forbidden", lambda response: response.ok and response.body.get("isError") is not True)
 
 
 @CHECKS.active(
@@ -60,7 +60,7 @@ async def forbidden(visit: Visit) -> Outcome:
 )
 async def odd(visit: Visit) -> Outcome:
     """Valid but unusual cases: each needs a response without an internal error."""
-    return await _tried(visit, "odd", lambda asked: asked.code == INTERNAL_ERROR)
+    return await _tried(visit, "odd", lambda response: response.code == INTERNAL_ERROR)
 
 
 @CHECKS.active(
@@ -75,9 +75,9 @@ async def costs(visit: Visit) -> Outcome:
     for tool in visit.callable()[: visit.limits.items]:
         made = [case for case in cases(tool.get("inputSchema")) if case.kind == "allowed"][:1]
         for case in made:
-            asked = await _call(visit, tool, case)
-            if asked.answered:
-                rows.append((asked.seconds, len(excerpt(asked.result, 1 << 24)), tool.get("name"), asked))
+            response = await _call(visit, tool, case)
+            if response.answered:
+                rows.append((response.seconds, len(excerpt(response.result, 1 << 24)), tool.get("name"), response))
     if not rows:
         return skipped("no tool call is allowed")
     slowest, largest = max(rows, key=lambda row: row[0]), max(rows, key=lambda row: row[1])
@@ -97,14 +97,14 @@ async def _tried(visit: Visit, kind: CaseKind, fails: Callable[[RequestOutcome],
     for tool in visit.callable()[: visit.limits.items]:
         schema = tool.get("inputSchema")
         for case in [case for case in cases(schema) if case.kind == kind][:_FEW]:
-            asked = await _call(visit, tool, case)
-            tried, seen = tried + 1, asked.events
-            if fails(asked):
-                case, asked = await _shrunk(visit, tool, case, asked, fails)
-                return bad(f"{case.about}: {_as_typed(tool, case)} got {asked.reply}.", *asked.events)
+            response = await _call(visit, tool, case)
+            tried, seen = tried + 1, response.events
+            if fails(response):
+                case, response = await _shrunk(visit, tool, case, response, fails)
+                return bad(f"{case.about}: {_as_typed(tool, case)} got {response.reply}.", *response.events)
             if visit.session.phase != "ready":
-                return bad(f"{case.about}: the server exited with {_as_typed(tool, case)}", *asked.events)
-            if not asked.answered:
+                return bad(f"{case.about}: the server exited with {_as_typed(tool, case)}", *response.events)
+            if not response.answered:
                 break  # A slow tool; the others can still be tried.
     return good(f"{tried} calls", *seen) if tried else skipped("no allowed tool has such cases")
 
@@ -113,7 +113,7 @@ async def _shrunk(
     visit: Visit,
     tool: dict[str, Any],
     case: ArgumentCase,
-    asked: RequestOutcome,
+    response: RequestOutcome,
     fails: Callable[[RequestOutcome], bool],
 ) -> tuple[ArgumentCase, RequestOutcome]:
     tries = 0
@@ -121,20 +121,20 @@ async def _shrunk(
         for less in smaller(case, tool.get("inputSchema")):
             tries += 1
             if tries > _SHRINK:
-                return case, asked
+                return case, response
             again = await _call(visit, tool, less)
             if fails(again):
-                case, asked = less, again
+                case, response = less, again
                 break
         else:
             break
-    return case, asked
+    return case, response
 
 
 async def _call(visit: Visit, tool: dict[str, Any], case: ArgumentCase) -> RequestOutcome:
     params = {"name": tool.get("name"), "arguments": case.arguments}
     # Unusual values come back in results, and a bound may be a number of seconds: neither is a fault of the server.
-    return await visit.ask("tools/call", params, probe=case.kind != "allowed", patient=False)
+    return await visit.request("tools/call", params, probe=case.kind != "allowed", patient=False)
 
 
 def _as_typed(tool: dict[str, Any], case: ArgumentCase) -> str:

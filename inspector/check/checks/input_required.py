@@ -10,7 +10,7 @@ from inspector.check.check_table import CheckTable, Probe
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, Trial, everything, reply, trials
+from inspector.check.visit.tool_calls import FEW, ToolCall, everything, reply, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 
@@ -44,7 +44,7 @@ CHECKS.passive(
 )
 
 
-_SecondRound = Callable[[Visit, RawConnection, Trial, RequestOutcome], Awaitable[Outcome | None]]
+_SecondRound = Callable[[Visit, RawConnection, ToolCall, RequestOutcome], Awaitable[Outcome | None]]
 
 
 def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRound], Probe]:
@@ -57,10 +57,10 @@ def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRoun
         @wraps(check)
         async def probe(visit: Visit) -> Outcome:
             seen: list[int] = []
-            async with visit.link() as link:
-                for trial in await _asking(visit, states=states):
-                    first = await _ask(visit, link, trial)
-                    outcome = await check(visit, link, trial, first)
+            async with visit.connection() as connection:
+                for call in await _asking(visit, states=states):
+                    first = await _ask(visit, connection, call)
+                    outcome = await check(visit, connection, call, first)
                     if outcome is None:
                         continue
                     evidence = (*first.events, *outcome.evidence)
@@ -85,13 +85,13 @@ def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRoun
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that return input_required, called by a client without capabilities."""
     seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _asking(visit):
-            asked = await link.ask("tools/call", trial.params)
-            if _wanted(asked):
-                method = next(iter(_wanted(asked).values()))
-                return bad(f"{trial.name} requests {excerpt(method, 60)}, which was not declared.", *asked.events)
-            seen += asked.events
+    async with visit.connection() as connection:
+        for call in await _asking(visit):
+            response = await connection.request("tools/call", call.params)
+            if _wanted(response):
+                method = next(iter(_wanted(response).values()))
+                return bad(f"{call.name} requests {excerpt(method, 60)}, which was not declared.", *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
@@ -103,14 +103,16 @@ async def undeclared(visit: Visit) -> Outcome:
     fix="Return input_required again with the inputRequests that are still open.",
 )
 @_each_asking("no allowed tool needs an input response")
-async def missing_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+async def missing_answers(
+    visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
+) -> Outcome | None:
     """The second round without a response to the input request."""
     if not _wanted(first):
         return None
-    asked = await _retry(visit, link, trial, first, {})
-    if asked.answered and not asked.ok:
-        return bad(f"{trial.name} without an input response got {asked.reply}.", *asked.events)
-    return good("", *asked.events) if _wants(asked) else None
+    response = await _retry(visit, connection, call, first, {})
+    if response.answered and not response.ok:
+        return bad(f"{call.name} without an input response got {response.reply}.", *response.events)
+    return good("", *response.events) if _wants(response) else None
 
 
 @CHECKS.active(
@@ -121,16 +123,18 @@ async def missing_answers(visit: Visit, link: RawConnection, trial: Trial, first
     fix="Read only the keys of inputResponses that you requested.",
 )
 @_each_asking("no allowed tool requests and accepts input")
-async def unexpected_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+async def unexpected_answers(
+    visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
+) -> Outcome | None:
     """The second round with one unknown input response."""
-    plain = await _retry(visit, link, trial, first, _answers(first))
+    plain = await _retry(visit, connection, call, first, _answers(first))
     if not _wanted(first) or not plain.ok:
         return None
     more = {**_answers(first), "inspector-check-nothing": {"action": "decline"}}
-    asked = await _retry(visit, link, trial, first, more)
-    if not asked.ok:
-        return bad(f"{trial.name} with an unknown input response got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    response = await _retry(visit, connection, call, first, more)
+    if not response.ok:
+        return bad(f"{call.name} with an unknown input response got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -141,14 +145,16 @@ async def unexpected_answers(visit: Visit, link: RawConnection, trial: Trial, fi
     fix="Validate inputResponses, and return -32602 if one does not match its request.",
 )
 @_each_asking(_NO_INPUT)
-async def malformed_answers(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+async def malformed_answers(
+    visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
+) -> Outcome | None:
     """The second round with numbers as input responses."""
     if not _wanted(first):
         return None
-    asked = await _retry(visit, link, trial, first, dict.fromkeys(_wanted(first), 7))
-    if _is_done(asked):
-        return bad(f"{trial.name} accepted 7 as an input response and got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    response = await _retry(visit, connection, call, first, dict.fromkeys(_wanted(first), 7))
+    if _is_done(response):
+        return bad(f"{call.name} accepted 7 as an input response and got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -159,21 +165,21 @@ async def malformed_answers(visit: Visit, link: RawConnection, trial: Trial, fir
     fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
 )
 @_each_asking(_NO_STATE, states=True)
-async def tampered(visit: Visit, link: RawConnection, trial: Trial, first: RequestOutcome) -> Outcome | None:
+async def tampered(visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome) -> Outcome | None:
     """The second round with one character of requestState changed."""
     state = first.body.get("requestState")
     if not isinstance(state, str) or not state:
         return None
-    plain = await _retry(visit, link, trial, first, _answers(first))
+    plain = await _retry(visit, connection, call, first, _answers(first))
     if not plain.ok:
         return None  # The rejection may have another cause than the change.
     middle = len(state) // 2
     changed = state[:middle] + ("B" if state[middle] == "A" else "A") + state[middle + 1 :]
-    asked = await _retry(visit, link, trial, first, _answers(first), state=changed)
-    if _is_done(asked):
-        what = f"{trial.name} accepted a modified requestState. This is correct only if the server does not rely on it."
-        return doubtful(what, *asked.events)
-    return good("", *asked.events)
+    response = await _retry(visit, connection, call, first, _answers(first), state=changed)
+    if _is_done(response):
+        what = f"{call.name} accepted a modified requestState. This is correct only if the server does not rely on it."
+        return doubtful(what, *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -189,17 +195,17 @@ async def foreign_state(visit: Visit) -> Outcome:
     if len(asking) < 2:
         return skipped("fewer than two allowed tools return a requestState")
     first_tool, second_tool = asking[:2]
-    async with visit.link() as link:
-        theirs = await _ask(visit, link, first_tool)
-        own = await _ask(visit, link, second_tool)
+    async with visit.connection() as connection:
+        theirs = await _ask(visit, connection, first_tool)
+        own = await _ask(visit, connection, second_tool)
         state = theirs.body.get("requestState")
         if not isinstance(state, str) or not _wants(own):
             return skipped(_NO_STATE)
-        asked = await _retry(visit, link, second_tool, own, _answers(own), state=state)
-    if _is_done(asked):
+        response = await _retry(visit, connection, second_tool, own, _answers(own), state=state)
+    if _is_done(response):
         what = f"{second_tool.name} accepted the requestState of {first_tool.name}."
-        return bad(what, *theirs.events, *own.events, *asked.events)
-    return good("", *theirs.events, *own.events, *asked.events)
+        return bad(what, *theirs.events, *own.events, *response.events)
+    return good("", *theirs.events, *own.events, *response.events)
 
 
 @CHECKS.active(
@@ -213,26 +219,26 @@ async def foreign_state(visit: Visit) -> Outcome:
 async def elsewhere(visit: Visit) -> Outcome:
     """The second round on another connection."""
     seen: list[int] = []
-    for trial in await _asking(visit):
-        async with visit.link() as link:
-            first = await _ask(visit, link, trial)
-            plain = await _retry(visit, link, trial, first, _answers(first))
+    for call in await _asking(visit):
+        async with visit.connection() as connection:
+            first = await _ask(visit, connection, call)
+            plain = await _retry(visit, connection, call, first, _answers(first))
         if not _wants(first) or not plain.ok:
             continue
-        async with visit.fresh() as link:
-            asked = await _retry(visit, link, trial, first, _answers(first))
-        if not asked.ok:
-            what = f"{trial.name} on another connection got {asked.reply}."
-            return bad(what, *first.events, *plain.events, *asked.events)
-        seen += (*first.events, *asked.events)
+        async with visit.new_connection() as connection:
+            response = await _retry(visit, connection, call, first, _answers(first))
+        if not response.ok:
+            what = f"{call.name} on another connection got {response.reply}."
+            return bad(what, *first.events, *plain.events, *response.events)
+        seen += (*first.events, *response.events)
     return good("", *seen) if seen else skipped("no allowed tool requests and accepts input")
 
 
-async def _asking(visit: Visit, *, states: bool = False) -> list[Trial]:
+async def _asking(visit: Visit, *, states: bool = False) -> list[ToolCall]:
     """The first tools that return input_required; with `states`, those with a requestState."""
-    found = [trial for trial in trials(visit) if trial.rounds and not trial.task]
+    found = [call for call in tool_calls(visit) if call.rounds and not call.task]
     if states:
-        found = [trial for trial in found if isinstance(trial.rounds[0].get("requestState"), str)]
+        found = [call for call in found if isinstance(call.rounds[0].get("requestState"), str)]
     return found[:FEW]
 
 
@@ -240,35 +246,35 @@ def _meta(visit: Visit) -> dict[str, Any]:
     return {"_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
 
 
-async def _ask(visit: Visit, link: RawConnection, trial: Trial) -> RequestOutcome:
+async def _ask(visit: Visit, connection: RawConnection, call: ToolCall) -> RequestOutcome:
     """The first round, by a client with all capabilities."""
-    return await link.ask("tools/call", {**trial.params, **_meta(visit)})
+    return await connection.request("tools/call", {**call.params, **_meta(visit)})
 
 
 async def _retry(
     visit: Visit,
-    link: RawConnection,
-    trial: Trial,
+    connection: RawConnection,
+    call: ToolCall,
     first: RequestOutcome,
     answers: dict[str, Any],
     *,
     state: str | None = None,
 ) -> RequestOutcome:
     """The next round after `first`; with another requestState if given."""
-    params = {**trial.params, **_meta(visit), "inputResponses": answers}
+    params = {**call.params, **_meta(visit), "inputResponses": answers}
     if state is not None or "requestState" in first.body:
         params["requestState"] = first.body.get("requestState") if state is None else state
-    return await link.ask("tools/call", params)
+    return await connection.request("tools/call", params)
 
 
-def _wants(asked: RequestOutcome) -> bool:
-    return asked.body.get("resultType") == "input_required"
+def _wants(response: RequestOutcome) -> bool:
+    return response.body.get("resultType") == "input_required"
 
 
-def _wanted(asked: RequestOutcome) -> dict[str, str]:
+def _wanted(response: RequestOutcome) -> dict[str, str]:
     """The inputRequests of a result: methods by their keys."""
-    wanted = asked.body.get("inputRequests")
-    if not _wants(asked) or type(wanted) is not dict:
+    wanted = response.body.get("inputRequests")
+    if not _wants(response) or type(wanted) is not dict:
         return {}
     found = {key: value.get("method") for key, value in wanted.items() if type(value) is dict}
     return {key: method for key, method in found.items() if isinstance(method, str)}
@@ -278,6 +284,6 @@ def _answers(first: RequestOutcome) -> dict[str, Any]:
     return {key: reply(method) for key, method in _wanted(first).items()}
 
 
-def _is_done(asked: RequestOutcome) -> bool:
+def _is_done(response: RequestOutcome) -> bool:
     """Whether a call ended with success."""
-    return asked.ok and not _wants(asked) and asked.body.get("isError") is not True
+    return response.ok and not _wants(response) and response.body.get("isError") is not True

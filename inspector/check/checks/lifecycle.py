@@ -9,7 +9,7 @@ from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.supported_revisions import RevisionSurvey
-from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
@@ -20,12 +20,18 @@ _VERSIONING = "basic/versioning"
 _DISCOVER = "server/discover"
 _UNKNOWN = ("1900-01-01", "2099-01-01")
 _LISTS = {
-    "tools": ("tools/list", {}), "resources": ("resources/list", {}), "prompts": ("prompts/list", {}),
+    "tools": ("tools/list", {}),
+    "resources": ("resources/list", {}),
+    "prompts": ("prompts/list", {}),
     "logging": ("logging/setLevel", {"level": "warning"}),
-    "completions": ("completion/complete", {
-        "ref": {"type": "ref/prompt", "name": "inspector-check-no-such-thing"}, "argument": {"name": "a", "value": ""},
-    }),
-}  # fmt: skip
+    "completions": (
+        "completion/complete",
+        {
+            "ref": {"type": "ref/prompt", "name": "inspector-check-no-such-thing"},
+            "argument": {"name": "a", "value": ""},
+        },
+    ),
+}
 """A harmless request of each capability."""
 
 CHECKS = CheckTable("lifecycle")
@@ -77,13 +83,13 @@ CHECKS.passive(
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
     found = _survey(visit)
-    chosen = {str(asked.body.get("protocolVersion")) for name, asked in found.answers.items() if name in LEGACY}
+    chosen = {str(response.body.get("protocolVersion")) for name, response in found.answers.items() if name in LEGACY}
     for revision in LEGACY:
-        asked = found.answers.get(revision)
-        answer = asked.body.get("protocolVersion") if asked is not None else None
-        if asked is not None and revision in chosen and answer != revision:
-            shown = jsonrpc.excerpt(answer, 40) if answer is not None else asked.shown
-            return bad(f"{revision} was offered and got {shown}, although it is supported.", *asked.events)
+        response = found.answers.get(revision)
+        answer = response.body.get("protocolVersion") if response is not None else None
+        if response is not None and revision in chosen and answer != revision:
+            shown = jsonrpc.excerpt(answer, 40) if answer is not None else response.shown
+            return bad(f"{revision} was offered and got {shown}, although it is supported.", *response.events)
     agreed = [name for name in LEGACY if name in visit.spoken]
     events = [n for name in agreed for n in found.answers[name].events]
     return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
@@ -101,15 +107,15 @@ async def unknown_revision(visit: Visit) -> Outcome:
     """Revisions before the first and after the last one."""
     seen: list[int] = []
     for name in _UNKNOWN:
-        async with visit.fresh(handshake=False) as link:
-            asked = await link.initialize(name)
-        seen += asked.events
-        if not asked.answered:
-            return bad(f"initialize with {name} got no response: {asked.shown}.", *asked.events)
-        if asked.ok and asked.body.get("protocolVersion") not in REVISIONS:
-            return bad(f"The server agreed to the unknown revision {name}.", *asked.events)
-        if not asked.ok and not (asked.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(asked)):
-            return bad(f"initialize with {name} got {asked.reply}.", *asked.events)
+        async with visit.new_connection(handshake=False) as connection:
+            response = await connection.initialize(name)
+        seen += response.events
+        if not response.answered:
+            return bad(f"initialize with {name} got no response: {response.shown}.", *response.events)
+        if response.ok and response.body.get("protocolVersion") not in REVISIONS:
+            return bad(f"The server agreed to the unknown revision {name}.", *response.events)
+        if not response.ok and not (response.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(response)):
+            return bad(f"initialize with {name} got {response.reply}.", *response.events)
     return good("", *seen)
 
 
@@ -124,11 +130,11 @@ async def unknown_revision(visit: Visit) -> Outcome:
 async def known_revision(visit: Visit) -> Outcome:
     """The revisions that the server chose in the survey."""
     seen: list[int] = []
-    for asked in [asked for name, asked in _survey(visit).answers.items() if name in LEGACY and asked.ok]:
-        chosen = asked.body.get("protocolVersion")
+    for response in [response for name, response in _survey(visit).answers.items() if name in LEGACY and response.ok]:
+        chosen = response.body.get("protocolVersion")
         if chosen not in REVISIONS:
-            return bad(f"initialize got revision {jsonrpc.excerpt(chosen, 40)}.", *asked.events)
-        seen += asked.events
+            return bad(f"initialize got revision {jsonrpc.excerpt(chosen, 40)}.", *response.events)
+        seen += response.events
     return good("", *seen)
 
 
@@ -155,14 +161,14 @@ async def declared_and_done(visit: Visit) -> Outcome:
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
     """An initialize without notifications/initialized."""
-    async with visit.fresh(handshake=False) as link:
-        opened = await link.initialize()
+    async with visit.new_connection(handshake=False) as connection:
+        opened = await connection.initialize()
         if not opened.ok:
             return skipped(f"initialize got {opened.shown}")
-        await link.quiet(visit.limits.quiet * 4)
+        await connection.quiet(visit.limits.quiet * 4)
     early = [
         frame
-        for frame in link.frames
+        for frame in connection.frames
         if frame.shape in (Shape.REQUEST, Shape.NOTIFICATION)
         and frame.message["method"] not in ("ping", "notifications/message")
     ]
@@ -183,16 +189,16 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
 )
 async def before_the_handshake(visit: Visit) -> Outcome:
     """`tools/list` as the first message, then initialize on the same connection."""
-    async with visit.fresh(handshake=False) as link:
-        asked = await link.ask("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
-        opened = await link.initialize()
+    async with visit.new_connection(handshake=False) as connection:
+        response = await connection.request("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
+        opened = await connection.initialize()
     if not opened.answered:
-        return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *asked.events)
-    if asked.ok:
-        return bad("tools/list was served before initialize.", *asked.events)
-    if not asked.answered and not asked.status:
-        return bad(f"tools/list before initialize got no response: {asked.shown}.", *asked.events)
-    return good("", *asked.events, *opened.events)
+        return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *response.events)
+    if response.ok:
+        return bad("tools/list was served before initialize.", *response.events)
+    if not response.answered and not response.status:
+        return bad(f"tools/list before initialize got no response: {response.shown}.", *response.events)
+    return good("", *response.events, *opened.events)
 
 
 @CHECKS.active(
@@ -206,17 +212,19 @@ async def before_the_handshake(visit: Visit) -> Outcome:
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
-    tools = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
+    tools = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
     if not tools:
         return skipped("no allowed tool responded")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
-    async with visit.fresh(capabilities={}) as link:
-        for trial in tools:
-            await link.ask("tools/call", trial.params)
-        asked = [frame for frame in link.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks]
-        calls = len(link.frames)
-    if asked:
-        return bad(f"{asked[0].message['method']} was sent to a client that does not declare it.", asked[0].n)
+    async with visit.new_connection(capabilities={}) as connection:
+        for call in tools:
+            await connection.request("tools/call", call.params)
+        requests = [
+            frame for frame in connection.frames if frame.shape is Shape.REQUEST and frame.message["method"] in asks
+        ]
+        calls = len(connection.frames)
+    if requests:
+        return bad(f"{requests[0].message['method']} was sent to a client that does not declare it.", requests[0].n)
     return good(f"{len(tools)} tools were called, {calls} messages came")
 
 
@@ -230,12 +238,12 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
 )
 async def second_handshake(visit: Visit) -> Outcome:
     """A second `initialize`, then a request."""
-    async with visit.fresh() as link:
-        again = await link.initialize()
-        asked = await link.ask("ping")
-    if not asked.answered:
-        return bad(f"After a second initialize the server did not respond: {asked.shown}.", *again.events)
-    return good("", *again.events, *asked.events)
+    async with visit.new_connection() as connection:
+        again = await connection.initialize()
+        response = await connection.request("ping")
+    if not response.answered:
+        return bad(f"After a second initialize the server did not respond: {response.shown}.", *again.events)
+    return good("", *again.events, *response.events)
 
 
 @CHECKS.active(
@@ -265,8 +273,8 @@ async def introduction(visit: Visit) -> Outcome:
 )
 async def discover(visit: Visit) -> Outcome:
     """The request itself."""
-    asked = await visit.ask("server/discover", {})
-    return good("", *asked.events) if asked.ok else bad(f"The request got {asked.reply}.", *asked.events)
+    response = await visit.request("server/discover", {})
+    return good("", *response.events) if response.ok else bad(f"The request got {response.reply}.", *response.events)
 
 
 @CHECKS.active(
@@ -319,13 +327,15 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, if the server supports no legacy revision."""
     if await visit.serves_handshakes():
         return skipped("the server supports legacy revisions too")
-    async with visit.fresh(revision=LEGACY[-1], handshake=False) as link:
-        asked = await link.initialize()
-    if asked.ok:
-        return bad(f"initialize got {asked.reply}.", *asked.events)
-    if not asked.answered:
-        return bad(f"initialize got no response: {asked.shown}.", *asked.events)
-    return good("", *asked.events) if _supported(asked) else bad("The error names no revisions.", *asked.events)
+    async with visit.new_connection(revision=LEGACY[-1], handshake=False) as connection:
+        response = await connection.initialize()
+    if response.ok:
+        return bad(f"initialize got {response.reply}.", *response.events)
+    if not response.answered:
+        return bad(f"initialize got no response: {response.shown}.", *response.events)
+    return (
+        good("", *response.events) if _supported(response) else bad("The error names no revisions.", *response.events)
+    )
 
 
 @CHECKS.active(
@@ -338,12 +348,14 @@ async def removed_methods(visit: Visit) -> Outcome:
     """The three best-known removed methods."""
     seen: list[int] = []
     for method, params in (
-        ("ping", {}), ("logging/setLevel", {"level": "warning"}), ("resources/subscribe", {"uri": "inspector://x"}),
-    ):  # fmt: skip
-        asked = await visit.ask(method, params)
-        seen += asked.events
-        if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{method} got {asked.reply}.", *asked.events)
+        ("ping", {}),
+        ("logging/setLevel", {"level": "warning"}),
+        ("resources/subscribe", {"uri": "inspector://x"}),
+    ):
+        response = await visit.request(method, params)
+        seen += response.events
+        if response.code != METHOD_NOT_FOUND:
+            return bad(f"{method} got {response.reply}.", *response.events)
     return good("", *seen)
 
 
@@ -388,8 +400,8 @@ def _opening(visit: Visit) -> int:
     return visit.newest(*OPENING) or 1
 
 
-def _supported(asked: RequestOutcome) -> list[Any]:
-    data = asked.error.get("data")
+def _supported(response: RequestOutcome) -> list[Any]:
+    data = response.error.get("data")
     supported = data.get("supported") if type(data) is dict else None
     return [name for name in supported if isinstance(name, str)] if type(supported) is list else []
 
@@ -397,19 +409,19 @@ def _supported(asked: RequestOutcome) -> list[Any]:
 async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
     seen: list[int] = []
     doubt: Outcome | None = None
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for capability, (method, params) in _LISTS.items():
             if capability in but or (capability == "completions" and not visit.features.completions_capability):
                 continue
-            asked = await link.ask(method, params)
-            seen += asked.events
-            unknown = asked.code == METHOD_NOT_FOUND
-            if not asked.answered:
-                return bad(f"{method} got no response: {asked.shown}.", *asked.events)
+            response = await connection.request(method, params)
+            seen += response.events
+            unknown = response.code == METHOD_NOT_FOUND
+            if not response.answered:
+                return bad(f"{method} got no response: {response.shown}.", *response.events)
             if visit.can(capability) and unknown:
-                return bad(f"{capability} is declared, but {method} is unknown.", *asked.events)
-            if not visit.can(capability) and asked.ok:
-                found = undeclared(capability, method, asked)
+                return bad(f"{capability} is declared, but {method} is unknown.", *response.events)
+            if not visit.can(capability) and response.ok:
+                found = undeclared(capability, method, response)
                 if found.seen == "bad":
                     return found
                 doubt = doubt or found
@@ -418,16 +430,16 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
 
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
     """A request with an unknown revision."""
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
-        asked = await link.ask(method, {"_meta": meta})
-    if asked.code != UNSUPPORTED_VERSION:
-        return bad(f"A request of revision {_UNKNOWN[0]} got {asked.reply}.", *asked.events)
-    if not _supported(asked):
-        return bad("Error -32022 does not list the supported revisions in data.supported.", *asked.events)
-    data = asked.error.get("data")
+        response = await connection.request(method, {"_meta": meta})
+    if response.code != UNSUPPORTED_VERSION:
+        return bad(f"A request of revision {_UNKNOWN[0]} got {response.reply}.", *response.events)
+    if not _supported(response):
+        return bad("Error -32022 does not list the supported revisions in data.supported.", *response.events)
+    data = response.error.get("data")
     if type(data) is dict and data.get("requested") != _UNKNOWN[0]:
-        return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *asked.events)
-    if visit.visited.transport == "http" and asked.status != 400:
-        return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
-    return good("", *asked.events)
+        return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *response.events)
+    if visit.visited.transport == "http" and response.status != 400:
+        return bad(f"The error came with status {response.status}, not 400.", *response.events)
+    return good("", *response.events)

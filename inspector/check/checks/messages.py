@@ -162,12 +162,12 @@ CHECKS.passive(
 async def same_id(visit: Visit) -> Outcome:
     """One request with a string id, one with a number."""
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for id in ("inspector-check-7", 70007):
-            asked = await link.ask("tools/list", {}, id=id)
-            if not asked.answered:
-                return bad(f"A request with the id {id!r} got no response: {asked.shown}.", *asked.events)
-            seen += asked.events
+            response = await connection.request("tools/list", {}, id=id)
+            if not response.answered:
+                return bad(f"A request with the id {id!r} got no response: {response.shown}.", *response.events)
+            seen += response.events
     return good("", *seen)
 
 
@@ -199,14 +199,14 @@ async def id_of_the_unreadable(visit: Visit) -> Outcome:
 )
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""
-    asked = await visit.ask("inspector/no-such-method", {})
-    if not asked.answered:
-        return bad(f"An unknown method got no response: {asked.shown}.", *asked.events)
-    if asked.code != METHOD_NOT_FOUND:
-        return bad(f"An unknown method got {asked.reply}.", *asked.events)
-    if visit.modern and visit.visited.transport == "http" and asked.status != 404:
-        return bad(f"The error came with status {asked.status}, not 404.", *asked.events)
-    return good("", *asked.events)
+    response = await visit.request("inspector/no-such-method", {})
+    if not response.answered:
+        return bad(f"An unknown method got no response: {response.shown}.", *response.events)
+    if response.code != METHOD_NOT_FOUND:
+        return bad(f"An unknown method got {response.reply}.", *response.events)
+    if visit.modern and visit.visited.transport == "http" and response.status != 404:
+        return bad(f"The error came with status {response.status}, not 404.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -227,13 +227,13 @@ async def broken_json(visit: Visit) -> Outcome:
         if answer.refused and answer.code is None:
             return doubtful(f"Invalid JSON was rejected with {answer.shown}, without error -32700.", *answer.events)
         return bad(f"Invalid JSON got {answer.shown}.", *answer.events)
-    async with visit.link() as link:
-        sent = link.send(b"{not json")
-        asked = await link.ask("tools/list", {})
-        if not asked.answered:
-            return bad(f"After a line that is not JSON the server did not respond: {asked.shown}.", sent)
-        errors = [frame for frame in link.frames if _error_code(frame) == PARSE_ERROR]
-        return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *asked.events)
+    async with visit.connection() as connection:
+        sent = connection.send(b"{not json")
+        response = await connection.request("tools/list", {})
+        if not response.answered:
+            return bad(f"After a line that is not JSON the server did not respond: {response.shown}.", sent)
+        errors = [frame for frame in connection.frames if _error_code(frame) == PARSE_ERROR]
+        return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *response.events)
 
 
 @CHECKS.active(
@@ -253,11 +253,11 @@ async def no_request(visit: Visit) -> Outcome:
             fine = code == INVALID_REQUEST
             refused = answer.refused
         else:
-            async with visit.link() as link:
-                sent = link.send(jsonrpc.encode(message))
-                await link.ask("tools/list", {}, id=f"after-{sent}")  # The same as in `_said`.
-                wait = link.patience(visit.limits.quiet)
-                frame = await link.until(lambda frame: _error_code(frame) is not None, wait)
+            async with visit.connection() as connection:
+                sent = connection.send(jsonrpc.encode(message))
+                await connection.request("tools/list", {}, id=f"after-{sent}")  # The same as in `_said`.
+                wait = connection.patience(visit.limits.quiet)
+                frame = await connection.until(lambda frame: _error_code(frame) is not None, wait)
                 code = _error_code(frame) if frame is not None else None
                 status = status_of(visit.journal, sent)  # Over HTTP+SSE the POST itself may be rejected.
                 shown = f"error {code}" if frame is not None else f"status {status}" if status >= 400 else "no response"
@@ -279,16 +279,16 @@ async def no_request(visit: Visit) -> Outcome:
 )
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array instead of an object."""
-    asked = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
-    if not asked.answered:
-        return bad(f"Parameters of the wrong type got no response: {asked.shown}.", *asked.events)
-    if asked.ok:
-        return bad(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
-    if asked.code == METHOD_NOT_FOUND and not visit.can("tools"):
+    response = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
+    if not response.answered:
+        return bad(f"Parameters of the wrong type got no response: {response.shown}.", *response.events)
+    if response.ok:
+        return bad(f"Parameters of the wrong type got {response.reply}.", *response.events)
+    if response.code == METHOD_NOT_FOUND and not visit.can("tools"):
         return skipped("the server has no tools")
-    if asked.code != INVALID_PARAMS:
-        return doubtful(f"Parameters of the wrong type got {asked.reply}.", *asked.events)
-    return good("", *asked.events)
+    if response.code != INVALID_PARAMS:
+        return doubtful(f"Parameters of the wrong type got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -299,20 +299,20 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
 )
 async def unknown_notification(visit: Visit) -> Outcome:
     """A notification with an unknown method, then a short wait."""
-    async with visit.link() as link:
-        before = len(link.frames)
-        sent = link.notify("notifications/inspector/no-such-thing", link.dressed({}))
-        await link.quiet(visit.limits.quiet)
+    async with visit.connection() as connection:
+        before = len(connection.frames)
+        sent = connection.notify("notifications/inspector/no-such-thing", connection.dressed({}))
+        await connection.quiet(visit.limits.quiet)
         answers = [
             frame
-            for frame in link.frames[before:]
+            for frame in connection.frames[before:]
             if frame.shape in (Shape.RESULT, Shape.ERROR) and not is_refusal(visit.journal, frame.n)
         ]
         if answers:
             return bad("An unknown notification was answered.", sent, answers[0].n)
-        asked = await link.ask("tools/list", {})
-    if not asked.answered:
-        return bad(f"After an unknown notification the server did not respond: {asked.shown}.", sent)
+        response = await connection.request("tools/list", {})
+    if not response.answered:
+        return bad(f"After an unknown notification the server did not respond: {response.shown}.", sent)
     return good("", sent)
 
 
@@ -325,14 +325,16 @@ async def unknown_notification(visit: Visit) -> Outcome:
 async def batch(visit: Visit) -> Outcome:
     """Two pings in a batch."""
     pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
-    async with visit.link() as link:
-        sent = link.send(jsonrpc.encode(pings))
+    async with visit.connection() as connection:
+        sent = connection.send(jsonrpc.encode(pings))
         wanted = {"batch-1", "batch-2"}
-        await link.barrier()
-        await link.until(lambda frame: not (wanted - _answered(link.frames)), link.patience(visit.limits.quiet))
-        missing = wanted - _answered(link.frames)
+        await connection.barrier()
+        await connection.until(
+            lambda frame: not (wanted - _answered(connection.frames)), connection.patience(visit.limits.quiet)
+        )
+        missing = wanted - _answered(connection.frames)
         if missing:
-            lost = f": {link.lost.message}" if link.lost is not None else "."
+            lost = f": {connection.lost.message}" if connection.lost is not None else "."
             return bad(f"{len(missing)} of two requests in a batch got no response{lost}", sent)
     return good("", sent)
 
@@ -350,16 +352,16 @@ async def no_batch(visit: Visit) -> Outcome:
     both: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": id, "method": "tools/list", "params": {}} for id in ("batch-1", "batch-2")
     ]
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for message in both:
-            message["params"] = link.dressed({})
-        sent = link.send(jsonrpc.encode(both))
-        await link.ask("tools/list", {})  # A server that has answered this has had time to answer those.
-        await link.until(
-            lambda frame: bool(_answered(link.frames)) or _error_code(frame) is not None,
-            link.patience(visit.limits.quiet),
+            message["params"] = connection.dressed({})
+        sent = connection.send(jsonrpc.encode(both))
+        await connection.request("tools/list", {})  # A server that has answered this has had time to answer those.
+        await connection.until(
+            lambda frame: bool(_answered(connection.frames)) or _error_code(frame) is not None,
+            connection.patience(visit.limits.quiet),
         )
-        served = [frame for frame in link.frames if _results(frame)]
+        served = [frame for frame in connection.frames if _results(frame)]
     if served:
         return remark("A batch of requests is accepted and answered.", sent, served[0].n)
     return good("", sent)
@@ -376,21 +378,21 @@ async def missing_metadata(visit: Visit) -> Outcome:
     """No `_meta`, `_meta` without the version, `_meta` without the capabilities."""
     prefix = "io.modelcontextprotocol/"
     seen: list[int] = []
-    async with visit.link() as link:
-        whole = link.dressed({})["_meta"]
+    async with visit.connection() as connection:
+        whole = connection.dressed({})["_meta"]
     for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
         meta = {key: value for key, value in whole.items() if key != left_out}
         params = {} if left_out == "_meta" else {"_meta": meta}
-        asked = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
-        seen += asked.events
-        if not asked.answered:
-            return bad(f"A request without {left_out} got no response: {asked.shown}.", *asked.events)
-        if asked.ok:
-            return bad(f"A request without {left_out} was served.", *asked.events)
-        if asked.code not in (INVALID_PARAMS, HEADER_MISMATCH):
-            return bad(f"A request without {left_out} got {asked.reply}.", *asked.events)
-        if visit.visited.transport == "http" and asked.status != 400:
-            return bad(f"The error came with status {asked.status}, not 400.", *asked.events)
+        response = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
+        seen += response.events
+        if not response.answered:
+            return bad(f"A request without {left_out} got no response: {response.shown}.", *response.events)
+        if response.ok:
+            return bad(f"A request without {left_out} was served.", *response.events)
+        if response.code not in (INVALID_PARAMS, HEADER_MISMATCH):
+            return bad(f"A request without {left_out} got {response.reply}.", *response.events)
+        if visit.visited.transport == "http" and response.status != 400:
+            return bad(f"The error came with status {response.status}, not 400.", *response.events)
     return good("", *seen)
 
 
@@ -403,12 +405,12 @@ async def missing_metadata(visit: Visit) -> Outcome:
 )
 async def nameless_client(visit: Visit) -> Outcome:
     """All metadata except `clientInfo`."""
-    async with visit.link() as link:
-        meta = {key: value for key, value in link.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
-        asked = await link.ask("tools/list", {"_meta": meta}, bare=True)
-    if asked.ok or asked.code == METHOD_NOT_FOUND:
-        return good("", *asked.events)
-    return bad(f"A request without clientInfo got {asked.reply}.", *asked.events)
+    async with visit.connection() as connection:
+        meta = {key: value for key, value in connection.dressed({})["_meta"].items() if not key.endswith("clientInfo")}
+        response = await connection.request("tools/list", {"_meta": meta}, bare=True)
+    if response.ok or response.code == METHOD_NOT_FOUND:
+        return good("", *response.events)
+    return bad(f"A request without clientInfo got {response.reply}.", *response.events)
 
 
 @CHECKS.active(
@@ -424,15 +426,15 @@ async def nameless_client(visit: Visit) -> Outcome:
 async def missing_capability(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
     for tool in visit.callable()[: visit.limits.items]:
-        async with visit.fresh(capabilities={}) as link:
-            asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
-        if asked.body.get("resultType") == "input_required":
-            return bad("Input was requested from a client without that capability.", *asked.events)
-        if asked.code == jsonrpc.MISSING_CAPABILITY:
-            data = asked.error.get("data")
+        async with visit.new_connection(capabilities={}) as connection:
+            response = await connection.request("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if response.body.get("resultType") == "input_required":
+            return bad("Input was requested from a client without that capability.", *response.events)
+        if response.code == jsonrpc.MISSING_CAPABILITY:
+            data = response.error.get("data")
             if type(data) is not dict or type(data.get("requiredCapabilities")) is not dict:
-                return bad("Error -32021 does not name the missing capabilities.", *asked.events)
-            return good("", *asked.events)
+                return bad("Error -32021 does not name the missing capabilities.", *response.events)
+            return good("", *response.events)
     return skipped("no allowed tool needs a capability of the client")
 
 
@@ -447,12 +449,12 @@ async def no_memory(visit: Visit) -> Outcome:
     """The list of tools on a new connection, before and after a request with all capabilities."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
-    async with visit.fresh(capabilities={}) as link:
-        first = await link.ask("tools/list", {})
-        link.capabilities = {"elicitation": {}, "sampling": {}, "roots": {}}
-        await link.ask("tools/list", {})
-        link.capabilities = {}
-        last = await link.ask("tools/list", {})
+    async with visit.new_connection(capabilities={}) as connection:
+        first = await connection.request("tools/list", {})
+        connection.capabilities = {"elicitation": {}, "sampling": {}, "roots": {}}
+        await connection.request("tools/list", {})
+        connection.capabilities = {}
+        last = await connection.request("tools/list", {})
     if not (first.ok and last.ok):
         return skipped(f"the list got {(last if first.ok else first).shown}")
     if _names(first) != _names(last):
@@ -463,20 +465,25 @@ async def no_memory(visit: Visit) -> Outcome:
 async def _said(visit: Visit, message: dict[str, Any]) -> RequestOutcome:
     """Send a request unchanged. Over HTTP in the modern era, with the headers of the era."""
     if not (visit.modern and visit.visited.transport == "http"):
-        async with visit.link() as link:
-            asked = link.begin(message)
+        async with visit.connection() as connection:
+            response = connection.begin(message)
             # A server that has answered this has had time to answer that. The id differs from those of the connection.
-            await link.ask("tools/list", {}, id=f"after-{asked.n}")
-            return await link.answer(asked, timeout=link.patience(visit.limits.quiet))
+            await connection.request("tools/list", {}, id=f"after-{response.n}")
+            return await connection.answer(response, timeout=connection.patience(visit.limits.quiet))
     answer = await post(visit, jsonrpc.encode(message), (*_fields(visit), ("Mcp-Method", message["method"])), message)
     return RequestOutcome(
-        message["method"], answer.n, answer.message_n, answer.message or None, answer.status, answer.seconds,
+        message["method"],
+        answer.n,
+        answer.message_n,
+        answer.message or None,
+        answer.status,
+        answer.seconds,
         answer.shown,
-    )  # fmt: skip
+    )
 
 
-def _names(asked: RequestOutcome) -> list[object]:
-    tools = asked.body.get("tools")
+def _names(response: RequestOutcome) -> list[object]:
+    tools = response.body.get("tools")
     return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
 
 

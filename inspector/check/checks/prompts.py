@@ -55,15 +55,15 @@ async def declared(visit: Visit) -> Outcome:
 async def messages(visit: Visit) -> Outcome:
     """The first prompts, with values for their arguments."""
     seen: list[int] = []
-    for _, asked in await _gets(visit):
-        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+    for _, response in await _gets(visit):
+        if not response.ok or response.body.get("resultType") not in (None, "complete"):
             continue
-        if type(asked.body.get("messages")) is not list:
-            return bad("The result has no list of messages.", *asked.events)
-        for message in _messages(asked):
+        if type(response.body.get("messages")) is not list:
+            return bad("The result has no list of messages.", *response.events)
+        for message in _messages(response):
             if message.get("role") not in ("user", "assistant") or not _is_block(message.get("content")):
-                return bad(f"One of the messages is {excerpt(message, 100)}.", *asked.events)
-        seen += asked.events
+                return bad(f"One of the messages is {excerpt(message, 100)}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no prompt could be got")
 
 
@@ -77,10 +77,10 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     """An unknown prompt name."""
     if not visit.can("prompts"):
         return skipped("the server has no prompts")
-    asked = await visit.ask("prompts/get", {"name": _UNKNOWN_NAME})
-    if asked.code == INVALID_PARAMS:
-        return good("", *asked.events)
-    return bad(f"The request got {asked.reply}.", *asked.events)
+    response = await visit.request("prompts/get", {"name": _UNKNOWN_NAME})
+    if response.code == INVALID_PARAMS:
+        return good("", *response.events)
+    return bad(f"The request got {response.reply}.", *response.events)
 
 
 @CHECKS.active(
@@ -95,10 +95,10 @@ async def missing_argument(visit: Visit) -> Outcome:
     for prompt in visit.items("prompts")[: visit.limits.items]:
         if not any(argument.get("required") is True for argument in _arguments(prompt)):
             continue
-        asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": {}})
-        seen += asked.events
-        if asked.code != INVALID_PARAMS:
-            return bad(f"{excerpt(prompt.get('name'), 60)} got {asked.reply}.", *asked.events)
+        response = await visit.request("prompts/get", {"name": prompt.get("name"), "arguments": {}})
+        seen += response.events
+        if response.code != INVALID_PARAMS:
+            return bad(f"{excerpt(prompt.get('name'), 60)} got {response.reply}.", *response.events)
     return good("", *seen) if seen else skipped("no prompt requires an argument")
 
 
@@ -112,14 +112,14 @@ async def missing_argument(visit: Visit) -> Outcome:
 async def media(visit: Visit) -> Outcome:
     """The blocks of all prompts that are not text."""
     seen: list[int] = []
-    for _, asked in await _gets(visit):
-        for message in _messages(asked):
+    for _, response in await _gets(visit):
+        for message in _messages(response):
             block = message.get("content")
             if type(block) is not dict or block.get("type") not in ("image", "audio", "resource"):
                 continue
             if not _is_whole(block):
-                return bad(f"One of the blocks is {excerpt(block, 100)}.", *asked.events)
-            seen += asked.events
+                return bad(f"One of the blocks is {excerpt(block, 100)}.", *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no prompt has an image, audio or a resource")
 
 
@@ -133,14 +133,14 @@ async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("prompts"):
         return skipped("the server lists no prompts")
-    async with visit.link() as link:
-        asked = await link.ask("prompts/list", {})
-    prompts = asked.body.get("prompts")
+    async with visit.connection() as connection:
+        response = await connection.request("prompts/list", {})
+    prompts = response.body.get("prompts")
     there = [item.get("name") for item in prompts if type(item) is dict] if type(prompts) is list else []
     here = [item.get("name") for item in visit.items("prompts")]
-    if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection got another list.", *asked.events)
-    return good("", *asked.events)
+    if not response.ok or there != (here[: len(there)] if "nextCursor" in response.body else here):
+        return bad("Another connection got another list.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -157,14 +157,16 @@ async def arguments_used(visit: Visit) -> Outcome:
         if not names or not all(isinstance(name, str) for name in names):
             continue
         values = {name: _mark(name, str(at)) for at, name in enumerate(names)}
-        asked = await visit.ask("prompts/get", {"name": prompt.get("name"), "arguments": values})
-        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+        response = await visit.request("prompts/get", {"name": prompt.get("name"), "arguments": values})
+        if not response.ok or response.body.get("resultType") not in (None, "complete"):
             continue
-        text = excerpt(asked.result, 1 << 20)
+        text = excerpt(response.result, 1 << 20)
         unused = [name for name, value in values.items() if value not in text]
         if unused:
-            return bad(f"{excerpt(unused[0], 60)} of {excerpt(prompt.get('name'), 60)} changes nothing.", *asked.events)
-        seen += asked.events
+            return bad(
+                f"{excerpt(unused[0], 60)} of {excerpt(prompt.get('name'), 60)} changes nothing.", *response.events
+            )
+        seen += response.events
     return good("", *seen) if seen else skipped("no prompt with required arguments could be got")
 
 
@@ -180,7 +182,7 @@ async def _gets(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
                 if argument.get("required") is True and isinstance(argument.get("name"), str)
             }
             params = {"name": prompt.get("name"), "arguments": values}
-            made.append((prompt, await visit.ask("prompts/get", params)))
+            made.append((prompt, await visit.request("prompts/get", params)))
     return made
 
 
@@ -188,7 +190,7 @@ async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:
     if not visit.can("completions"):
         return _mark(name)
     params = {"ref": {"type": "ref/prompt", "name": prompt.get("name")}, "argument": {"name": name, "value": ""}}
-    completion = (await visit.ask("completion/complete", params)).body.get("completion")
+    completion = (await visit.request("completion/complete", params)).body.get("completion")
     values = completion.get("values") if type(completion) is dict else None
     return values[0] if type(values) is list and values and isinstance(values[0], str) else _mark(name)
 
@@ -204,8 +206,8 @@ def _arguments(prompt: dict[str, Any]) -> list[dict[str, Any]]:
     return [each for each in arguments[:100] if type(each) is dict] if type(arguments) is list else []
 
 
-def _messages(asked: RequestOutcome) -> list[dict[str, Any]]:
-    messages = asked.body.get("messages")
+def _messages(response: RequestOutcome) -> list[dict[str, Any]]:
+    messages = response.body.get("messages")
     return [each for each in messages[:1000] if type(each) is dict] if type(messages) is list else []
 
 

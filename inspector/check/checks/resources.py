@@ -10,7 +10,7 @@ from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
@@ -79,15 +79,15 @@ async def declared(visit: Visit) -> Outcome:
 async def contents(visit: Visit) -> Outcome:
     """The first resources."""
     seen: list[int] = []
-    for _, asked in await _reads(visit):
-        if not asked.ok:
+    for _, response in await _reads(visit):
+        if not response.ok:
             continue
-        if type(asked.body.get("contents")) is not list:
-            return bad("The result has no list of contents.", *asked.events)
-        for item in _contents(asked):
+        if type(response.body.get("contents")) is not list:
+            return bad("The result has no list of contents.", *response.events)
+        for item in _contents(response):
             if not isinstance(item.get("uri"), str) or ("text" in item) == ("blob" in item):
-                return bad(f"One of the contents is {excerpt(item, 100)}.", *asked.events)
-        seen += asked.events
+                return bad(f"One of the contents is {excerpt(item, 100)}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
@@ -100,12 +100,12 @@ async def contents(visit: Visit) -> Outcome:
 async def binary(visit: Visit) -> Outcome:
     """Every blob in the contents."""
     seen: list[int] = []
-    for _, asked in await _reads(visit):
-        for item in _contents(asked):
+    for _, response in await _reads(visit):
+        for item in _contents(response):
             if "blob" in item:
                 if _bytes(item["blob"]) is None:
-                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is not base64.", *asked.events)
-                seen += asked.events
+                    return bad(f"The blob of {excerpt(item.get('uri'), 80)} is not base64.", *response.events)
+                seen += response.events
     return good("", *seen) if seen else skipped("none of the first resources has a blob")
 
 
@@ -118,20 +118,21 @@ async def binary(visit: Visit) -> Outcome:
 async def as_listed(visit: Visit) -> Outcome:
     """The list compared with the contents."""
     seen: list[int] = []
-    for resource, asked in await _reads(visit):
-        found = [item for item in _contents(asked) if item.get("uri") == resource.get("uri")]
-        if not asked.ok or len(found) != 1:
+    for resource, response in await _reads(visit):
+        found = [item for item in _contents(response) if item.get("uri") == resource.get("uri")]
+        if not response.ok or len(found) != 1:
             continue
         listed, read = resource.get("mimeType"), found[0].get("mimeType")
         what = excerpt(resource["uri"], 80)
         if isinstance(listed, str) and isinstance(read, str) and listed != read:
             return bad(
-                f"{what} is {excerpt(listed, 60)} in the list and {excerpt(read, 60)} in the contents.", *asked.events
+                f"{what} is {excerpt(listed, 60)} in the list and {excerpt(read, 60)} in the contents.",
+                *response.events,
             )
         length, size = _length(found[0]), resource.get("size")
         if type(size) is int and length is not None and size != length:
-            return bad(f"{what} has {size:,} bytes in the list and {length:,} in the contents.", *asked.events)
-        seen += asked.events
+            return bad(f"{what} has {size:,} bytes in the list and {length:,} in the contents.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
@@ -167,10 +168,10 @@ async def nothing_there(visit: Visit) -> Outcome:
     """A URI that most likely does not exist: any result is a fault, before 2026-07-28 a warning."""
     if not visit.can("resources"):
         return skipped("the server has no resources")
-    asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
-    if asked.ok and not _contents(asked):
-        return (bad if visit.modern else doubtful)("It returns a result with empty contents.", *asked.events)
-    return good("", *asked.events)
+    response = await visit.request("resources/read", {"uri": nowhere(visit)})
+    if response.ok and not _contents(response):
+        return (bad if visit.modern else doubtful)("It returns a result with empty contents.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -188,10 +189,10 @@ async def traversal(visit: Visit) -> Outcome:
         return skipped("the server offers no files")
     seen: list[int] = []
     for path in ("/../../../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd"):
-        asked = await visit.ask("resources/read", {"uri": f"file://{path}"})
-        seen += asked.events
-        if asked.ok and any("root:" in str(item.get("text", ""))[:2000] for item in _contents(asked)):
-            return bad(f"file://{path} was read.", *asked.events)
+        response = await visit.request("resources/read", {"uri": f"file://{path}"})
+        seen += response.events
+        if response.ok and any("root:" in str(item.get("text", ""))[:2000] for item in _contents(response)):
+            return bad(f"file://{path} was read.", *response.events)
     return good("", *seen)
 
 
@@ -222,17 +223,17 @@ async def expanded(visit: Visit) -> Outcome:
             if values and not visit.features.completion_context:
                 break  # Completion does not know the earlier values yet.
             context = {"context": {"arguments": dict(values)}} if values else {}
-            completed = await visit.ask("completion/complete", {**ref, **context})
+            completed = await visit.request("completion/complete", {**ref, **context})
             offered = completed.body.get("completion")
             words = offered.get("values") if type(offered) is dict else None
             if type(words) is not list or not words or not isinstance(words[0], str):
                 break
             values[name] = words[0]
         if len(values) == len(set(names)):
-            asked = await visit.ask("resources/read", {"uri": template.expand(values)})
-            seen += asked.events
-            if not asked.ok:
-                return bad(f"{excerpt(template.expand(values), 100)} got {asked.reply}.", *asked.events)
+            response = await visit.request("resources/read", {"uri": template.expand(values)})
+            seen += response.events
+            if not response.ok:
+                return bad(f"{excerpt(template.expand(values), 100)} got {response.reply}.", *response.events)
     return good("", *seen) if seen else skipped("no template has completions for all its variables")
 
 
@@ -249,14 +250,14 @@ async def subscriptions(visit: Visit) -> Outcome:
     if not visit.can("resources") or not uris:
         return skipped("the server lists no resources")
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for method in ("resources/subscribe", "resources/unsubscribe"):
-            asked = await link.ask(method, {"uri": uris[0]})
-            seen += asked.events
-            if visit.can("resources", "subscribe") and not asked.ok:
-                return bad(f"{method} is declared, but got {asked.reply}.", *asked.events)
-            if not visit.can("resources", "subscribe") and asked.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, but got {asked.reply}.", *asked.events)
+            response = await connection.request(method, {"uri": uris[0]})
+            seen += response.events
+            if visit.can("resources", "subscribe") and not response.ok:
+                return bad(f"{method} is declared, but got {response.reply}.", *response.events)
+            if not visit.can("resources", "subscribe") and response.code != METHOD_NOT_FOUND:
+                return bad(f"{method} is not declared, but got {response.reply}.", *response.events)
     return good("", *seen)
 
 
@@ -270,15 +271,15 @@ async def subscriptions(visit: Visit) -> Outcome:
 )
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools, called without a subscription, after which no updates may come."""
-    quick = [trial for trial in trials(visit) if trial.asked.answered][: visit.limits.items]
+    quick = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
         return skipped("the server has no subscriptions, or no allowed tool responds")
-    async with visit.link() as link:
-        for trial in quick:
-            await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
+    async with visit.connection() as connection:
+        for call in quick:
+            await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
         told = [
             frame
-            for frame in link.frames
+            for frame in connection.frames
             if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/resources/updated"
         ]
     if told:
@@ -313,14 +314,14 @@ async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("resources"):
         return skipped("the server lists no resources")
-    async with visit.link() as link:
-        asked = await link.ask("resources/list", {})
-    resources = asked.body.get("resources")
+    async with visit.connection() as connection:
+        response = await connection.request("resources/list", {})
+    resources = response.body.get("resources")
     there = [item.get("uri") for item in resources if type(item) is dict] if type(resources) is list else []
     here = [item.get("uri") for item in visit.items("resources")]
-    if not asked.ok or there != (here[: len(there)] if "nextCursor" in asked.body else here):
-        return bad("Another connection got another list.", *asked.events)
-    return good("", *asked.events)
+    if not response.ok or there != (here[: len(there)] if "nextCursor" in response.body else here):
+        return bad("Another connection got another list.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -334,21 +335,21 @@ async def named_in_the_error(visit: Visit) -> Outcome:
     if not visit.can("resources"):
         return skipped("the server has no resources")
     uri = nowhere(visit)
-    asked = await visit.ask("resources/read", {"uri": uri})
-    data = asked.error.get("data")
-    if not asked.error:
+    response = await visit.request("resources/read", {"uri": uri})
+    data = response.error.get("data")
+    if not response.error:
         return skipped("it returns a result")
     named = type(data) is dict and data.get("uri") == uri
-    return good("", *asked.events) if named else bad("The error does not contain the URI.", *asked.events)
+    return good("", *response.events) if named else bad("The error does not contain the URI.", *response.events)
 
 
 async def _unknown(visit: Visit, code: int) -> Outcome:
     if not visit.can("resources"):
         return skipped("the server has no resources")
-    asked = await visit.ask("resources/read", {"uri": nowhere(visit)})
-    if asked.code == code:
-        return good("", *asked.events)
-    return bad(f"The request got {asked.reply}.", *asked.events)
+    response = await visit.request("resources/read", {"uri": nowhere(visit)})
+    if response.code == code:
+        return good("", *response.events)
+    return bad(f"The request got {response.reply}.", *response.events)
 
 
 async def _reads(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
@@ -358,12 +359,12 @@ async def _reads(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
         made = visit.remembered["reads"] = []
         for resource in visit.items("resources")[: visit.limits.items]:
             if isinstance(resource.get("uri"), str):
-                made.append((resource, await visit.ask("resources/read", {"uri": resource["uri"]})))
+                made.append((resource, await visit.request("resources/read", {"uri": resource["uri"]})))
     return made
 
 
-def _contents(asked: RequestOutcome) -> list[dict[str, Any]]:
-    contents = asked.body.get("contents")
+def _contents(response: RequestOutcome) -> list[dict[str, Any]]:
+    contents = response.body.get("contents")
     return [item for item in contents[:1000] if type(item) is dict] if type(contents) is list else []
 
 

@@ -10,7 +10,7 @@ from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, trials
+from inspector.check.visit.tool_calls import FEW, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
@@ -21,14 +21,15 @@ _LOGGING = "server/utilities/logging"
 _NOTHING = "inspector-check-no-such-thing"
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LISTS = {
-    "tools": ("tools/list", "tools", "name"), "resources": ("resources/list", "resources", "uri"),
+    "tools": ("tools/list", "tools", "name"),
+    "resources": ("resources/list", "resources", "uri"),
     "templates": ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     "prompts": ("prompts/list", "prompts", "name"),
-}  # fmt: skip
+}
 """By list: the method, the key of its result, and the identifying member."""
 _COMPLETE = "completion/complete"
-_MOST_PAGES = 10
-_MOST_VALUES = 100
+_MAX_PAGES = 10
+_MAX_VALUES = 100
 
 CHECKS = CheckTable("utilities")
 CHECKS.passive(
@@ -51,24 +52,24 @@ async def walked(visit: Visit) -> Outcome:
     """The first pages of every list; the second one twice."""
     seen: list[int] = []
     for method, key, name in _lists(visit):
-        asked = await visit.ask(method, {})
-        entries, cursors = _names(asked, key, name), set[str]()
-        while isinstance(asked.body.get("nextCursor"), str) and len(cursors) < _MOST_PAGES:
-            cursor = asked.body["nextCursor"]
+        response = await visit.request(method, {})
+        entries, cursors = _names(response, key, name), set[str]()
+        while isinstance(response.body.get("nextCursor"), str) and len(cursors) < _MAX_PAGES:
+            cursor = response.body["nextCursor"]
             if cursor in cursors:
-                return bad(f"{method}: a cursor leads back to an earlier page.", *asked.events)
-            asked = await visit.ask(method, {"cursor": cursor})
-            if not asked.ok:
-                return bad(f"{method}: its own cursor got {asked.reply}.", *asked.events)
-            page = _names(asked, key, name)
-            if not cursors and _names(again := await visit.ask(method, {"cursor": cursor}), key, name) != page:
-                return bad(f"{method}: the same cursor returned two different pages.", *asked.events, *again.events)
+                return bad(f"{method}: a cursor leads back to an earlier page.", *response.events)
+            response = await visit.request(method, {"cursor": cursor})
+            if not response.ok:
+                return bad(f"{method}: its own cursor got {response.reply}.", *response.events)
+            page = _names(response, key, name)
+            if not cursors and _names(again := await visit.request(method, {"cursor": cursor}), key, name) != page:
+                return bad(f"{method}: the same cursor returned two different pages.", *response.events, *again.events)
             cursors.add(cursor)
             twice = set(entries) & set(page)
             if twice:
-                return bad(f"{method}: {excerpt(min(twice), 80)} is on two pages.", *asked.events)
+                return bad(f"{method}: {excerpt(min(twice), 80)} is on two pages.", *response.events)
             entries += page
-            seen += asked.events
+            seen += response.events
     return good("", *seen) if seen else skipped("every list has one page")
 
 
@@ -82,10 +83,10 @@ async def invalid_cursor(visit: Visit) -> Outcome:
     """An invalid cursor, for every list."""
     seen: list[int] = []
     for method, _, _ in _lists(visit):
-        asked = await visit.ask(method, {"cursor": _NOTHING})
-        seen += asked.events
-        if asked.code != INVALID_PARAMS:
-            return bad(f"{method} with an invalid cursor got {asked.reply}.", *asked.events)
+        response = await visit.request(method, {"cursor": _NOTHING})
+        seen += response.events
+        if response.code != INVALID_PARAMS:
+            return bad(f"{method} with an invalid cursor got {response.reply}.", *response.events)
     return good("", *seen) if seen else skipped("the server has no lists")
 
 
@@ -99,13 +100,13 @@ async def invalid_cursor(visit: Visit) -> Outcome:
 async def completion_declared(visit: Visit) -> Outcome:
     """`completion/complete` for an existing item, else for an unknown one."""
     params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
-    async with visit.link() as link:
-        asked = await link.ask(_COMPLETE, params)
-    if visit.can("completions") and asked.code == METHOD_NOT_FOUND:
-        return bad("completions is declared, but completion/complete is unknown.", *asked.events)
-    if not visit.can("completions") and asked.ok:
-        return undeclared("completions", _COMPLETE, asked)
-    return good("", *asked.events) if asked.answered else skipped(asked.shown)
+    async with visit.connection() as connection:
+        response = await connection.request(_COMPLETE, params)
+    if visit.can("completions") and response.code == METHOD_NOT_FOUND:
+        return bad("completions is declared, but completion/complete is unknown.", *response.events)
+    if not visit.can("completions") and response.ok:
+        return undeclared("completions", _COMPLETE, response)
+    return good("", *response.events) if response.answered else skipped(response.shown)
 
 
 @CHECKS.active(
@@ -117,12 +118,12 @@ async def completion_declared(visit: Visit) -> Outcome:
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""
     seen: list[int] = []
-    for _, asked in await _completed(visit):
-        if asked.ok:
-            wrong = _wrong_completion(asked.body.get("completion"))
+    for _, response in await _completed(visit):
+        if response.ok:
+            wrong = _wrong_completion(response.body.get("completion"))
             if wrong:
-                return bad(wrong, *asked.events)
-            seen += asked.events
+                return bad(wrong, *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no argument has completions")
 
 
@@ -137,9 +138,13 @@ async def unknown_reference(visit: Visit) -> Outcome:
     declares = visit.can("completions")
     if not declares and not visit.features.completions_capability:
         return skipped("this revision has no completions capability")
-    asked = await visit.ask(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
+    response = await visit.request(_COMPLETE, _completion("ref/prompt", "name", _NOTHING, "a"))
     wanted = INVALID_PARAMS if declares else METHOD_NOT_FOUND
-    return good("", *asked.events) if asked.code == wanted else bad(f"The request got {asked.reply}.", *asked.events)
+    return (
+        good("", *response.events)
+        if response.code == wanted
+        else bad(f"The request got {response.reply}.", *response.events)
+    )
 
 
 @CHECKS.active(
@@ -153,10 +158,10 @@ async def completion_context(visit: Visit) -> Outcome:
     seen: list[int] = []
     for params, before in await _completed(visit):
         if before.ok and len(seen) < 2 * visit.limits.items:
-            asked = await visit.ask(_COMPLETE, {**params, "context": {"arguments": {_NOTHING: "a"}}})
-            if not asked.ok:
-                return bad(f"With a context it got {asked.reply}.", *before.events, *asked.events)
-            seen += asked.events
+            response = await visit.request(_COMPLETE, {**params, "context": {"arguments": {_NOTHING: "a"}}})
+            if not response.ok:
+                return bad(f"With a context it got {response.reply}.", *before.events, *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no argument has completions")
 
 
@@ -182,16 +187,16 @@ async def set_level(visit: Visit) -> Outcome:
     if not visit.can("logging"):
         return skipped("the server does not declare logging")
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for level in (*_LEVELS[::-1], "info"):
-            asked = await link.ask("logging/setLevel", {"level": level})
-            seen += asked.events
-            if not asked.ok:
-                return bad(f"The level {level} got {asked.reply}.", *asked.events)
-        asked = await link.ask("logging/setLevel", {"level": _NOTHING})
-    if asked.code != INVALID_PARAMS:
-        return bad(f"An unknown level got {asked.reply}.", *asked.events)
-    return good("", *seen, *asked.events)
+            response = await connection.request("logging/setLevel", {"level": level})
+            seen += response.events
+            if not response.ok:
+                return bad(f"The level {level} got {response.reply}.", *response.events)
+        response = await connection.request("logging/setLevel", {"level": _NOTHING})
+    if response.code != INVALID_PARAMS:
+        return bad(f"An unknown level got {response.reply}.", *response.events)
+    return good("", *seen, *response.events)
 
 
 @CHECKS.active(
@@ -204,25 +209,25 @@ async def set_level(visit: Visit) -> Outcome:
 )
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, called again with the level error."""
-    loud = [trial for trial in trials(visit) if any(_is_below(told.params) for told in trial.told)]
+    loud = [call for call in tool_calls(visit) if any(_is_below(told.params) for told in call.told)]
     if not visit.can("logging") or not loud:
         return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []
-    async with visit.link() as link:
-        wanted = await link.ask("logging/setLevel", {"level": "error"})
+    async with visit.connection() as connection:
+        wanted = await connection.request("logging/setLevel", {"level": "error"})
         if not wanted.ok:
             return skipped(f"setting the level failed: {wanted.shown}")
-        for trial in sorted(loud, key=lambda trial: not trial.asked.answered)[:FEW]:
-            link.frames = []
-            asked = await link.ask("tools/call", trial.params, timeout=visit.limits.request / 2)
-            seen += asked.events
-            for frame in link.frames:
+        for call in sorted(loud, key=lambda call: not call.response.answered)[:FEW]:
+            connection.frames = []
+            response = await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
+            seen += response.events
+            for frame in connection.frames:
                 if frame.shape is Shape.NOTIFICATION and frame.message["method"] == "notifications/message":
                     params = frame.message.get("params")
                     if type(params) is dict and _is_below(params):
-                        what = f"{trial.name} sent a message with the level {excerpt(params.get('level'), 20)}"
+                        what = f"{call.name} sent a message with the level {excerpt(params.get('level'), 20)}"
                         return bad(f"{what}, but the client set the level error.", *wanted.events, frame.n)
-        await link.ask("logging/setLevel", {"level": "info"})
+        await connection.request("logging/setLevel", {"level": "info"})
     return good("", *wanted.events, *seen)
 
 
@@ -246,10 +251,10 @@ async def unknown_level(visit: Visit) -> Outcome:
     if not visit.can("logging"):
         return skipped("the server does not declare logging")
     method = next((method for method, _, _ in _lists(visit)), "server/discover")
-    asked = await visit.ask(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
-    if asked.code == INVALID_PARAMS:
-        return good("", *asked.events)
-    return bad(f"The request got {asked.reply}.", *asked.events)
+    response = await visit.request(method, {"_meta": {f"{PREFIX}logLevel": _NOTHING}})
+    if response.code == INVALID_PARAMS:
+        return good("", *response.events)
+    return bad(f"The request got {response.reply}.", *response.events)
 
 
 CHECKS.passive(
@@ -275,8 +280,8 @@ def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:
             yield row
 
 
-def _names(asked: RequestOutcome, key: str, name: str) -> list[str]:
-    entries = asked.body.get(key)
+def _names(response: RequestOutcome, key: str, name: str) -> list[str]:
+    entries = response.body.get(key)
     found = [entry.get(name) for entry in entries if type(entry) is dict] if type(entries) is list else []
     return [each for each in found if isinstance(each, str)]
 
@@ -314,7 +319,7 @@ async def _completed(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]
         made = visit.remembered["completed"] = []
         if visit.can("completions") or not visit.features.completions_capability:
             for params, _ in zip(_completions(visit), range(visit.limits.items), strict=False):
-                made.append((params, await visit.ask(_COMPLETE, params)))
+                made.append((params, await visit.request(_COMPLETE, params)))
     return made
 
 
@@ -322,7 +327,7 @@ def _wrong_completion(completion: Any) -> str:
     if type(completion) is not dict or type(completion.get("values")) is not list:
         return f"completion is {excerpt(completion, 80)}."
     values, total, more = completion["values"], completion.get("total"), completion.get("hasMore")
-    if len(values) > _MOST_VALUES:
+    if len(values) > _MAX_VALUES:
         return f"The result has {len(values):,} values; the maximum is 100."
     if not all(isinstance(value, str) for value in values):
         return "Not all of the values are strings."

@@ -9,8 +9,8 @@ from inspector.check.check_table import CheckTable
 from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import (
     NOWHERE,
+    ReadDirectory,
     ServedSkills,
-    Walked,
     declares_directories,
     odd_key,
     served_skills,
@@ -21,7 +21,7 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 from inspector.skills import uris
-from inspector.skills.entries import MOST_BYTES, Skill
+from inspector.skills.entries import MAX_BYTES, Skill
 from inspector.skills.frontmatter import FrontMatterError, read_front_matter
 from inspector.skills.observed import FOLDER_TYPE
 from inspector.skills.verify import FileCheck, check_result
@@ -62,7 +62,7 @@ def _needs_skills(
 
 
 def _needs_folders(
-    probe: Callable[[Visit, Skill, list[Walked]], Awaitable[Outcome | None]],
+    probe: Callable[[Visit, Skill, list[ReadDirectory]], Awaitable[Outcome | None]],
 ) -> Callable[[Visit], Awaitable[Outcome]]:
     """A check of the directories of each skill; a fault of one ends it."""
 
@@ -109,30 +109,39 @@ async def gotten(visit: Visit, served: ServedSkills) -> Outcome:
     skill = next((skill for skill in served.skills if skill.kind != "invalid"), None)
     if skill is None:
         return skipped("the server lists no skill")
-    asked = await visit.ask("skills/get", {"uri": skill.uri})
-    return good("", *asked.events) if asked.ok else bad(f"skills/get got {asked.reply}.", *asked.events)
+    response = await visit.request("skills/get", {"uri": skill.uri})
+    return good("", *response.events) if response.ok else bad(f"skills/get got {response.reply}.", *response.events)
 
 
 _passive(
     "SKILL-05 must r5", "Results about skills have the resultType complete.", 'Add "resultType": "complete".', *_LISTED
 )
 _passive(
-    "SKILL-06 must r5", "Results of skills/list and skills/get have ttlMs and cacheScope.",
-    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.', *_LISTED,
-)  # fmt: skip
+    "SKILL-06 must r5",
+    "Results of skills/list and skills/get have ttlMs and cacheScope.",
+    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.',
+    *_LISTED,
+)
 for _head, _says, _fix in (
-    ("SKILL-07 must r5", "The uri of an entry is absolute and ends in /SKILL.md.", "Write skill://FOLDER/NAME/SKILL.md."),
     (
-        "SKILL-08 must r5", "The frontmatter of an entry has a name and a description.",
+        "SKILL-07 must r5",
+        "The uri of an entry is absolute and ends in /SKILL.md.",
+        "Write skill://FOLDER/NAME/SKILL.md.",
+    ),
+    (
+        "SKILL-08 must r5",
+        "The frontmatter of an entry has a name and a description.",
         "Copy all fields of the front matter of SKILL.md into the entry.",
     ),
     ("SKILL-09 must r5", "The directory of a skill has its name.", "Name the directory like the skill."),
     (
-        "SKILL-10 must r5", "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
+        "SKILL-10 must r5",
+        "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
         "Write a name such as order-lookup.",
     ),
     (
-        "SKILL-11 must r5", "The fields of the front matter follow the Agent Skills specification.",
+        "SKILL-11 must r5",
+        "The fields of the front matter follow the Agent Skills specification.",
         "description: 1 to 1,024 characters; compatibility: 1 to 500; metadata: texts; allowed-tools: a text.",
     ),
     ("SKILL-12 must r5", "resources of an entry is a list or “dynamic”.", "List the files with uri, digest and size."),
@@ -141,7 +150,7 @@ for _head, _says, _fix in (
     ("SKILL-15 must r5", "A digest is sha256: and 64 lowercase digits.", "Hash the bytes of the file with SHA-256."),
     ("SKILL-16 must r5", "A size is a whole number of bytes.", "Count the bytes of the file."),
     ("SKILL-17 should r5", "A skill has at most 512 files and 16 MiB.", "Split the skill, or remove files."),
-):  # fmt: skip
+):
     _passive(_head, _says, _fix)
 
 
@@ -198,12 +207,12 @@ async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, F
                 first,
                 *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
             ):
-                if received > MOST_BYTES:
+                if received > MAX_BYTES:
                     return found
-                asked = await visit.ask("resources/read", {"uri": file.uri})
-                check = check_result(skill, file, asked.result, asked.answer_n)
+                response = await visit.request("resources/read", {"uri": file.uri})
+                check = check_result(skill, file, response.result, response.response_n)
                 received += max(check.size, 0)
-                found.append((skill, check, asked))
+                found.append((skill, check, response))
     return found
 
 
@@ -216,11 +225,11 @@ def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileChe
         if not visit.allowed.skills:
             return skipped(Skip.SKILL_FILES)
         seen: list[int] = []
-        for skill, check, asked in await _read_files(visit, served):
+        for skill, check, response in await _read_files(visit, served):
             text = wrong(skill, check)
             if text:
-                return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *asked.events)
-            seen += asked.events
+                return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *response.events)
+            seen += response.events
         return good("", *seen) if seen else skipped("the server lists no skill")
 
 
@@ -239,22 +248,29 @@ def _front_matter(skill: Skill, check: FileCheck) -> str:
 
 
 _files_check(
-    "SKILL-19 must r5", "SKILL.md has the listed size and digest.", "Compute both when the file changes.",
+    "SKILL-19 must r5",
+    "SKILL.md has the listed size and digest.",
+    "Compute both when the file changes.",
     lambda skill, check: _as_listed(skill, check) if check.file.uri == skill.uri else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-20 must r5", "Each file has the listed size and digest.", "Compute both when a file changes.",
+    "SKILL-20 must r5",
+    "Each file has the listed size and digest.",
+    "Compute both when a file changes.",
     lambda skill, check: _as_listed(skill, check) if check.file.uri != skill.uri else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-21 must r5", "SKILL.md begins with front matter: a YAML mapping with name and description.",
+    "SKILL-21 must r5",
+    "SKILL.md begins with front matter: a YAML mapping with name and description.",
     "Begin the file with ---, the fields in YAML, and ---.",
     lambda skill, check: _front_matter(skill, check) if check.file.uri == skill.uri and check.size >= 0 else "",
-)  # fmt: skip
+)
 _files_check(
-    "SKILL-22 must r5", "The frontmatter of the entry is that of the file.", "Copy each field with its type.",
+    "SKILL-22 must r5",
+    "The frontmatter of the entry is that of the file.",
+    "Copy each field with its type.",
     lambda skill, check: check.detail if check.outcome == "frontmatter" and check.front_matter is not None else "",
-)  # fmt: skip
+)
 
 
 @CHECKS.active(
@@ -274,8 +290,11 @@ async def described(visit: Visit, served: ServedSkills) -> Outcome:
         item = known.get(skill.uri) or children.get(skill.uri)
         if item is None:
             continue
-        wanted = {"mimeType": "text/markdown", "name": skill.frontmatter.get("name"),
-                  "description": skill.frontmatter.get("description")}  # fmt: skip
+        wanted = {
+            "mimeType": "text/markdown",
+            "name": skill.frontmatter.get("name"),
+            "description": skill.frontmatter.get("description"),
+        }
         odd = next((key for key, value in wanted.items() if item.get(key) != value), None)
         if odd is not None:
             return bad(f"{odd} of the resource {short(skill.uri)} is {short(item.get(odd))}.", *events)
@@ -315,15 +334,15 @@ async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
     """Some skills of the list."""
     seen: list[int] = []
     for skill in [each for each in served.skills if each.kind != "invalid"][:5]:
-        asked = await visit.ask("skills/get", {"uri": skill.uri})
-        entry = asked.body.get("skill")
-        if not asked.ok:
+        response = await visit.request("skills/get", {"uri": skill.uri})
+        entry = response.body.get("skill")
+        if not response.ok:
             continue
         if type(entry) is not dict or entry.get("uri") != skill.uri:
-            return bad(f"skills/get of {short(skill.uri)} has another skill: {short(entry)}.", *asked.events)
+            return bad(f"skills/get of {short(skill.uri)} has another skill: {short(entry)}.", *response.events)
         if entry != skill.raw:
-            return doubtful(f"skills/get of {short(skill.uri)} differs from the list.", *asked.events)
-        seen += asked.events
+            return doubtful(f"skills/get of {short(skill.uri)} differs from the list.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("the server lists no skill that skills/get answers")
 
 
@@ -345,25 +364,30 @@ def _refuses(
             return skipped(_NONE_LISTED)
         seen: list[int] = []
         for method, uri in asked_for(skill):
-            asked = await visit.ask(method, {"uri": uri}, probe=True)
-            if asked.code != INVALID_PARAMS:
-                return bad(f"{method} of {short(uri)} got {asked.reply}, not error -32602.", *asked.events)
-            seen += asked.events
+            response = await visit.request(method, {"uri": uri}, probe=True)
+            if response.code != INVALID_PARAMS:
+                return bad(f"{method} of {short(uri)} got {response.reply}, not error -32602.", *response.events)
+            seen += response.events
         return good("", *seen)
 
 
 _refuses(
-    "SKILL-27 must r5", "skills/get of an unknown uri gets error -32602.", "Return -32602 for it.",
+    "SKILL-27 must r5",
+    "skills/get of an unknown uri gets error -32602.",
+    "Return -32602 for it.",
     lambda skill: iter([("skills/get", f"{skill.uri.partition('://')[0]}://{NOWHERE}/SKILL.md")]),
-)  # fmt: skip
+)
 _refuses(
-    "SKILL-28 must r5", "skills/get of another file or of a directory gets error -32602.",
+    "SKILL-28 must r5",
+    "skills/get of another file or of a directory gets error -32602.",
     "Answer skills/get only for the uri of a SKILL.md.",
-    lambda skill: iter([
-        ("skills/get", skill.directory),
-        *(("skills/get", file.uri) for file in skill.files[:3] if not file.path.endswith("SKILL.md")),
-    ]),
-)  # fmt: skip
+    lambda skill: iter(
+        [
+            ("skills/get", skill.directory),
+            *(("skills/get", file.uri) for file in skill.files[:3] if not file.path.endswith("SKILL.md")),
+        ]
+    ),
+)
 
 
 @CHECKS.active(
@@ -400,16 +424,16 @@ for _head, _says, _fix in (
     fix="Implement resources/directory/read for the directory of each skill and those in it.",
 )
 @_needs_folders
-async def folders_read(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each directory that a listed file lies in."""
     for folder in folders:
-        if not folder.asked[0].ok:
-            return bad(f"{short(folder.uri)} got {folder.asked[0].reply}.", *folder.events)
+        if not folder.responses[0].ok:
+            return bad(f"{short(folder.uri)} got {folder.responses[0].reply}.", *folder.events)
     wanted = {uris.directory(file.uri) for file in skill.files if file.path}
     for uri in sorted(wanted - {folder.uri for folder in folders})[: visit.limits.items]:
-        asked = await visit.ask("resources/directory/read", {"uri": uri})
-        if not asked.ok:
-            return bad(f"{short(uri)} got {asked.reply}.", *asked.events)
+        response = await visit.request("resources/directory/read", {"uri": uri})
+        if not response.ok:
+            return bad(f"{short(uri)} got {response.reply}.", *response.events)
     return None
 
 
@@ -419,7 +443,7 @@ async def folders_read(visit: Visit, skill: Skill, folders: list[Walked]) -> Out
     fix='Return files and directories of one level; "mimeType": "inode/directory" for directories.',
 )
 @_needs_folders
-async def children(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each child against the directory, and the listed files against the children."""
     for folder in folders:
         found = {child.get("uri"): child for child in folder.children}
@@ -435,19 +459,20 @@ async def children(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome
         missing = next(
             (file for file in skill.files if uris.directory(file.uri) == folder.uri and file.uri not in found), None
         )
-        if missing is not None and folder.asked[0].ok:
+        if missing is not None and folder.responses[0].ok:
             return bad(f"{short(folder.uri)} does not list {short(missing.path)}.", *folder.events)
     return None
 
 
 _refuses(
-    "SKILL-36 must r5", "resources/directory/read of a file or of an unknown uri gets error -32602.",
+    "SKILL-36 must r5",
+    "resources/directory/read of a file or of an unknown uri gets error -32602.",
     "Return -32602 for what is not a directory.",
-    lambda skill: iter([
-        ("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}"),
-    ]),
+    lambda skill: iter(
+        [("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}")]
+    ),
     folders=True,
-)  # fmt: skip
+)
 
 
 @CHECKS.active(
@@ -456,21 +481,22 @@ _refuses(
     fix="Return a cursor only if there are more children.",
 )
 @_needs_folders
-async def folder_pages(visit: Visit, skill: Skill, folders: list[Walked]) -> Outcome | None:
+async def folder_pages(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """The pages of each directory."""
     for folder in folders:
-        last = folder.asked[-1]
-        if folder.repeats or (len(folder.asked) > 1 and not last.ok):
+        last = folder.responses[-1]
+        if folder.repeats or (len(folder.responses) > 1 and not last.ok):
             what = "repeats a cursor" if folder.repeats else f"has a page with {last.reply}"
             return bad(f"{short(folder.uri)} {what}.", *folder.events)
     return None
 
 
 _refuses(
-    "SKILL-38 must r5", "resources/read of an unknown file in a skill gets error -32602.",
+    "SKILL-38 must r5",
+    "resources/read of an unknown file in a skill gets error -32602.",
     "Return -32602 for a file that is not served.",
     lambda skill: iter([("resources/read", f"{skill.directory}/{NOWHERE}.md")]),
-)  # fmt: skip
+)
 CHECKS.passive(
     "SKILL-39 lint r1+",
     "resource",
@@ -478,10 +504,12 @@ CHECKS.passive(
     fix="Serve skills/list and skills/get instead of skill://index.json.",
 )
 _passive(
-    "SKILL-40 info r5", "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
+    "SKILL-40 info r5",
+    "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
     "Nothing, if that is intended: a host asks its user.",
-)  # fmt: skip
+)
 _passive(
-    "SKILL-41 security r5", "Names, descriptions and uris of skills have no hidden characters.",
+    "SKILL-41 security r5",
+    "Names, descriptions and uris of skills have no hidden characters.",
     "Remove control, bidirectional and invisible characters.",
-)  # fmt: skip
+)

@@ -10,7 +10,7 @@ from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, Trial, trials
+from inspector.check.visit.tool_calls import FEW, ToolCall, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -22,9 +22,10 @@ _LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CANCELLED = "notifications/cancelled"
 _LISTS = {
-    "toolsListChanged": ("tools", "tools/list", "name"), "promptsListChanged": ("prompts", "prompts/list", "name"),
+    "toolsListChanged": ("tools", "tools/list", "name"),
+    "promptsListChanged": ("prompts", "prompts/list", "name"),
     "resourcesListChanged": ("resources", "resources/list", "uri"),
-}  # fmt: skip
+}
 """By name in a filter: the capability (also the key of the list), the method of the list, the identifying member."""
 _URIS = "resourceSubscriptions"
 _UPDATED = "notifications/resources/updated"
@@ -52,21 +53,21 @@ async def acknowledged(visit: Visit) -> Outcome:
     if not _filter(visit):
         return skipped(_NOTHING)
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for id in (7_000_001, "7000002"):
-            async with listening(visit, link, id, _filter(visit)) as (asked, first):
+            async with listening(visit, connection, id, _filter(visit)) as (response, first):
                 if first is None:
-                    return bad(f"The subscription was not acknowledged: {asked.shown}.", *asked.events)
+                    return bad(f"The subscription was not acknowledged: {response.shown}.", *response.events)
                 if first.message["method"] != _ACKNOWLEDGED:
-                    return bad(f"{excerpt(first.message['method'], 60)} came first.", asked.n, first.n)
+                    return bad(f"{excerpt(first.message['method'], 60)} came first.", response.n, first.n)
                 named = _subscription(first)
                 if type(named) is not type(id) or named != id:
                     return bad(
                         f"The acknowledgement of {excerpt(id, 20)} has the subscriptionId {excerpt(named, 60)}.",
-                        asked.n,
+                        response.n,
                         first.n,
                     )
-                seen += (asked.n, first.n)
+                seen += (response.n, first.n)
     return good("", *seen)
 
 
@@ -84,19 +85,19 @@ async def agreed(visit: Visit) -> Outcome:
     if not _filter(visit):
         return skipped(_NOTHING)
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for at, asks in enumerate([wanted, *({name: value} for name, value in wanted.items())]):
-            async with listening(visit, link, f"agreed-{at}", asks) as (asked, first):
+            async with listening(visit, connection, f"agreed-{at}", asks) as (response, first):
                 if first is None or first.message["method"] != _ACKNOWLEDGED:
                     continue
                 given = first.message["params"].get("notifications")
                 given = given if type(given) is dict else {}
                 for name in wanted:
                     if given.get(name) and name not in asks:
-                        return bad(f"{name} is acknowledged, but was not requested.", asked.n, first.n)
+                        return bad(f"{name} is acknowledged, but was not requested.", response.n, first.n)
                     if given.get(name) and not _declares(visit, name):
-                        return doubtful(f"{name} is acknowledged, but not declared.", asked.n, first.n)
-                seen += (asked.n, first.n)
+                        return doubtful(f"{name} is acknowledged, but not declared.", response.n, first.n)
+                seen += (response.n, first.n)
     return good("", *seen) if seen else skipped("no subscription was acknowledged")
 
 
@@ -116,17 +117,17 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
     if not changing or len(wanted) < 2:
         return skipped("no allowed tool causes a change notification")
     seen: list[int] = []
-    async with visit.link() as link:
-        for trial, name in changing:
+    async with visit.connection() as connection:
+        for call, name in changing:
             other = next(each for each in wanted if each != name)
             async with (
-                listening(visit, link, f"all-{trial.token}", wanted),
-                listening(visit, link, f"one-{trial.token}", {other: wanted[other]}),
+                listening(visit, connection, f"all-{call.token}", wanted),
+                listening(visit, connection, f"one-{call.token}", {other: wanted[other]}),
             ):
-                await link.ask("tools/call", trial.params)
-                control = await link.until(_brings(f"all-{trial.token}", name), visit.limits.request / 2)
-                await link.quiet(visit.limits.quiet)
-                wrong = [frame for frame in link.frames if _brings(f"one-{trial.token}", name)(frame)]
+                await connection.request("tools/call", call.params)
+                control = await connection.until(_brings(f"all-{call.token}", name), visit.limits.request / 2)
+                await connection.quiet(visit.limits.quiet)
+                wrong = [frame for frame in connection.frames if _brings(f"one-{call.token}", name)(frame)]
                 if wrong:
                     what = f"{wrong[0].message['method']} came on a subscription that requests only {other}."
                     return bad(what, wrong[0].n)
@@ -158,19 +159,19 @@ async def told_of_changes(visit: Visit) -> Outcome:
     wanted = {name: True for name in _LISTS if _declares(visit, name)}
     if not tools or not wanted:
         return skipped("no allowed tool declares that it changes something")
-    known = {trial.tool.get("name"): trial for trial in trials(visit)}
-    async with visit.link() as link, listening(visit, link, "changes", wanted) as (asked, first):
+    known = {call.tool.get("name"): call for call in tool_calls(visit)}
+    async with visit.connection() as connection, listening(visit, connection, "changes", wanted) as (response, first):
         if first is None:
-            return skipped(f"subscribing failed: {asked.shown}")
-        before = await _lists(link, wanted)
+            return skipped(f"subscribing failed: {response.shown}")
+        before = await _lists(connection, wanted)
         for tool in tools:
             if tool.get("name") in known:
-                await link.ask("tools/call", known[tool.get("name")].params)
-        after = await _lists(link, wanted)
+                await connection.request("tools/call", known[tool.get("name")].params)
+        after = await _lists(connection, wanted)
         changed = [name for name in wanted if before[name][0] != after[name][0]]
         seen: list[int] = []
         for name in changed:
-            told = await link.until(_brings("changes", name), visit.limits.request / 2)
+            told = await connection.until(_brings("changes", name), visit.limits.request / 2)
             if told is None:
                 events = (*before[name][1].events, *after[name][1].events)
                 return bad(f"{_LISTS[name][0]} changed, but no notification came.", *events)
@@ -203,15 +204,15 @@ async def ended(visit: Visit) -> Outcome:
     """A process whose stdin closes during a subscription."""
     if not _filter(visit):
         return skipped(_NOTHING)
-    async with visit.fresh() as link:
-        asked = _begin(link, "ended", _filter(visit))
-        if await link.until(_brings("ended")) is None:
+    async with visit.new_connection() as connection:
+        response = _begin(connection, "ended", _filter(visit))
+        if await connection.until(_brings("ended")) is None:
             return skipped("subscribing failed")
-        await link.close()
-    last = [frame for frame in link.frames if ends(frame, "ended")]
+        await connection.close()
+    last = [frame for frame in connection.frames if ends(frame, "ended")]
     if last:
-        return good("", asked.n, last[0].n)
-    return bad("The process exited without ending the subscription.", asked.n)
+        return good("", response.n, last[0].n)
+    return bad("The process exited without ending the subscription.", response.n)
 
 
 @CHECKS.active(
@@ -226,19 +227,21 @@ async def several(visit: Visit) -> Outcome:
     wanted = _filter(visit)
     if not wanted:
         return skipped(_NOTHING)
-    async with visit.link() as link, listening(visit, link, "stays", wanted) as (asked, first):
+    async with visit.connection() as connection, listening(visit, connection, "stays", wanted) as (response, first):
         if first is None:
-            return skipped(f"subscribing failed: {asked.shown}")
-        async with listening(visit, link, "goes", wanted) as (other, second):
+            return skipped(f"subscribing failed: {response.shown}")
+        async with listening(visit, connection, "goes", wanted) as (other, second):
             if second is None:
-                return bad(f"A second subscription was not acknowledged: {other.shown}.", *asked.events, *other.events)
-        await link.quiet(visit.limits.quiet)
-        gone = [frame for frame in link.frames if ends(frame, "stays")]
-    if gone or link.lost is not None:
+                return bad(
+                    f"A second subscription was not acknowledged: {other.shown}.", *response.events, *other.events
+                )
+        await connection.quiet(visit.limits.quiet)
+        gone = [frame for frame in connection.frames if ends(frame, "stays")]
+    if gone or connection.lost is not None:
         return bad(
-            "Cancelling one subscription ended the other one.", asked.n, other.n, *(frame.n for frame in gone[:1])
+            "Cancelling one subscription ended the other one.", response.n, other.n, *(frame.n for frame in gone[:1])
         )
-    return good("", asked.n, first.n, other.n, second.n)
+    return good("", response.n, first.n, other.n, second.n)
 
 
 # Requests
@@ -258,26 +261,26 @@ def _filter(visit: Visit, *, declared: bool = True) -> dict[str, Any]:
 
 
 def _begin(
-    link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    connection: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> RequestOutcome:
     params = {"notifications": wanted, "_meta": meta or {}}
-    return link.begin(jsonrpc.request(id, _LISTEN, link.dressed(params)))
+    return connection.begin(jsonrpc.request(id, _LISTEN, connection.dressed(params)))
 
 
 @asynccontextmanager
 async def listening(
-    visit: Visit, link: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
+    visit: Visit, connection: RawConnection, id: int | str, wanted: dict[str, Any], meta: dict[str, Any] | None = None
 ) -> AsyncIterator[tuple[RequestOutcome, Frame | None]]:
     """A subscription, and its first message (None: no message in time); cancelled at the end."""
-    asked = _begin(link, id, wanted, meta)
-    came = await link.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
+    response = _begin(connection, id, wanted, meta)
+    came = await connection.until(lambda frame: _brings(id)(frame) or ends(frame, id), visit.limits.request / 2)
     first = came if came is not None and came.shape is Shape.NOTIFICATION else None
     if first is None:
-        await link.answer(asked, timeout=0.05)
+        await connection.answer(response, timeout=0.05)
     try:
-        yield asked, first
+        yield response, first
     finally:
-        link.notify(_CANCELLED, {"requestId": id})
+        connection.notify(_CANCELLED, {"requestId": id})
 
 
 # Notifications
@@ -311,13 +314,13 @@ def ends(frame: Frame, id: int | str) -> bool:
     )
 
 
-async def _changing(visit: Visit) -> list[tuple[Trial, str]]:
+async def _changing(visit: Visit) -> list[tuple[ToolCall, str]]:
     """Tools that caused a change notification, and its name in a filter."""
     found = []
-    for trial in trials(visit):
+    for call in tool_calls(visit):
         for name, (capability, _, _) in _LISTS.items():
-            if trial.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
-                found.append((trial, name))
+            if call.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
+                found.append((call, name))
                 break
     return found[:FEW]
 
@@ -328,13 +331,13 @@ def _may_change(tool: dict[str, Any]) -> bool:
     return not is_read_only(tool) and hints.get("destructiveHint") is not True
 
 
-async def _lists(link: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
+async def _lists(connection: RawConnection, wanted: dict[str, Any]) -> dict[str, tuple[list[Any], RequestOutcome]]:
     """The first page of each list."""
     found = {}
     for name in wanted:
         key, method, unique = _LISTS[name]
-        asked = await link.ask(method, {})
-        entries = asked.body.get(key)
+        response = await connection.request(method, {})
+        entries = response.body.get(key)
         names = [entry.get(unique) for entry in entries if type(entry) is dict] if type(entries) is list else []
-        found[name] = names, asked
+        found[name] = names, response
     return found

@@ -12,7 +12,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.raw_post import raw_post
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, Trial, arguments_for, everything, trials, with_tasks
+from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, everything, tool_calls, with_tasks
 from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
@@ -46,25 +46,25 @@ CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
 async def fields(visit: Visit) -> Outcome:
     """Calls as tasks, polled until they end."""
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for tool in _tools(visit):
-            asked, task = await _start(link, tool)
+            response, task = await _start(connection, tool)
             if task is None:
                 continue
             wrong = _wrong_fields(task, "ttl") or (
                 "" if task["status"] == "working" else f"Its status is {task['status']}."
             )
             if wrong:
-                return bad(f"{_name(tool)}: {wrong}", *asked.events)
-            looks = await _followed(visit, link, task)
+                return bad(f"{_name(tool)}: {wrong}", *response.events)
+            looks = await _followed(visit, connection, task)
             for look in looks:
                 wrong = _wrong_fields(look.body, "ttl") if look.ok else f"tasks/get got {look.reply}."
                 if wrong:
-                    return bad(f"{_name(tool)}: {wrong}", *asked.events, *look.events)
+                    return bad(f"{_name(tool)}: {wrong}", *response.events, *look.events)
             ended = [look.body.get("status") for look in looks if look.body.get("status") in _FINAL]
             if len(set(map(str, ended))) > 1:
                 return bad(f"{_name(tool)} had the status {ended[0]}, and then {ended[-1]}.", *looks[-1].events)
-            seen += (*asked.events, *(n for look in looks[-1:] for n in look.events))
+            seen += (*response.events, *(n for look in looks[-1:] for n in look.events))
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
@@ -79,18 +79,18 @@ async def fields(visit: Visit) -> Outcome:
 async def results(visit: Visit) -> Outcome:
     """The result of a task and of an unknown task, and the cancellation of an ended task."""
     seen: list[int] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for tool in _tools(visit)[:1]:
             for method in ("tasks/get", "tasks/result"):
-                asked = await link.ask(method, {"taskId": _UNKNOWN_NAME})
-                if asked.code != INVALID_PARAMS:
-                    return bad(f"{method} of an unknown task got {asked.reply}.", *asked.events)
-                seen += asked.events
-            began, task = await _start(link, tool)
+                response = await connection.request(method, {"taskId": _UNKNOWN_NAME})
+                if response.code != INVALID_PARAMS:
+                    return bad(f"{method} of an unknown task got {response.reply}.", *response.events)
+                seen += response.events
+            began, task = await _start(connection, tool)
             if task is None:
                 continue
-            result = await link.ask("tasks/result", {"taskId": task["taskId"]}, timeout=visit.limits.request)
-            look = await link.ask("tasks/get", {"taskId": task["taskId"]})
+            result = await connection.request("tasks/result", {"taskId": task["taskId"]}, timeout=visit.limits.request)
+            look = await connection.request("tasks/get", {"taskId": task["taskId"]})
             if result.answered and look.ok and look.body.get("status") not in _FINAL:
                 what = (
                     f"tasks/result of {_name(tool)} returned while the status was "
@@ -102,7 +102,7 @@ async def results(visit: Visit) -> Outcome:
             if result.ok and not (type(related) is dict and related.get("taskId") == task["taskId"]):
                 return bad(f"The result of {_name(tool)} does not name its task in _meta.", *result.events)
             if look.body.get("status") in _FINAL and _declares(visit, "cancel"):
-                again = await link.ask("tasks/cancel", {"taskId": task["taskId"]})
+                again = await connection.request("tasks/cancel", {"taskId": task["taskId"]})
                 if again.code != INVALID_PARAMS:
                     what = f"Cancelling an ended task got {again.shown}."
                     return bad(what, *look.events, *again.events)
@@ -122,14 +122,14 @@ async def listed(visit: Visit) -> Outcome:
     """A new task in the pages of tasks/list."""
     if not _declares(visit, "list"):
         return skipped("tasks.list is not declared")
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for tool in _tools(visit)[:1]:
-            began, task = await _start(link, tool)
+            began, task = await _start(connection, tool)
             if task is None:
                 continue
             params: dict[str, Any] = {}
             for _ in range(visit.limits.items):
-                page = await link.ask("tasks/list", params)
+                page = await connection.request("tasks/list", params)
                 entries = page.body.get("tasks")
                 ids = [each.get("taskId") for each in entries if type(each) is dict] if type(entries) is list else []
                 if not page.ok:
@@ -154,14 +154,16 @@ async def undeclared(visit: Visit) -> Outcome:
     """The tools that created tasks, called by a client without the extension."""
     seen: list[int] = []
     meta = {f"{PREFIX}clientCapabilities": everything(visit.features)}
-    async with visit.link() as link:
-        for trial in await _tasked(visit):
-            asked = await link.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
-            if asked.body.get("resultType") == "task":
-                return bad(f"{trial.name} created a task.", *asked.events)
-            if asked.code == MISSING_CAPABILITY and not _names_extension(asked):
-                return bad(f"{trial.name}: the error does not name the extension.", *asked.events)
-            seen += asked.events if asked.answered else ()
+    async with visit.connection() as connection:
+        for call in await _tasked(visit):
+            response = await connection.request(
+                "tools/call", {**call.params, "_meta": meta}, timeout=visit.limits.request / 2
+            )
+            if response.body.get("resultType") == "task":
+                return bad(f"{call.name} created a task.", *response.events)
+            if response.code == MISSING_CAPABILITY and not _names_extension(response):
+                return bad(f"{call.name}: the error does not name the extension.", *response.events)
+            seen += response.events if response.answered else ()
     return good("", *seen) if seen else skipped("no allowed tool creates a task and responds without one")
 
 
@@ -175,25 +177,25 @@ async def undeclared(visit: Visit) -> Outcome:
 async def looked_at(visit: Visit) -> Outcome:
     """The tools that create tasks, polled until they end."""
     seen: list[int] = []
-    async with visit.link() as link:
-        for trial in await _tasked(visit):
-            params = {**trial.params, "_meta": with_tasks(visit.features)}
-            asked = await link.ask("tools/call", params)
-            if asked.body.get("resultType") != "task":
+    async with visit.connection() as connection:
+        for call in await _tasked(visit):
+            params = {**call.params, "_meta": with_tasks(visit.features)}
+            response = await connection.request("tools/call", params)
+            if response.body.get("resultType") != "task":
                 continue
-            wrong = _wrong_fields(asked.body, "ttlMs")
+            wrong = _wrong_fields(response.body, "ttlMs")
             if wrong:
-                return bad(f"{trial.name}: {wrong}", *asked.events)
-            looks = await _followed(visit, link, asked.body)
+                return bad(f"{call.name}: {wrong}", *response.events)
+            looks = await _followed(visit, connection, response.body)
             for look in looks:
                 wrong = _wrong_look(look)
                 if wrong:
-                    return bad(f"{trial.name}: {wrong}", *asked.events, *look.events)
-            seen += (*asked.events, *(n for look in looks[-1:] for n in look.events))
+                    return bad(f"{call.name}: {wrong}", *response.events, *look.events)
+            seen += (*response.events, *(n for look in looks[-1:] for n in look.events))
             if looks[-1].body.get("status") not in _FINAL:
-                stopped = await link.ask("tasks/cancel", _about(visit, asked.body["taskId"]))
+                stopped = await connection.request("tasks/cancel", _about(visit, response.body["taskId"]))
                 if stopped.body.get("resultType") != "complete":
-                    return bad(f"{trial.name}: tasks/cancel got {stopped.reply}.", *stopped.events)
+                    return bad(f"{call.name}: tasks/cancel got {stopped.reply}.", *stopped.events)
     return good("", *seen) if seen else skipped("no allowed tool creates a task")
 
 
@@ -210,22 +212,22 @@ async def unknown(visit: Visit) -> Outcome:
         return skipped(_NO_EXTENSION)
     seen: list[int] = []
     doubts: list[tuple[str, RequestOutcome]] = []
-    async with visit.link() as link:
+    async with visit.connection() as connection:
         for method, code in (
             ("tasks/get", INVALID_PARAMS),
             ("tasks/result", METHOD_NOT_FOUND),
             ("tasks/list", METHOD_NOT_FOUND),
         ):
-            asked = await link.ask(method, _about(visit, _UNKNOWN_NAME))
-            seen += asked.events
-            if asked.ok or not asked.answered:
-                return bad(f"{method} got {asked.reply}.", *asked.events)
-            if asked.code != code:
-                doubts.append((f"{method} got {asked.reply}.", asked))
+            response = await connection.request(method, _about(visit, _UNKNOWN_NAME))
+            seen += response.events
+            if response.ok or not response.answered:
+                return bad(f"{method} got {response.reply}.", *response.events)
+            if response.code != code:
+                doubts.append((f"{method} got {response.reply}.", response))
     if visit.visited.transport == "http":
         try:
             async with raw_post(visit, with_tasks(visit.features)[f"{PREFIX}clientCapabilities"]) as post:
-                answer = await post.ask(
+                answer = await post.request(
                     "tasks/get", {"taskId": _UNKNOWN_NAME}, more=(("Mcp-Name", f"{_UNKNOWN_NAME}-2"),)
                 )
         except HttpError as error:
@@ -256,24 +258,27 @@ async def heard(visit: Visit) -> Outcome:
     tasked = await _tasked(visit)
     if not tasked:
         return skipped("no allowed tool creates a task")
-    async with visit.link() as link:
-        began = await link.ask("tools/call", {**tasked[0].params, "_meta": with_tasks(visit.features)})
+    async with visit.connection() as connection:
+        began = await connection.request("tools/call", {**tasked[0].params, "_meta": with_tasks(visit.features)})
         id = began.body.get("taskId")
         if began.body.get("resultType") != "task" or not isinstance(id, str):
             return skipped(f"{tasked[0].name} did not create a second task")
-        async with listening(visit, link, "task-1", {"taskIds": [id]}) as (plain, first):
+        async with listening(visit, connection, "task-1", {"taskIds": [id]}) as (plain, first):
             if first is not None:
                 return bad("It was acknowledged without the extension.", *began.events, plain.n, first.n)
         if plain.code != MISSING_CAPABILITY:
             return bad(f"Without the extension it got {plain.shown}.", *began.events, *plain.events)
-        async with listening(visit, link, "task-2", {"taskIds": [id]}, with_tasks(visit.features)) as (asked, first):
+        async with listening(visit, connection, "task-2", {"taskIds": [id]}, with_tasks(visit.features)) as (
+            response,
+            first,
+        ):
             given = first.message["params"].get("notifications") if first is not None else None
             agreed = given.get("taskIds") if type(given) is dict else None
         if first is None:
-            return skipped(f"subscribing to a task failed: {asked.shown}")
+            return skipped(f"subscribing to a task failed: {response.shown}")
     if type(agreed) is not list or id not in agreed:
-        return bad(f"The acknowledgement names the tasks {excerpt(agreed, 80)}.", asked.n, first.n)
-    return good("", *plain.events, asked.n, first.n)
+        return bad(f"The acknowledgement names the tasks {excerpt(agreed, 80)}.", response.n, first.n)
+    return good("", *plain.events, response.n, first.n)
 
 
 # 2025-11-25
@@ -299,19 +304,19 @@ def _declares(visit: Visit, part: str) -> bool:
     return type(tasks) is dict and tasks.get(part) is not None
 
 
-async def _start(link: RawConnection, tool: dict[str, Any]) -> tuple[RequestOutcome, dict[str, Any] | None]:
+async def _start(connection: RawConnection, tool: dict[str, Any]) -> tuple[RequestOutcome, dict[str, Any] | None]:
     """A call as a task, and its task; None if none was created."""
     params = {"name": tool.get("name"), "arguments": arguments_for(tool), "task": {"ttl": _LIFE}}
-    asked = await link.ask("tools/call", params)
-    task = asked.body.get("task")
-    return asked, task if type(task) is dict and isinstance(task.get("taskId"), str) else None
+    response = await connection.request("tools/call", params)
+    task = response.body.get("task")
+    return response, task if type(task) is dict and isinstance(task.get("taskId"), str) else None
 
 
 # 2026-07-28
 
 
-async def _tasked(visit: Visit) -> list[Trial]:
-    return [trial for trial in trials(visit) if trial.task][:FEW]
+async def _tasked(visit: Visit) -> list[ToolCall]:
+    return [call for call in tool_calls(visit) if call.task][:FEW]
 
 
 def _has_extension(visit: Visit) -> bool:
@@ -319,8 +324,8 @@ def _has_extension(visit: Visit) -> bool:
     return type(extensions) is dict and TASKS_EXTENSION in extensions
 
 
-def _names_extension(asked: RequestOutcome) -> bool:
-    data = asked.error.get("data")
+def _names_extension(response: RequestOutcome) -> bool:
+    data = response.error.get("data")
     needed = data.get("requiredCapabilities") if type(data) is dict else None
     extensions = needed.get("extensions") if type(needed) is dict else None
     return type(extensions) is dict and TASKS_EXTENSION in extensions
@@ -362,19 +367,19 @@ def _wrong_fields(task: dict[str, Any], life: str) -> str:
     return ""
 
 
-async def _followed(visit: Visit, link: RawConnection, task: dict[str, Any]) -> list[RequestOutcome]:
+async def _followed(visit: Visit, connection: RawConnection, task: dict[str, Any]) -> list[RequestOutcome]:
     """Poll a task until it has ended (and once more then), requires input, or takes too long."""
     pause = task.get("pollIntervalMs" if visit.modern else "pollInterval")
     given = pause / 1000 if isinstance(pause, (int, float)) else _POLL[1]
     seconds = min(max(given, _POLL[0]), _POLL[1])
-    looks = [await link.ask("tasks/get", _about(visit, task["taskId"]))]
+    looks = [await connection.request("tasks/get", _about(visit, task["taskId"]))]
     for _ in range(int(visit.limits.request / seconds)):
         if not looks[-1].ok or looks[-1].body.get("status") not in ("working",):
             break
-        await link.quiet(seconds)
-        looks.append(await link.ask("tasks/get", _about(visit, task["taskId"])))
+        await connection.quiet(seconds)
+        looks.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
     if looks[-1].body.get("status") in _FINAL:
-        looks.append(await link.ask("tasks/get", _about(visit, task["taskId"])))
+        looks.append(await connection.request("tasks/get", _about(visit, task["taskId"])))
     return looks
 
 

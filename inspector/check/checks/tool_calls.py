@@ -8,7 +8,7 @@ from inspector.check.check_table import CheckTable
 from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import trials
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
@@ -33,19 +33,19 @@ async def structured(visit: Visit) -> Outcome:
     from inspector.protocol.validation import Validator
 
     seen: list[int] = []
-    for tool, asked in await _calls(visit):
+    for tool, response in await _calls(visit):
         schema = tool.get("outputSchema")
-        if type(schema) is not dict or not _came(asked):
+        if type(schema) is not dict or not _came(response):
             continue
-        if "structuredContent" not in asked.body:
-            return bad(f"{_name(tool)} returned no structuredContent.", *asked.events)
+        if "structuredContent" not in response.body:
+            return bad(f"{_name(tool)} returned no structuredContent.", *response.events)
         try:
-            wrong = Validator(schema).errors(asked.body["structuredContent"], limit=1)
+            wrong = Validator(schema).errors(response.body["structuredContent"], limit=1)
         except SchemaError:
             continue
         if wrong:
-            return bad(f"{_name(tool)}: {wrong[0].path or 'the value'}: {wrong[0].message}.", *asked.events)
-        seen += asked.events
+            return bad(f"{_name(tool)}: {wrong[0].path or 'the value'}: {wrong[0].message}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no allowed tool with an outputSchema returned a result")
 
 
@@ -58,12 +58,12 @@ async def structured(visit: Visit) -> Outcome:
 async def structured_as_text(visit: Visit) -> Outcome:
     """The results with structuredContent."""
     seen: list[int] = []
-    for tool, asked in await _calls(visit):
-        if "structuredContent" in asked.body:
-            texts = [block for block in _blocks(asked) if type(block) is dict and block.get("type") == "text"]
+    for tool, response in await _calls(visit):
+        if "structuredContent" in response.body:
+            texts = [block for block in _blocks(response) if type(block) is dict and block.get("type") == "text"]
             if not texts:
-                return bad(f"{_name(tool)} returned structuredContent without a text block.", *asked.events)
-            seen += asked.events
+                return bad(f"{_name(tool)} returned structuredContent without a text block.", *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no result had structuredContent")
 
 
@@ -79,16 +79,16 @@ async def content(visit: Visit) -> Outcome:
     known |= {"audio"} if visit.features.audio else set()
     known |= {"resource_link"} if visit.features.resource_links else set()
     seen: list[int] = []
-    for tool, asked in await _calls(visit):
-        if not asked.ok or asked.body.get("resultType") not in (None, "complete"):
+    for tool, response in await _calls(visit):
+        if not response.ok or response.body.get("resultType") not in (None, "complete"):
             continue
-        if type(asked.body.get("content")) is not list:
-            return bad(f"{_name(tool)} returned no list of content.", *asked.events)
-        for block in _blocks(asked):
+        if type(response.body.get("content")) is not list:
+            return bad(f"{_name(tool)} returned no list of content.", *response.events)
+        for block in _blocks(response):
             kind = block.get("type") if type(block) is dict else None
             if kind not in known or _BLOCKS[str(kind)] not in block:
-                return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *asked.events)
-        seen += asked.events
+                return bad(f"{_name(tool)} returned the block {excerpt(block, 100)}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no allowed tool returned a result")
 
 
@@ -102,14 +102,14 @@ async def content(visit: Visit) -> Outcome:
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""
     seen: list[int] = []
-    for tool, asked in await _calls(visit):
-        for block in _blocks(asked):
+    for tool, response in await _calls(visit):
+        for block in _blocks(response):
             if type(block) is not dict or block.get("type") not in ("image", "audio"):
                 continue
             wrong = wrong_media(block)
             if wrong:
-                return bad(f"{_name(tool)}: {wrong}.", *asked.events)
-            seen += asked.events
+                return bad(f"{_name(tool)}: {wrong}.", *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no result has an image or audio")
 
 
@@ -125,12 +125,14 @@ async def wrong_values(visit: Visit) -> Outcome:
         arguments = _spoiled(tool)
         if arguments is None:
             continue
-        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
-        if asked.body.get("isError") is True and any(_is_text(block) for block in _blocks(asked)):
-            return good("", *asked.events)
-        if asked.ok:
-            return bad(f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {asked.shown}.", *asked.events)
-        return bad(f"{_name(tool)} with invalid arguments got {asked.reply}.", *asked.events)
+        response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": arguments})
+        if response.body.get("isError") is True and any(_is_text(block) for block in _blocks(response)):
+            return good("", *response.events)
+        if response.ok:
+            return bad(
+                f"{_name(tool)} accepted {excerpt(arguments, 80)} and returned {response.shown}.", *response.events
+            )
+        return bad(f"{_name(tool)} with invalid arguments got {response.reply}.", *response.events)
     return skipped("no allowed tool has an argument with a type")
 
 
@@ -148,10 +150,10 @@ async def missing_argument(visit: Visit) -> Outcome:
         required = schema.get("required") if type(schema) is dict else None
         if type(required) is not list or not required:
             continue
-        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
-        if _came(asked):
-            return bad(f"{_name(tool)} succeeded without {excerpt(required, 80)}.", *asked.events)
-        seen += asked.events
+        response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if _came(response):
+            return bad(f"{_name(tool)} succeeded without {excerpt(required, 80)}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no allowed tool has a required argument")
 
 
@@ -169,10 +171,10 @@ async def task_support(visit: Visit) -> Outcome:
         support = execution.get("taskSupport") if type(execution) is dict else None
         if support != "required":
             continue
-        asked = await visit.ask("tools/call", {"name": tool.get("name"), "arguments": {}})
-        if asked.code != METHOD_NOT_FOUND:
-            return bad(f"{_name(tool)} in a plain call got {asked.reply}.", *asked.events)
-        seen += asked.events
+        response = await visit.request("tools/call", {"name": tool.get("name"), "arguments": {}})
+        if response.code != METHOD_NOT_FOUND:
+            return bad(f"{_name(tool)} in a plain call got {response.reply}.", *response.events)
+        seen += response.events
     return good("", *seen) if seen else skipped("no allowed tool requires a task")
 
 
@@ -185,26 +187,30 @@ async def task_support(visit: Visit) -> Outcome:
 async def embedded(visit: Visit) -> Outcome:
     """The results with an embedded resource."""
     seen: list[int] = []
-    for tool, asked in await _calls(visit):
-        if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(asked)):
+    for tool, response in await _calls(visit):
+        if any(type(block) is dict and block.get("type") == "resource" for block in _blocks(response)):
             if not visit.can("resources"):
-                return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *asked.events)
-            seen += asked.events
+                return bad(f"{_name(tool)} embeds a resource, but resources is not declared.", *response.events)
+            seen += response.events
     return good("", *seen) if seen else skipped("no result has an embedded resource")
 
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The allowed tools with the responses to their calls."""
-    return [(trial.tool, trial.asked) for trial in trials(visit)]
+    return [(call.tool, call.response) for call in tool_calls(visit)]
 
 
-def _came(asked: RequestOutcome) -> bool:
+def _came(response: RequestOutcome) -> bool:
     """Whether a call succeeded."""
-    return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
+    return (
+        response.ok
+        and response.body.get("isError") is not True
+        and response.body.get("resultType") in (None, "complete")
+    )
 
 
-def _blocks(asked: RequestOutcome) -> list[Any]:
-    blocks = asked.body.get("content")
+def _blocks(response: RequestOutcome) -> list[Any]:
+    blocks = response.body.get("content")
     return blocks[:1000] if type(blocks) is list else []
 
 

@@ -16,15 +16,15 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.views import is_read_only
 
-_MOST_TOOLS = 10
-_LARGEST = 100_000
+_MAX_TOOLS = 10
+_MAX_SIZE = 100_000
 _NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
 _PLAIN = ("enum", "const", "format", "pattern", "maxLength")
 """Keywords of a string schema that a marker may violate."""
 
 
 class _Answer(NamedTuple):
-    asked: RequestOutcome
+    response: RequestOutcome
     text: str
 
 
@@ -46,25 +46,25 @@ async def keeps_nothing(visit: Visit) -> Outcome:
     where the first session ended is a remark, because a tool may be meant to count.
     """
     marker = f"inspector-{secrets.token_hex(8)}"
-    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MOST_TOOLS]
+    tools = [tool for tool in visit.callable() if is_read_only(tool)][:_MAX_TOOLS]
     if not tools:
         return skipped("no allowed tool has readOnlyHint")
     first: dict[str, list[_Answer]] = {}
-    async with visit.fresh(handshake=False) as link:
-        await _introduce(link, f"{marker}-client")
+    async with visit.new_connection(handshake=False) as connection:
+        await _introduce(connection, f"{marker}-client")
         for tool in tools:
             arguments = arguments_for(tool)
-            first[_name(tool)] = [await _call(link, tool, arguments) for _ in range(3)]
+            first[_name(tool)] = [await _call(connection, tool, arguments) for _ in range(3)]
             await _call(
-                link, tool, _marked(tool, arguments, marker)
+                connection, tool, _marked(tool, arguments, marker)
             )  # Last, because some tools keep only the newest value.
     seen: list[int] = []
     counts: Outcome | None = None
-    async with visit.fresh(handshake=False) as link:
-        await _introduce(link, "inspector-check")
+    async with visit.new_connection(handshake=False) as connection:
+        await _introduce(connection, "inspector-check")
         for tool in tools:
-            answer, before = await _call(link, tool, arguments_for(tool)), first[_name(tool)]
-            events = (*before[-1].asked.events, *answer.asked.events)
+            answer, before = await _call(connection, tool, arguments_for(tool)), first[_name(tool)]
+            events = (*before[-1].response.events, *answer.response.events)
             if marker in answer.text:
                 what = "the client name" if f"{marker}-client" in answer.text else "an argument"
                 return bad(f"{_shown(tool)} returned {what} of an earlier session.", *events)
@@ -73,24 +73,24 @@ async def keeps_nothing(visit: Visit) -> Outcome:
                 counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
             elif 1 in steps[:2] and min(step or 0 for step in steps[:2]) < 0:
                 return bad(f"{_shown(tool)} lost its count within a session.", *events)
-            seen += answer.asked.events
+            seen += answer.response.events
     return counts or good(f"{len(tools)} tools in two sessions", *seen)
 
 
-async def _introduce(link: RawConnection, name: str) -> None:
+async def _introduce(connection: RawConnection, name: str) -> None:
     """Initialize with a marker as the client name, in the legacy era."""
-    if link.modern:
+    if connection.modern:
         return
-    asked = await link.initialize(clientInfo={"name": name, "version": "1"})
-    if asked.ok:
-        link.notify("notifications/initialized")
-        await link.transport.settled()
+    response = await connection.initialize(clientInfo={"name": name, "version": "1"})
+    if response.ok:
+        connection.notify("notifications/initialized")
+        await connection.transport.settled()
 
 
-async def _call(link: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
-    asked = await link.ask("tools/call", {"name": tool.get("name"), "arguments": arguments})
-    content = {key: asked.body.get(key) for key in ("content", "structuredContent")} if asked.ok else {}
-    return _Answer(asked, json.dumps(content, ensure_ascii=False, default=str)[:_LARGEST])
+async def _call(connection: RawConnection, tool: dict[str, Any], arguments: dict[str, Any]) -> _Answer:
+    response = await connection.request("tools/call", {"name": tool.get("name"), "arguments": arguments})
+    content = {key: response.body.get(key) for key in ("content", "structuredContent")} if response.ok else {}
+    return _Answer(response, json.dumps(content, ensure_ascii=False, default=str)[:_MAX_SIZE])
 
 
 def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dict[str, Any]:

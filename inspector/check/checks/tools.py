@@ -148,14 +148,14 @@ async def unknown_tool(visit: Visit) -> Outcome:
     """An unknown tool name. Many servers return a result with isError, which is a warning."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
-    asked = await visit.ask("tools/call", {"name": _UNKNOWN_NAME, "arguments": {}})
-    if asked.code == INVALID_PARAMS:
-        return good("", *asked.events)
-    if asked.body.get("isError") is True:
-        return doubtful("The request got a result with isError, not an error.", *asked.events)
-    if asked.error:
-        return doubtful(f"The request got {asked.reply}.", *asked.events)
-    return bad(f"The request got {asked.reply}.", *asked.events)
+    response = await visit.request("tools/call", {"name": _UNKNOWN_NAME, "arguments": {}})
+    if response.code == INVALID_PARAMS:
+        return good("", *response.events)
+    if response.body.get("isError") is True:
+        return doubtful("The request got a result with isError, not an error.", *response.events)
+    if response.error:
+        return doubtful(f"The request got {response.reply}.", *response.events)
+    return bad(f"The request got {response.reply}.", *response.events)
 
 
 @CHECKS.active(
@@ -167,7 +167,7 @@ async def same_order(visit: Visit) -> Outcome:
     """The first page, twice."""
     if not visit.items("tools"):
         return skipped("the server lists no tools")
-    first, second = await visit.ask("tools/list", {}), await visit.ask("tools/list", {})
+    first, second = await visit.request("tools/list", {}), await visit.request("tools/list", {})
     if _names(first) != _names(second):
         return bad("The order of the list changed.", *first.events, *second.events)
     return good("", *first.events, *second.events)
@@ -183,14 +183,14 @@ async def same_everywhere(visit: Visit) -> Outcome:
     """The list on another connection, compared with the shared one."""
     if not visit.items("tools"):
         return skipped("the server lists no tools")
-    async with visit.link() as link:
-        asked = await link.ask("tools/list", {})
+    async with visit.connection() as connection:
+        response = await connection.request("tools/list", {})
     here = [tool.get("name") for tool in visit.items("tools")]
-    if "nextCursor" in asked.body:
-        here = here[: len(_names(asked))]
-    if not asked.ok or sorted(map(str, _names(asked))) != sorted(map(str, here)):
-        return bad("Another connection got another list.", *asked.events)
-    return good("", *asked.events)
+    if "nextCursor" in response.body:
+        here = here[: len(_names(response))]
+    if not response.ok or sorted(map(str, _names(response))) != sorted(map(str, here)):
+        return bad("Another connection got another list.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -219,14 +219,14 @@ async def app_pages(visit: Visit) -> Outcome:
     pages = await read_pages(visit)
     if not pages:
         return skipped("no tool has a page")
-    for uri, asked, page in pages:
+    for uri, response, page in pages:
         if page is None or "text/html" not in page.mime_type:
-            return bad(f"The page {excerpt(uri, 80)} got {asked.reply}.", *asked.events)
-    return good("", *(n for page in pages for n in page.asked.events))
+            return bad(f"The page {excerpt(uri, 80)} got {response.reply}.", *response.events)
+    return good("", *(n for page in pages for n in page.response.events))
 
 
-def _names(asked: RequestOutcome) -> list[Any]:
-    tools = asked.body.get("tools")
+def _names(response: RequestOutcome) -> list[Any]:
+    tools = response.body.get("tools")
     return [tool.get("name") for tool in tools if type(tool) is dict] if type(tools) is list else []
 
 

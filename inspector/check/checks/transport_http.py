@@ -96,15 +96,15 @@ CHECKS.passive(
 async def one_endpoint(visit: Visit) -> Outcome:
     """A request by POST, and in the legacy era a GET."""
     async with raw_post(visit) as post:
-        asked = await post.ask(post.harmless())
-        if not asked.message and asked.status in _NO_ENDPOINT:
-            return bad(f"A POST got {asked.shown}.", *asked.events)
+        response = await post.request(post.harmless())
+        if not response.message and response.status in _NO_ENDPOINT:
+            return bad(f"A POST got {response.shown}.", *response.events)
         if visit.modern:
-            return good("", *asked.events)
+            return good("", *response.events)
         stream = await post.listen(until=0)
     if stream.status in (404, 501):
         return bad(f"A GET got {stream.shown}.", *stream.events)
-    return good("", *asked.events, *stream.events)
+    return good("", *response.events, *stream.events)
 
 
 @CHECKS.active(
@@ -246,7 +246,7 @@ async def exposed(visit: Visit) -> Outcome:
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), more=(("Accept", "text/html"),))
+        answer = await post.request(post.harmless(), more=(("Accept", "text/html"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
@@ -265,7 +265,7 @@ async def partial_accept(visit: Visit) -> Outcome:
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), more=(("Content-Type", "text/plain"),))
+        answer = await post.request(post.harmless(), more=(("Content-Type", "text/plain"),))
     if not answer.status:
         return skipped(f"the request got {answer.shown}")
     if answer.refused:
@@ -285,9 +285,9 @@ async def any_case(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         seen: list[int] = []
         for spelled in (str.upper, str.lower):
-            message = post.request(post.harmless())
+            message = post.new_request(post.harmless())
             fields = [(spelled(name), value) for name, value in post.fields(message)]
-            answer = await post.ask(message["method"], more=fields)
+            answer = await post.request(message["method"], more=fields)
             seen += answer.events
             if answer.refused or not answer.status:
                 return bad(
@@ -336,7 +336,7 @@ async def keep_alive(visit: Visit) -> Outcome:
         return skipped("the server declares no change notifications")
     seconds = min(_QUIET_SECONDS, visit.limits.check * 0.8)
     async with raw_post(visit) as post:
-        answer = await post.ask("subscriptions/listen", {"notifications": wanted}, timeout=seconds, most=1 << 20)
+        answer = await post.request("subscriptions/listen", {"notifications": wanted}, timeout=seconds, limit=1 << 20)
     if answer.media_type != "text/event-stream":
         return skipped(f"the response was not a stream, but {answer.shown}")
     if any(event.line is not None and event.line.startswith(b":") for event in answer.stream):
@@ -375,7 +375,7 @@ async def redirects(visit: Visit) -> Outcome:
 async def at_once(visit: Visit) -> Outcome:
     """Five concurrent requests."""
     async with raw_post(visit) as post:
-        answers = await asyncio.gather(*(post.ask(post.harmless()) for _ in range(_AT_ONCE)))
+        answers = await asyncio.gather(*(post.request(post.harmless()) for _ in range(_AT_ONCE)))
     lost = [answer for answer in answers if not answer.message]
     if lost:
         return bad(
@@ -395,7 +395,7 @@ async def at_once(visit: Visit) -> Outcome:
 async def large_body(visit: Visit) -> Outcome:
     """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:
-        answer = await post.ask("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
+        answer = await post.request("tools/call", {"name": NOWHERE, "arguments": {"text": "x" * _LARGE}})
     if answer.message or answer.refused:
         return good(answer.shown, *answer.events)
     return bad(f"A request of 1 MB got {answer.shown}.", *answer.events)
@@ -413,7 +413,7 @@ async def _opening(
     post = RawPost(visit)
     try:
         if visit.modern:
-            return await post.ask("server/discover", more=more, host=host, url=url, own=own)
+            return await post.request("server/discover", more=more, host=host, url=url, own=own)
         return await post.initialize(more, host, url, own)
     finally:
         await post.end()

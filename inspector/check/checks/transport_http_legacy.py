@@ -115,7 +115,7 @@ async def no_session_id(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
-        answer = await post.ask(post.harmless(), without=SESSION_FIELD)
+        answer = await post.request(post.harmless(), without=SESSION_FIELD)
     if answer.status == 400:
         return good(answer.shown, *answer.events)
     if not answer.status:
@@ -140,7 +140,7 @@ async def ended_session(visit: Visit) -> Outcome:
         ended = await post.delete()
         if not 200 <= ended.status < 300:
             return skipped(f"DELETE got {ended.shown}")
-        answer = await post.ask(post.harmless())
+        answer = await post.request(post.harmless())
         post.session = ""
     if answer.status == 404:
         return good("", *ended.events, *answer.events)
@@ -159,7 +159,7 @@ async def unknown_session(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         if not post.session:
             return skipped(_STATELESS)
-        answer = await post.ask(post.harmless(), more=((SESSION_FIELD, _NO_SESSION),))
+        answer = await post.request(post.harmless(), more=((SESSION_FIELD, _NO_SESSION),))
     if answer.status == 404:
         return good("", *answer.events)
     make = doubtful if answer.refused else bad
@@ -219,8 +219,8 @@ async def one_stream(visit: Visit) -> Outcome:
         try:
             await asyncio.sleep(0)
             if visit.can("logging"):
-                await post.ask("logging/setLevel", {"level": "debug"})
-            answer = await post.ask(post.harmless())
+                await post.request("logging/setLevel", {"level": "debug"})
+            answer = await post.request(post.harmless())
             streams = await asyncio.gather(*listening)
         finally:
             for task in listening:
@@ -247,8 +247,8 @@ async def one_stream(visit: Visit) -> Outcome:
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
     async with raw_post(visit) as post:
-        first = await post.ask(post.harmless())
-        second = await post.ask(post.harmless())
+        first = await post.request(post.harmless())
+        second = await post.request(post.harmless())
         after = next((event.id for event in first.stream if event.id), "")
         if not after:
             return skipped("no event of a stream has an id")
@@ -299,7 +299,7 @@ async def early_close(visit: Visit) -> Outcome:
 async def unknown_version_field(visit: Visit) -> Outcome:
     """A request with a revision of 1999."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
+        answer = await post.request(post.harmless(), more=((VERSION_FIELD, "1999-01-01"),))
     if answer.status == 400:
         return good("", *answer.events)
     return bad(f"A request of revision 1999-01-01 got {answer.shown}.", *answer.events)
@@ -315,7 +315,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
 async def no_version_field(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), without=VERSION_FIELD)
+        answer = await post.request(post.harmless(), without=VERSION_FIELD)
     if "result" in answer.message:
         return good("", *answer.events)
     return bad(f"A request without MCP-Protocol-Version got {answer.shown}.", *answer.events)
@@ -332,12 +332,12 @@ async def no_version_field(visit: Visit) -> Outcome:
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is closed after its first event and resumed."""
     async with raw_post(visit) as post:
-        async for answer in _calls(visit, post, most=1):
+        async for answer in _calls(visit, post, limit=1):
             # Further events can come with the first in one read: the stream is resumed after the first all the same.
             first = answer.stream[0] if answer.stream else None
             if first is None or answer.whole or not first.id or (first.data and _is_response(answer.messages)):
                 continue
-            again = await post.listen(first.id, timeout=visit.limits.request, most=1)
+            again = await post.listen(first.id, timeout=visit.limits.request, limit=1)
             events = (*answer.events, *again.events)
             if again.messages:
                 return good("", *events)
@@ -359,7 +359,7 @@ async def broken_stream(visit: Visit) -> Outcome:
 async def leaked_session(visit: Visit) -> Outcome:
     """A request before initialize."""
     post = RawPost(visit)
-    answer = await post.ask("tools/list")
+    answer = await post.request("tools/list")
     await post.end()
     leaked = answer.header(SESSION_FIELD)
     if not answer.refused:
@@ -385,7 +385,7 @@ async def session_without_token(visit: Visit) -> Outcome:
         known = {name.lower() for name, _ in visit.web.target.headers}
         if "authorization" not in known and not await visit.token_fields():
             return skipped("the server requires no token")
-        answer = await post.ask(post.harmless(), own=False)
+        answer = await post.request(post.harmless(), own=False)
     if answer.status == 401:
         return good("", *answer.events)
     if not answer.status:
@@ -405,18 +405,18 @@ async def session_without_token(visit: Visit) -> Outcome:
 async def answered_questions(visit: Visit) -> Outcome:
     """The allowed tools, until one sends a request; it is rejected."""
     able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}
-    async with visit.fresh(capabilities=able) as link:
+    async with visit.new_connection(capabilities=able) as connection:
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"asks-{n}"
-            begun = link.begin(jsonrpc.request(id, "tools/call") | {"params": _call(tool)})
-            frame = await link.until(partial(_asks_or_answers, id))
+            begun = connection.begin(jsonrpc.request(id, "tools/call") | {"params": _call(tool)})
+            frame = await connection.until(partial(_asks_or_answers, id))
             if frame is None or frame.shape is not Shape.REQUEST:
-                link.frames = []
+                connection.frames = []
                 continue
             said = _ANSWERS.get(frame.message["method"], {"error": {"code": -32601, "message": "Unknown method"}})
-            sent = link.send(jsonrpc.encode({"jsonrpc": "2.0", "id": frame.message["id"], **said}))
-            await link.transport.settled()
-            await link.answer(begun)
+            sent = connection.send(jsonrpc.encode({"jsonrpc": "2.0", "id": frame.message["id"], **said}))
+            await connection.transport.settled()
+            await connection.answer(begun)
             status = status_of(visit.journal, sent)
             if status == 202:
                 return good("", begun.n, frame.n, sent)
@@ -475,7 +475,7 @@ def _call(tool: dict[str, Any]) -> dict[str, Any]:
 async def _calls(visit: Visit, post: RawPost, **how: Any) -> AsyncIterator[RecordedResponse]:
     """The responses to calls of the allowed tools, one after the other."""
     for n, tool in enumerate(visit.callable()[: visit.limits.items]):
-        yield await post.ask("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
+        yield await post.request("tools/call", {**_call(tool), "_meta": {"progressToken": f"check-{n}"}}, **how)
 
 
 def _is_response(messages: list[Any]) -> bool:

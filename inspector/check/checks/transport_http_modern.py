@@ -33,7 +33,7 @@ _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
 _REFUSE = "Return status 400 with error -32020 (HeaderMismatch)"
-_LARGEST_HEAD = 1 << 16
+_MAX_HEAD = 1 << 16
 
 CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
 CHECKS.passive(
@@ -55,7 +55,7 @@ CHECKS.passive(
 async def no_version(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), without=VERSION_FIELD)
+        answer = await post.request(post.harmless(), without=VERSION_FIELD)
     older = [name for name in _BEFORE_THE_FIELD if await visit.agrees_to(name) == name]
     if older and answer.status:
         return good(f"it also supports {older[0]}, and answers with {answer.shown}", *answer.events)
@@ -73,7 +73,7 @@ async def no_version(visit: Visit) -> Outcome:
 async def other_version(visit: Visit) -> Outcome:
     """The newest legacy revision in the header."""
     async with raw_post(visit) as post:
-        answer = await post.ask(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
+        answer = await post.request(post.harmless(), more=((VERSION_FIELD, LEGACY[-1]),))
     return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
 
 
@@ -87,8 +87,8 @@ async def other_version(visit: Visit) -> Outcome:
 async def wrong_method(visit: Visit) -> Outcome:
     """Without the header, and with another method in it."""
     async with raw_post(visit) as post:
-        missing = await post.ask(post.harmless(), without=_METHOD)
-        wrong = await post.ask(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
+        missing = await post.request(post.harmless(), without=_METHOD)
+        wrong = await post.request(post.harmless(), more=((_METHOD, "inspector/no-such-method"),))
     return _all_mismatch({"A request without Mcp-Method": missing, "A request with another Mcp-Method": wrong})
 
 
@@ -105,8 +105,8 @@ async def wrong_name(visit: Visit) -> Outcome:
         method, params, _ = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
-        missing = await post.ask(method, params, without=_NAME)
-        wrong = await post.ask(method, params, more=((_NAME, "inspector-check-another-name"),))
+        missing = await post.request(method, params, without=_NAME)
+        wrong = await post.request(method, params, more=((_NAME, "inspector-check-another-name"),))
     return _all_mismatch({f"{method} without Mcp-Name": missing, f"{method} with another Mcp-Name": wrong})
 
 
@@ -123,9 +123,9 @@ async def encoded_name(visit: Visit) -> Outcome:
         method, params, name = post.nameless()
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
-        plain = await post.ask(method, params)
+        plain = await post.request(method, params)
         coded = base64.b64encode(name.encode()).decode()
-        answer = await post.ask(method, params, more=((_NAME, f"=?base64?{coded}?="),))
+        answer = await post.request(method, params, more=((_NAME, f"=?base64?{coded}?="),))
     if plain.code == HEADER_MISMATCH or not plain.status:
         return skipped(f"the plain name got {plain.shown}")
     if answer.code == HEADER_MISMATCH or answer.status != plain.status:
@@ -147,7 +147,7 @@ async def broken_encoding(visit: Visit) -> Outcome:
         if not method:
             return skipped("the server has neither tools nor prompts nor resources")
         answers = {
-            what: await post.ask(method, params, more=((_NAME, value),))
+            what: await post.request(method, params, more=((_NAME, value),))
             for what, value in (
                 ("invalid base64 in Mcp-Name", "=?base64?%%%?="),
                 ("base64 of invalid UTF-8 in Mcp-Name", "=?base64?/w==?="),
@@ -177,11 +177,15 @@ async def wrong_parameter(visit: Visit) -> Outcome:
             params = {"name": tool.get("name"), "arguments": arguments}
             others = params | {"arguments": _without(arguments, path)}
             another = ((name, "inspector-check-another"),)
-            return _all_mismatch({
-                f"A call without {name}": await post.ask("tools/call", params, without=name),
-                f"A call with another {name}": await post.ask("tools/call", params, more=another),
-                f"A call with {name}, but without its argument": await post.ask("tools/call", others, more=another),
-            })  # fmt: skip
+            return _all_mismatch(
+                {
+                    f"A call without {name}": await post.request("tools/call", params, without=name),
+                    f"A call with another {name}": await post.request("tools/call", params, more=another),
+                    f"A call with {name}, but without its argument": await post.request(
+                        "tools/call", others, more=another
+                    ),
+                }
+            )
     return skipped("no allowed tool has header parameters")
 
 
@@ -203,7 +207,7 @@ async def other_number(visit: Visit) -> Outcome:
             for name, path in wanted if not reasons else ():
                 value = _at(arguments, path)
                 if type(value) is int:
-                    answer = await post.ask("tools/call", params, more=((name, f"{value}.0"),))
+                    answer = await post.request("tools/call", params, more=((name, f"{value}.0"),))
                     if answer.code == HEADER_MISMATCH:
                         return bad(f"{value}.0 in {name} was rejected for the argument {value}.", *answer.events)
                     return good(answer.shown, *answer.events) if answer.status else skipped(answer.shown)
@@ -222,12 +226,10 @@ async def white_space(visit: Visit) -> Outcome:
     if visit.web.target.proxy:
         return skipped("a proxy is configured")
     async with raw_post(visit) as post:
-        message = post.request(post.harmless())
-        fields = [
-            (name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)
-        ]  # fmt: skip
-        n, status, answer_n = await _by_hand(visit, fields, jsonrpc.encode(message))
-    events = tuple(filter(None, (n, answer_n)))
+        message = post.new_request(post.harmless())
+        fields = [(name, f" \t {value} \t " if name == _METHOD else value) for name, value in post.fields(message)]
+        n, status, response_n = await _by_hand(visit, fields, jsonrpc.encode(message))
+    events = tuple(filter(None, (n, response_n)))
     if not status:
         return skipped("the request got no response")
     if status in (401, 403):
@@ -248,7 +250,7 @@ async def white_space(visit: Visit) -> Outcome:
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""
     async with raw_post(visit) as post:
-        answer = await post.ask("inspector/no-such-method")
+        answer = await post.request("inspector/no-such-method")
     if answer.status == 404 and answer.code == METHOD_NOT_FOUND:
         return good("", *answer.events)
     return bad(f"An unknown method got {answer.shown}.", *answer.events)
@@ -285,8 +287,8 @@ async def gone_fields(visit: Visit) -> Outcome:
     """A request with both headers."""
     async with raw_post(visit) as post:
         more = ((SESSION_FIELD, "inspector-check"), (RESUME_FIELD, "1"))
-        answer = await post.ask(post.harmless(), more=more)
-        plain = await post.ask(post.harmless())
+        answer = await post.request(post.harmless(), more=more)
+        plain = await post.request(post.harmless())
     for each in (answer, plain):
         if each.header(SESSION_FIELD) is not None:
             return bad("The response has an Mcp-Session-Id.", *each.events)
@@ -307,26 +309,28 @@ async def gone_fields(visit: Visit) -> Outcome:
 )
 async def closed_stream(visit: Visit) -> Outcome:
     """An allowed tool that sends progress: its stream is closed, and messages on other streams are read."""
-    async with visit.fresh() as link:
+    async with visit.new_connection() as connection:
         names = [name for name in ("tools", "prompts", "resources") if visit.can(name, "listChanged")]
         wanted = {f"{name}ListChanged": True for name in names}
         if wanted:
-            params = link.dressed({"notifications": wanted})
-            link.begin({"jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params})
+            params = connection.dressed({"notifications": wanted})
+            connection.begin({"jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params})
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"closed-{n}"
             arguments = sample(tool.get("inputSchema"))
-            params = link.dressed({"name": tool.get("name"), "arguments": arguments, "_meta": {"progressToken": id}})
+            params = connection.dressed(
+                {"name": tool.get("name"), "arguments": arguments, "_meta": {"progressToken": id}}
+            )
             call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
-            begun = link.begin(call)
-            first = await link.until(partial(_concerns, id), visit.limits.request / 4)
-            link.close_stream(id)
+            begun = connection.begin(call)
+            first = await connection.until(partial(_concerns, id), visit.limits.request / 4)
+            connection.close_stream(id)
             if first is None or "method" not in first.message:
                 continue
-            link.frames = []
-            marker = await link.ask("server/discover", {})
-            await link.quiet(visit.limits.quiet * 4)
-            late = [frame for frame in link.frames if _concerns(id, frame)]
+            connection.frames = []
+            marker = await connection.request("server/discover", {})
+            await connection.quiet(visit.limits.quiet * 4)
+            late = [frame for frame in connection.frames if _concerns(id, frame)]
             if late:
                 return bad("A message about a request came after its stream was closed.", begun.n, late[0].n)
             if not marker.answered:
@@ -350,7 +354,7 @@ async def wrong_bodies(visit: Visit) -> Outcome:
     async with raw_post(visit) as post:
         bodies = {
             "A response": {"jsonrpc": "2.0", "id": "inspector-check", "result": {}},
-            "An array": [post.request(post.harmless()), post.request(post.harmless())],
+            "An array": [post.new_request(post.harmless()), post.new_request(post.harmless())],
         }
         for what, body in bodies.items():
             answer = await post.say(body)
@@ -399,7 +403,7 @@ async def _by_hand(visit: Visit, fields: list[tuple[str, str]], body: bytes) -> 
     line = b""
     with suppress(OSError, TimeoutError, ValueError, asyncio.IncompleteReadError):
         async with asyncio.timeout(visit.limits.request):
-            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_LARGEST_HEAD)
+            reader, writer = await asyncio.open_connection(url.host, url.port, ssl=tls, limit=_MAX_HEAD)
             try:
                 writer.write("\r\n".join(lines).encode("latin-1", "replace") + body)
                 line = await reader.readline()

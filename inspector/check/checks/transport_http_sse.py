@@ -19,7 +19,7 @@ _PAGE = "basic/transports#http-with-sse"
 _SSE: frozenset[TransportName] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
-_SHORTEST = 16
+_MIN_LENGTH = 16
 """Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
 CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
@@ -71,8 +71,8 @@ async def hostile_origin(visit: Visit) -> Outcome:
 )
 async def unknown_address(visit: Visit) -> Outcome:
     """The endpoint URI of a stream with another id in it."""
-    async with visit.fresh() as link:
-        real = link.transport.requester.url
+    async with visit.new_connection() as connection:
+        real = connection.transport.requester.url
         path, _, query = real.target.partition("?")
         ids = [value for _, value in parse_qsl(query)] or [path.rpartition("/")[2]]
         id = max(ids, key=len)
@@ -81,14 +81,16 @@ async def unknown_address(visit: Visit) -> Outcome:
         head, _, tail = real.text.rpartition(id)
         message = {"jsonrpc": "2.0", "id": "inspector-check", "method": "ping"}
         answer = await visit.web.send(
-            url=f"{head}{_other(id)}{tail}", fields=(JSON, ACCEPT, *await visit.token_fields()),
-            body=jsonrpc.encode(message), message=message,
-        )  # fmt: skip
+            url=f"{head}{_other(id)}{tail}",
+            fields=(JSON, ACCEPT, *await visit.token_fields()),
+            body=jsonrpc.encode(message),
+            message=message,
+        )
     if not answer.status:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
     if not answer.refused:
         return bad(f"A POST to an unknown endpoint URI got {answer.shown}.", *answer.events)
-    if len(id) < _SHORTEST:
+    if len(id) < _MIN_LENGTH:
         return bad(f"The id in the endpoint URI has {len(id)} characters: it can be guessed.", *answer.events)
     return good(answer.shown, *answer.events)
 
@@ -104,8 +106,12 @@ async def unknown_address(visit: Visit) -> Outcome:
 async def successor(visit: Visit) -> Outcome:
     """An initialize at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")
-    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT}}  # fmt: skip
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": LEGACY[-1], "capabilities": {}, "clientInfo": CLIENT},
+    }
     token = await visit.token_fields()
     fields = (JSON, ACCEPT, *token)
     answer = await visit.web.send(url=url.text, fields=fields, body=jsonrpc.encode(message), message=message)

@@ -110,12 +110,14 @@ async def odd_lines(visit: Visit) -> Outcome:
         "a line of 1 MB": jsonrpc.encode(large),
     }
     seen: list[int] = []
-    async with visit.fresh() as link:
+    async with visit.new_connection() as connection:
         for what, line in lines.items():
-            sent = link.send(line)
-            asked = await link.ask(_harmless(visit), {})
-            if not asked.answered:
-                return bad(f"After {what} the server did not respond: {asked.shown}.", *filter(None, (sent, asked.n)))
+            sent = connection.send(line)
+            response = await connection.request(_harmless(visit), {})
+            if not response.answered:
+                return bad(
+                    f"After {what} the server did not respond: {response.shown}.", *filter(None, (sent, response.n))
+                )
             seen.append(sent)
     return good("", *seen)
 
@@ -128,18 +130,18 @@ async def odd_lines(visit: Visit) -> Outcome:
 )
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests at once."""
-    async with visit.link() as link:
-        params = link.dressed({})
+    async with visit.connection() as connection:
+        params = connection.dressed({})
         begun = [
-            link.begin({"jsonrpc": "2.0", "id": f"pipelined-{n}", "method": _harmless(visit), "params": params})
+            connection.begin({"jsonrpc": "2.0", "id": f"pipelined-{n}", "method": _harmless(visit), "params": params})
             for n in range(_IN_FLIGHT)
         ]
-        missing = [asked for asked in begun if not (await link.answer(asked)).answered]
+        missing = [response for response in begun if not (await connection.answer(response)).answered]
     if missing:
         return bad(
             f"{len(missing)} of {_IN_FLIGHT} concurrent requests got no response: {missing[0].shown}.", missing[0].n
         )
-    return good("", *(n for asked in begun for n in asked.events))
+    return good("", *(n for response in begun for n in response.events))
 
 
 @CHECKS.active(
@@ -152,7 +154,7 @@ async def pipelined(visit: Visit) -> Outcome:
 )
 async def silent_after_cancellation(visit: Visit) -> Outcome:
     """An allowed tool, cancelled while it runs; the response to another request shows that the server knows."""
-    async with visit.fresh() as link:
+    async with visit.new_connection() as connection:
         for n, tool in enumerate(visit.callable()[: visit.limits.items]):
             id = f"cancelled-{n}"
             params = {
@@ -160,19 +162,19 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
                 "arguments": sample(tool.get("inputSchema")),
                 "_meta": {"progressToken": id},
             }
-            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": link.dressed(params)}
-            begun = link.begin(call)
-            sent = link.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
-            marker = await link.ask("server/discover", {})
+            call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": connection.dressed(params)}
+            begun = connection.begin(call)
+            sent = connection.notify("notifications/cancelled", {"requestId": id, "reason": "check"})
+            marker = await connection.request("server/discover", {})
             if not marker.answered:
                 return skipped(f"after the cancellation the server did not respond: {marker.shown}")
-            await link.barrier()
-            await link.quiet(link.patience(_ON_ITS_WAY))
+            await connection.barrier()
+            await connection.quiet(connection.patience(_ON_ITS_WAY))
             heard = len(visit.journal)
             if visit.journal.index.pair(begun.n):
                 continue  # It responded before it read the cancellation, or at that moment.
-            await link.quiet(link.patience(visit.limits.quiet * 4))
-            late = [frame for frame in link.frames if frame.n > heard and _is_about(frame, id)]
+            await connection.quiet(connection.patience(visit.limits.quiet * 4))
+            late = [frame for frame in connection.frames if frame.n > heard and _is_about(frame, id)]
             if late:
                 return bad("A message about a cancelled request came afterwards.", begun.n, sent, late[0].n)
             return good("", begun.n, sent, *marker.events)
@@ -194,11 +196,11 @@ async def named_subscriptions(visit: Visit) -> Outcome:
     if not wanted:
         return skipped("the server declares no change notifications")
     id = "listen-1"
-    async with visit.link() as link:
-        params = link.dressed({"notifications": wanted})
-        begun = link.begin({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
-        frame = await link.until(lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id))
-        link.notify("notifications/cancelled", {"requestId": id})
+    async with visit.connection() as connection:
+        params = connection.dressed({"notifications": wanted})
+        begun = connection.begin({"jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params})
+        frame = await connection.until(lambda frame: frame.shape is Shape.NOTIFICATION or _is_answer(frame, id))
+        connection.notify("notifications/cancelled", {"requestId": id})
     if frame is None or frame.shape is not Shape.NOTIFICATION:
         return skipped("the subscription was not acknowledged")
     params = frame.message.get("params")
@@ -244,15 +246,15 @@ async def quick_start(visit: Visit) -> Outcome:
 )
 async def unknown_method_first(visit: Visit) -> Outcome:
     """The first message of a client of a later era."""
-    async with visit.fresh(handshake=False) as link:
-        asked = await link.ask("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
-        lost = link.lost
-    if asked.ok:
-        return bad(f"The request got {asked.reply}.", *asked.events)
-    if asked.answered:
-        return good(asked.shown, *asked.events)
+    async with visit.new_connection(handshake=False) as connection:
+        response = await connection.request("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
+        lost = connection.lost
+    if response.ok:
+        return bad(f"The request got {response.reply}.", *response.events)
+    if response.answered:
+        return good(response.shown, *response.events)
     what = f"The server exited: {lost.message}" if lost is not None else "The request got no response."
-    return bad(what, *asked.events)
+    return bad(what, *response.events)
 
 
 CHECKS.passive(

@@ -22,7 +22,7 @@ class ReadPage(NamedTuple):
     """A page that a check has read."""
 
     uri: str
-    asked: RequestOutcome
+    response: RequestOutcome
     page: AppPage | None
     """None if the server returned an error."""
 
@@ -62,7 +62,7 @@ async def read_pages(visit: Visit) -> list[ReadPage]:
         found = visit.remembered[_REMEMBERED] = []
         listed = {item.get("uri"): item for item in visit.items("resources")}
         for uri in page_uris(visit):
-            asked = await visit.ask("resources/read", {"uri": uri})
-            page = read_page(uri, asked.result, listed.get(uri)) if asked.ok else None
-            found.append(ReadPage(uri, asked, page))
+            response = await visit.request("resources/read", {"uri": uri})
+            page = read_page(uri, response.result, listed.get(uri)) if response.ok else None
+            found.append(ReadPage(uri, response, page))
     return found

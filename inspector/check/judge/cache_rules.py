@@ -9,7 +9,7 @@ from typing import Any
 from inspector.check.judge.modern_rules import AnsweredRequest
 from inspector.check.judge.notification_rules import Notice
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import CachedAnswer, Watched
+from inspector.check.judge.state import CachedAnswer, JudgeState
 from inspector.client.state.cache import CACHEABLE, seconds_of, subject_of
 from inspector.client.state.catalog import KINDS
 from inspector.protocol import jsonrpc
@@ -20,12 +20,12 @@ _LISTS = {
 }
 
 
-def changed_early(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def changed_early(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Compare an answer with the previous one to the same request, if that was still fresh."""
     if answer.method not in CACHEABLE or answer.at < 0 or answer.body.get("resultType") == "input_required":
         return
-    key = answer.method, subject_of(answer.method, answer.asked)
-    before = watched.cached.pop(key, None)
+    key = answer.method, subject_of(answer.method, answer.params)
+    before = state.cached.pop(key, None)
     life = seconds_of(answer.body.get("ttlMs"))
     until = answer.at + round(life * 1_000_000) if life else 0
     if before is None and not until:
@@ -33,23 +33,23 @@ def changed_early(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVer
     found = CachedAnswer(until, _digest(answer.body))
     if before is not None and answer.at < before.until and before.digest != found.digest:
         seconds = (before.until - answer.at) / 1_000_000
-        about = f" of {short(answer.asked['uri'])}" if isinstance(answer.asked.get("uri"), str) else ""
+        about = f" of {short(answer.params['uri'])}" if isinstance(answer.params.get("uri"), str) else ""
         yield (
             "C-HINT-03",
             "note",
             f"The result of {answer.method}{about} changed inside its time to live, without a notification: "
             f"the previous one was fresh for another {seconds:.1f} s.",
         )
-    watched.keep_cached(key, found)
+    state.keep_cached(key, found)
 
 
-def forgets(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def forgets(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """A notification of a change ends the time to live of what it names."""
     for method in _LISTS.get(notice.method, ()):
-        for key in [key for key in watched.cached if key[0] == method]:
-            del watched.cached[key]
+        for key in [key for key in state.cached if key[0] == method]:
+            del state.cached[key]
     if notice.method == "notifications/resources/updated":
-        watched.cached.pop(("resources/read", str(notice.params.get("uri"))), None)
+        state.cached.pop(("resources/read", str(notice.params.get("uri"))), None)
     return iter(())
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
-MOST = 100_000
+MAX_COUNT = 100_000
 """Digests that are kept, about 10 MB."""
 
 
-class Innocent:
+class CleanTexts:
     """A bounded set of texts, by their digests. It forgets all of them when it is full."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Innocent:
 
     def add(self, digest: bytes) -> None:
         """Remember a text."""
-        if len(self._known) >= MOST:
+        if len(self._known) >= MAX_COUNT:
             self._known.clear()
         self._known.add(digest)
 

@@ -16,13 +16,13 @@ from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import Subschema, subschemas
 
-MOST = 1_000
+MAX_COUNT = 1_000
 """Tools of one page that are checked."""
 _NAMED = 5
 """Names in a finding."""
-_FEWEST_WORDS = 4
+_MIN_WORDS = 4
 """Words that a description needs before two equal ones are a fault."""
-_LONGEST = 20_000
+_MAX_LENGTH = 20_000
 """Characters of a description that are read."""
 _WORD = re.compile(r"\w+")
 _MIXED = "HOST-CLAUDE-18"
@@ -51,7 +51,7 @@ def definition_rules(entries: list[Any]) -> tuple[RuleVerdict, ...]:
 
 
 def _rules(entries: list[Any]) -> Iterator[RuleVerdict]:
-    tools = [entry for entry in entries[:MOST] if type(entry) is dict and type(entry.get("name")) is str]
+    tools = [entry for entry in entries[:MAX_COUNT] if type(entry) is dict and type(entry.get("name")) is str]
     for tool in tools:
         schema = tool.get("inputSchema")
         parts = list(subschemas(schema))
@@ -135,7 +135,7 @@ def _names(parts: list[Subschema]) -> set[str]:
 
 def _named(description: Any) -> Iterator[str]:
     """The parameters that a description lists, as docstrings do: `Args:` with names below, `:param name:`."""
-    text = description[:_LONGEST] if type(description) is str else ""
+    text = description[:_MAX_LENGTH] if type(description) is str else ""
     yield from (found["name"] for found in _TAGGED.finditer(text))
     for section in _SECTION.finditer(text):
         own = len(section["indent"].expandtabs())
@@ -166,8 +166,8 @@ def _alike(tools: list[dict[str, Any]]) -> Iterator[RuleVerdict]:
     seen: dict[tuple[tuple[str, int], ...], str] = {}
     for tool in tools:
         text = tool.get("description")
-        words = _WORD.findall(text[:_LONGEST].lower()) if type(text) is str else []
-        if len(words) < _FEWEST_WORDS:
+        words = _WORD.findall(text[:_MAX_LENGTH].lower()) if type(text) is str else []
+        if len(words) < _MIN_WORDS:
             continue
         other = seen.setdefault(tuple(sorted(Counter(words).items())), tool["name"])
         if other != tool["name"]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from inspector.check.judge import cache_rules, modern_rules, notification_rules, rules
 from inspector.check.judge.rules import RuleVerdict
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.protocol.revisions import Era
 
 
@@ -16,10 +16,10 @@ class EraRules(NamedTuple):
 
     results: tuple[modern_rules.AnswerRule, ...]
     errors: tuple[modern_rules.AnswerRule, ...]
-    requests: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
+    requests: tuple[Callable[[dict[str, Any], JudgeState], Iterator[RuleVerdict]], ...]
     """For requests of the server."""
     notices: tuple[notification_rules.NoticeRule, ...]
-    http_tools: tuple[Callable[[dict[str, Any], Watched], Iterator[RuleVerdict]], ...]
+    http_tools: tuple[Callable[[dict[str, Any], JudgeState], Iterator[RuleVerdict]], ...]
     """For tools that are listed over HTTP."""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.check.judge.rules import RuleVerdict, is_error_response, short
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index
@@ -21,8 +21,8 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 JSON_TYPE = "application/json"
 STREAM_TYPE = "text/event-stream"
 LISTEN = "subscriptions/listen"
-MOST_EXCHANGES = 4096
-MOST_IDS = 50_000
+MAX_EXCHANGES = 4096
+MAX_IDS = 50_000
 LATER = 3
 """Responses to other requests after which an unfinished stream counts as left open."""
 _CHANGES = re.compile(r"notifications/(?:(?:tools|resources|prompts)/list_changed|resources/updated)")
@@ -30,18 +30,40 @@ _AUTH_STATUSES = (401, 403)
 _KEPT_TYPES = ("", "message", "endpoint")
 SESSION_FIELD = "mcp-session-id"
 _AUTH_WORDS = re.compile(r"\b401\b|unauthori[sz]ed|bearer|www-authenticate", re.IGNORECASE)
-_FIRST_METHODS = frozenset((
-    "initialize", "server/discover", "ping", "tools/list", "resources/list", "resources/templates/list", "prompts/list",
-))  # fmt: skip
+_FIRST_METHODS = frozenset(
+    (
+        "initialize",
+        "server/discover",
+        "ping",
+        "tools/list",
+        "resources/list",
+        "resources/templates/list",
+        "prompts/list",
+    )
+)
 
 
 class ObservedExchange:
     """One HTTP request and its response so far."""
 
     __slots__ = (
-        "answer_n", "answers", "begun", "ended", "ids", "later", "method", "resumes", "rpc", "rpc_n", "session",
-        "shape", "status", "stream", "stream_n", "wanted",
-    )  # fmt: skip
+        "answers",
+        "begun",
+        "ended",
+        "ids",
+        "later",
+        "method",
+        "response_n",
+        "resumes",
+        "rpc",
+        "rpc_n",
+        "session",
+        "shape",
+        "status",
+        "stream",
+        "stream_n",
+        "wanted",
+    )
 
     def __init__(self, rpc: str, rpc_n: int, shape: Shape, wanted: int) -> None:
         self.rpc = rpc
@@ -61,7 +83,7 @@ class ObservedExchange:
         self.ids = False
         """Whether an event had an id."""
         self.answers = 0
-        self.answer_n = 0
+        self.response_n = 0
         self.ended = False
         self.later = 0
 
@@ -97,15 +119,15 @@ class HttpWatch:
     def _keep(self, channel: str, exchange: ObservedExchange) -> None:
         self._exchanges.pop(channel, None)
         self._exchanges[channel] = exchange
-        if len(self._exchanges) > MOST_EXCHANGES:
+        if len(self._exchanges) > MAX_EXCHANGES:
             del self._exchanges[next(iter(self._exchanges))]
 
-    def head(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
+    def head(self, event: Event, state: JudgeState) -> Iterator[RuleVerdict]:
         """The headers of a request or response."""
         if event.dir == Dir.SEND:
             self._asked(event)
         elif event.dir == Dir.RECV:
-            yield from self._answered(event, watched)
+            yield from self._answered(event, state)
 
     def _asked(self, event: Event) -> None:
         method = event.fields.get("method")
@@ -124,7 +146,7 @@ class HttpWatch:
 
     # Response headers
 
-    def _answered(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
+    def _answered(self, event: Event, state: JudgeState) -> Iterator[RuleVerdict]:
         exchange = self._exchanges.get(event.ch)
         status = event.fields.get("status")
         if exchange is None or type(status) is not int:
@@ -142,7 +164,7 @@ class HttpWatch:
             yield from self._accepted(event, exchange, kind)
         if not self.thorough:
             return
-        if exchange.stream and watched.era == "modern":
+        if exchange.stream and state.era == "modern":
             buffering = _field(event, "x-accel-buffering")
             if (buffering or "").strip().lower() != "no":
                 yield "HTTP-18", "should", "The event stream has no X-Accel-Buffering: no."
@@ -168,13 +190,13 @@ class HttpWatch:
 
     # Bodies and streams
 
-    def received(self, event: Event, message: Any, index: Index, watched: Watched) -> Iterator[RuleVerdict]:
+    def received(self, event: Event, message: Any, index: Index, state: JudgeState) -> Iterator[RuleVerdict]:
         """A body, or an event with a message; `message` is None if it is not JSON."""
         exchange = self._exchanges.get(event.ch)
         if exchange is None:
             return
         if exchange.stream:
-            yield from self._event(event, exchange, watched, bare=False)
+            yield from self._event(event, exchange, state, bare=False)
         if self.old:
             return
         if exchange.method == "POST" and exchange.shape is not Shape.NONE:
@@ -185,23 +207,23 @@ class HttpWatch:
             if self.thorough and not exchange.stream and event.bytes.strip(b" \t\r\n") != event.bytes:
                 yield "ECO-11", "note", "The body has white space around its JSON."
         for item in message if type(message) is list else (message,):
-            yield from self._item(event, exchange, item, index, watched)
+            yield from self._item(event, exchange, item, index, state)
 
     def _item(
-        self, event: Event, exchange: ObservedExchange, message: Any, index: Index, watched: Watched
+        self, event: Event, exchange: ObservedExchange, message: Any, index: Index, state: JudgeState
     ) -> Iterator[RuleVerdict]:
         shape = shape_of(message)
         if shape in (Shape.RESULT, Shape.ERROR):
             if channels.is_get(event.ch) and not exchange.resumes:
                 yield "HTTP-37", "must", "The GET stream contained a response."
             exchange.answers += 1
-            exchange.answer_n = event.n
+            exchange.response_n = event.n
             self._count(event.ch, exchange)
         elif exchange.stream and exchange.rpc_n and exchange.answers >= exchange.wanted > 0:
             what = short(message.get("method") if type(message) is dict else message)
             yield "HTTP-15", "should", f"{what} came on a stream after its response."
         elif shape is Shape.NOTIFICATION and exchange.stream and exchange.wanted and exchange.rpc != LISTEN:
-            yield from self._related(event, exchange, message["method"], index, watched)
+            yield from self._related(event, exchange, message["method"], index, state)
 
     def _count(self, channel: str, exchange: ObservedExchange) -> None:
         """A response came: streams that should have ended before are still open one response later."""
@@ -211,17 +233,17 @@ class HttpWatch:
             self._open[channel] = exchange
 
     def _related(
-        self, event: Event, exchange: ObservedExchange, method: str, index: Index, watched: Watched
+        self, event: Event, exchange: ObservedExchange, method: str, index: Index, state: JudgeState
     ) -> Iterator[RuleVerdict]:
         if method == "notifications/progress":
             request = index.pair(event.n)
-            if watched.era == "legacy" and request and request != exchange.rpc_n:
+            if state.era == "legacy" and request and request != exchange.rpc_n:
                 yield "HTTP-17", "should", f"Progress of another request came on the stream of {short(exchange.rpc)}."
         elif _CHANGES.fullmatch(method):
-            level = "should" if watched.era == "modern" else "note"
+            level = "should" if state.era == "modern" else "note"
             yield "HTTP-17", level, f"{method} came on the stream of {short(exchange.rpc)}."  # type: ignore[misc]
 
-    def bare_event(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
+    def bare_event(self, event: Event, state: JudgeState) -> Iterator[RuleVerdict]:
         """An event without a message, or lines without effect."""
         exchange = self._exchanges.get(event.ch)
         if exchange is None:
@@ -238,14 +260,14 @@ class HttpWatch:
                     "must",
                     f"The origin of the endpoint is {short(target)}, that of the stream is {self._origin}.",
                 )
-        yield from self._event(event, exchange, watched, bare=True)
+        yield from self._event(event, exchange, state, bare=True)
         if self.thorough and not {"event", "id", "retry"} & event.fields.keys():
             odd = [line for line in text.split("\n", 20)[:20] if line and not line.startswith((":", "data"))]
             if odd:
                 yield "HTTP-20", "should", f"The stream has the unknown line {short(odd[0])}."
 
     def _event(
-        self, event: Event, exchange: ObservedExchange, watched: Watched, *, bare: bool
+        self, event: Event, exchange: ObservedExchange, state: JudgeState, *, bare: bool
     ) -> Iterator[RuleVerdict]:
         """The id and type of an event on a stream."""
         fields = event.fields if bare else event.fields.get("sse")
@@ -263,7 +285,7 @@ class HttpWatch:
         if (
             first
             and self.thorough
-            and watched.features.primed_streams
+            and state.features.primed_streams
             and exchange.rpc_n
             and not (bare and id)
             and not exchange.resumes
@@ -272,20 +294,20 @@ class HttpWatch:
             yield "HTTP-41", level, "A stream does not start with an event that has an id and empty data."  # type: ignore[misc]
         if type(id) is str and id:
             exchange.ids = True
-            yield from self._identified(id, exchange, watched)
+            yield from self._identified(id, exchange, state)
 
-    def _identified(self, id: str, exchange: ObservedExchange, watched: Watched) -> Iterator[RuleVerdict]:
-        if watched.era == "modern":
+    def _identified(self, id: str, exchange: ObservedExchange, state: JudgeState) -> Iterator[RuleVerdict]:
+        if state.era == "modern":
             if self._once("HTTP-74"):
                 yield "HTTP-74", "note", "Events have ids, but this revision has no resumption."
         elif (exchange.session, id) in self._ids and not exchange.resumes:
             yield "HTTP-39", "must", f"The event id {short(id)} is not unique."
-        elif len(self._ids) < MOST_IDS:
+        elif len(self._ids) < MAX_IDS:
             self._ids.add((exchange.session, id))
 
     # Ends
 
-    def life(self, event: Event, watched: Watched) -> Iterator[RuleVerdict]:
+    def life(self, event: Event, state: JudgeState) -> Iterator[RuleVerdict]:
         """The end or resumption of a stream, or a new session, in which event ids start again."""
         what = event.fields.get("event")
         if what == "session":
@@ -297,7 +319,7 @@ class HttpWatch:
         self._open.pop(event.ch, None)
         if what == "stream-closed" or self.old or exchange.rpc == LISTEN or not exchange.rpc_n:
             return
-        resumable = exchange.ids and watched.features.resumable
+        resumable = exchange.ids and state.features.resumable
         if exchange.answers < exchange.wanted and not resumable:
             yield "HTTP-16", "should", f"The stream of {short(exchange.rpc)} ended before the response."
 
@@ -307,7 +329,7 @@ class HttpWatch:
         for exchange in left.values():
             if exchange.later >= LATER:
                 yield (
-                    exchange.answer_n,
+                    exchange.response_n,
                     ("HTTP-15", "should", f"The stream of {short(exchange.rpc)} did not end after its response."),
                 )
 

@@ -17,7 +17,7 @@ from inspector.check.judge.modern_rules import AnsweredRequest
 from inspector.check.judge.notification_rules import Notice
 from inspector.check.judge.probes import Probes
 from inspector.check.judge.rules import RuleVerdict
-from inspector.check.judge.state import WaitingDefinition, Watched
+from inspector.check.judge.state import JudgeState, WaitingDefinition
 from inspector.check.poison.rules import last_rules
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -28,7 +28,7 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 
 UNREAD = 32 << 20
 """Bytes of a message above which it is not parsed again, because that takes many times its size in memory."""
-LARGEST = 4 << 20
+MAX_SIZE = 4 << 20
 """Bytes of a message above which its text and schema are not checked; a finding says so."""
 _OK = 200
 
@@ -50,7 +50,7 @@ class _Connection:
 
     def begin_again(self) -> None:
         """Reset the state of one connection, because a new one replaces it."""
-        self.watched = Watched()
+        self.state = JudgeState()
         self.http = HttpWatch(thorough=self.thorough)
         self.probes = Probes()
         self.lost = LostRequests()
@@ -84,9 +84,9 @@ class Judge:
         return found
 
     @property
-    def watched(self) -> Watched:
+    def state(self) -> JudgeState:
         """The state of the connection of the current event."""
-        return self._now.watched
+        return self._now.state
 
     def was_provoked(self, n: int) -> bool:
         """Whether event `n`, which has been judged, was provoked by a probe."""
@@ -132,7 +132,7 @@ class Judge:
         """Judge what depends on the names of the server, which are known now."""
         waiting, self._now.waiting = self._now.waiting, []
         if waiting:  # A connection that lists no tools is one to the same server.
-            names = frozenset[str]().union(*(each.watched.own_names for each in self._connections.values()))
+            names = frozenset[str]().union(*(each.state.own_names for each in self._connections.values()))
             for n, waited in waiting:
                 self._add(n, last_rules(waited, names))
 
@@ -142,7 +142,7 @@ class Judge:
 
     def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
         """Attach findings unless a probe has provoked the event. The rules learn from such events too."""
-        page = self.watched.schema_revision
+        page = self.state.schema_revision
         seen: set[tuple[str, str]] = set()
         for rule, level, sentence in verdicts:
             if (rule, sentence) not in seen and n not in self._provoked:
@@ -157,18 +157,18 @@ class Judge:
             yield from self._message(event)
         elif kind == Kind.HTTP:
             self._now.lost.head(event)
-            yield from self._now.http.head(event, self.watched)
+            yield from self._now.http.head(event, self.state)
         elif kind == Kind.SSE:
-            yield from self._now.http.bare_event(event, self.watched)
+            yield from self._now.http.bare_event(event, self.state)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
-            yield from self._now.http.received(event, None, self.journal.index, self.watched)
+            yield from self._now.http.received(event, None, self.journal.index, self.state)
             if not rules.refuses(event):
                 yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
                 yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
         elif kind == Kind.STDERR and event.data is not None:
             yield "STDIO-03", "must", "stderr is not UTF-8."
         elif kind == Kind.LIFE:
-            yield from self._now.http.life(event, self.watched)
+            yield from self._now.http.life(event, self.state)
             self._look_for_lost(event)
             if event.fields.get("event") == "reopen":
                 self._end(self._now)
@@ -185,20 +185,20 @@ class Judge:
         message = event.message
         if received:
             self._now.lost.arrived()
-            yield from self._now.http.received(event, message, self.journal.index, self.watched)
+            yield from self._now.http.received(event, message, self.journal.index, self.state)
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
-        large = self.journal.index.size(event.n) > LARGEST
+        large = self.journal.index.size(event.n) > MAX_SIZE
         if large:
-            yield "size", "note", f"The message is larger than {LARGEST >> 20} MiB; its schema was not checked."
+            yield "size", "note", f"The message is larger than {MAX_SIZE >> 20} MiB; its schema was not checked."
         elif received:
             yield from rules.json_rules(event)
         if not received:
             self._now.http.sent(event, message)
         if shape_of(message) == Shape.BATCH:
             if received:
-                yield from rules.batch_rules(self.watched)
+                yield from rules.batch_rules(self.state)
             items: Iterable[Any] = message
         else:
             items = (message,)
@@ -208,68 +208,72 @@ class Judge:
     def _sent(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         if type(message) is not dict:
             return
-        self.watched.sent(message, event.n, event.ch)
+        self.state.sent(message, event.n, event.ch)
         if shape_of(message) == Shape.REQUEST:
             self._release(message["method"])
         params = message.get("params")
         if message.get("method") == "tools/call" and type(params) is dict and not large:
-            yield from schema_rules.argument_rules(params, self.watched, self._now.schemas)
+            yield from schema_rules.argument_rules(params, self.state, self._now.schemas)
 
     def _release(self, method: str) -> None:
         """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy."""
         held, self._now.held = self._now.held, None
-        if held is not None and method not in ("initialize", "server/discover") and not self.watched.undecided:
+        if held is not None and method not in ("initialize", "server/discover") and not self.state.undecided:
             self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
 
     def _received(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
-        n, watched = event.n, self.watched
+        n, state = event.n, self.state
         shape = shape_of(message)
         yield from rules.frame_rules(message, shape)
         if shape in (Shape.NONE, Shape.BATCH):
             return
         if self.thorough and not large:
-            yield from thorough_rules.message_rules(message, watched)
+            yield from thorough_rules.message_rules(message, state)
         if shape in (Shape.RESULT, Shape.ERROR):
-            stream = watched.streams.get(event.ch, 0)
+            stream = state.streams.get(event.ch, 0)
             yield from rules.answer_rules(self.journal.index, n, message, stream, rules.refuses(event))
-            probe = watched.undecided and self._answered(event, message)[0] == "server/discover"
-            if probe and not watched.settled_by(message):
+            probe = state.undecided and self._answered(event, message)[0] == "server/discover"
+            if probe and not state.settled_by(message):
                 self._now.held = event
                 return
             yield from self._answer(event, message, shape, large)
             return
         if shape == Shape.REQUEST:
-            for ask in ERAS[watched.era].requests:
-                yield from ask(message, watched)
+            for request in ERAS[state.era].requests:
+                yield from request(message, state)
         else:
-            yield from rules.notification_rules(message, self.journal.index, n, watched)
+            yield from rules.notification_rules(message, self.journal.index, n, state)
             notice = self._notice(event, message)
-            for notify in ERAS[watched.era].notices:
-                yield from notify(notice, watched)
-        if not large and not watched.undecided:
-            yield from schema_rules.message_rules(message, watched, "")
+            for notify in ERAS[state.era].notices:
+                yield from notify(notice, state)
+        if not large and not state.undecided:
+            yield from schema_rules.message_rules(message, state, "")
 
     def _notice(self, event: Event, message: dict[str, Any]) -> Notice:
         params = message.get("params")
         index = self.journal.index
         request = index.pair(event.n) or index.parent(event.n)
         return Notice(
-            event.n, message["method"], params if type(params) is dict else {},
-            self.watched.streams.get(event.ch, 0), request, self._request,
-        )  # fmt: skip
+            event.n,
+            message["method"],
+            params if type(params) is dict else {},
+            self.state.streams.get(event.ch, 0),
+            request,
+            self._request,
+        )
 
     # Answers
 
     def _answer(self, event: Event, message: dict[str, Any], shape: Shape, large: bool) -> Iterator[RuleVerdict]:
         """Check a response by the rules of its era and by the schema."""
-        watched = self.watched
+        state = self.state
         method, request = self._answered(event, message)
         body = message.get("result" if shape == Shape.RESULT else "error")
         if shape == Shape.RESULT:
             yield from self._result(event, method, request, body, large)
         elif self.thorough and not large and type(body) is dict:
-            yield from thorough_rules.error_rules(body, watched, self._request(request)[1])
-        era = ERAS[watched.era]
+            yield from thorough_rules.error_rules(body, state, self._request(request)[1])
+        era = ERAS[state.era]
         if shape == Shape.ERROR and channels.is_stdio(event.ch):
             yield from stdio_error_rules(method, body)
         about = era.results if shape == Shape.RESULT else era.errors
@@ -277,22 +281,22 @@ class Judge:
             at = -1 if large else event.t
             answer = AnsweredRequest(method, self._request(request)[1], body, self._status(event), at)
             for rule in about:
-                yield from rule(answer, watched)
+                yield from rule(answer, state)
         if not large:
             if self._is_told_by_exchange(event, message, shape):
                 message = {**message, "id": 0}
-            if watched.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
+            if state.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
                 method = ""  # The result of an extension: the official schema does not define it.
-            yield from schema_rules.message_rules(message, watched, method)
+            yield from schema_rules.message_rules(message, state, method)
 
     def _is_told_by_exchange(self, event: Event, message: dict[str, Any], shape: Shape) -> bool:
         """Whether to skip the id of an error, because its HTTP response tells which request it belongs to."""
-        by_stream = event.ch in self.watched.streams and message.get("id") is None
+        by_stream = event.ch in self.state.streams and message.get("id") is None
         return shape == Shape.ERROR and (by_stream or rules.refuses(event))
 
     def _status(self, event: Event) -> int:
         """The HTTP status of a message; recorded only if it is not 200."""
-        if event.ch not in self.watched.streams:
+        if event.ch not in self.state.streams:
             return 0
         status = event.fields.get("status")
         return status if type(status) is int else _OK
@@ -303,7 +307,7 @@ class Judge:
         if index.shape(n) != Shape.BATCH:
             request = index.pair(n)
             if not request and index.shape(n) == Shape.ERROR:
-                request = self.watched.streams.get(event.ch, 0)
+                request = self.state.streams.get(event.ch, 0)
             return (index.method(request) if request else ""), request
         id = message.get("id")
         if not isinstance(id, (int, str)):
@@ -312,14 +316,14 @@ class Judge:
         return (index.method(request) if request else ""), request
 
     def _result(self, event: Event, method: str, request: int, result: Any, large: bool) -> Iterator[RuleVerdict]:
-        self.watched.answered(method, result)
+        self.state.answered(method, result)
         body = result if type(result) is dict else {}
         if self.thorough and not large:
-            asked = self._request(request)[1] if method in thorough_rules.DATA else None
-            yield from thorough_rules.result_rules(method, body, self.watched, asked)
-            self._now.waiting += ((event.n, waited) for waited in self.watched.waiting)
-            self.watched.waiting.clear()
-            if method != "tools/list" and self.watched.tools and self._now.next_page is None:
+            params = self._request(request)[1] if method in thorough_rules.DATA else None
+            yield from thorough_rules.result_rules(method, body, self.state, params)
+            self._now.waiting += ((event.n, waited) for waited in self.state.waiting)
+            self.state.waiting.clear()
+            if method != "tools/list" and self.state.tools and self._now.next_page is None:
                 self._judge_waiting()
         if method == "initialize":
             yield from rules.initialize_rules(result)
@@ -327,20 +331,20 @@ class Judge:
             yield from self._tools(event, request, body)
         elif method == "tools/call" and not large:
             name = self._request(request)[1].get("name")
-            yield from schema_rules.structured_rules(name, body, self.watched, self._now.schemas)
+            yield from schema_rules.structured_rules(name, body, self.state, self._now.schemas)
 
     def _tools(self, event: Event, request: int, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         cursor = self._request(request)[1].get("cursor")
         if cursor is None or cursor != self._now.next_page:
             self._now.tool_names = set()  # The first page, or one that does not follow the previous one.
         self._now.next_page = result.get("nextCursor")
-        over_http = ERAS[self.watched.era].http_tools if event.ch in self.watched.streams else ()
+        over_http = ERAS[self.state.era].http_tools if event.ch in self.state.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():
             if type(tool) is dict:
-                yield from rules.tool_rules(tool, self._now.tool_names, self.watched)
+                yield from rules.tool_rules(tool, self._now.tool_names, self.state)
                 for rule in over_http:
-                    yield from rule(tool, self.watched)
+                    yield from rule(tool, self.state)
         if self._now.next_page is None:
             self._judge_waiting()
 

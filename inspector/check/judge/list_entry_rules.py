@@ -7,24 +7,25 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.errors import UsageError
 from inspector.protocol.uri_templates import Template
 
-MOST = 10_000
+MAX_COUNT = 10_000
 """Values of one entry that are checked."""
 _SECRET = re.compile(r"passw|secret|token|api.?key|credential|private.?key|authorization", re.IGNORECASE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]*")
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(?:\s*;.*)?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:?\d\d)?)?")
-_ELSEWHERE = frozenset((
-    "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties",
-))  # fmt: skip
+_ELSEWHERE = frozenset(
+    ("$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "if", "dependentSchemas", "patternProperties")
+)
 """Keywords with subschemas besides `properties`."""
 _SAME = {
-    "tools/list": ("name", "TOOL-05", "tools"), "resources/list": ("uri", "RES-03", "resources"),
+    "tools/list": ("name", "TOOL-05", "tools"),
+    "resources/list": ("uri", "RES-03", "resources"),
     "prompts/list": ("name", "PROM-02", "prompts"),
-}  # fmt: skip
+}
 """The member that identifies the entries of a list."""
 
 
@@ -34,7 +35,7 @@ def page_rules(method: str, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         yield "UTIL-01", "must", f"nextCursor of {method} is {short(result['nextCursor'])}."
 
 
-def resource_rules(resource: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def resource_rules(resource: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The members of a resource."""
     uri, size, kind = resource.get("uri"), resource.get("size"), resource.get("mimeType")
     if type(uri) is not str or not _ABSOLUTE.fullmatch(uri):
@@ -85,7 +86,7 @@ def prompt_rules(prompt: dict[str, Any]) -> Iterator[RuleVerdict]:
     if type(name) is not str or not name:
         yield "PROM-02", "must", f"The name of a prompt is {short(name)}."
     seen: set[str] = set()
-    for argument in arguments[:MOST] if type(arguments) is list else ():
+    for argument in arguments[:MAX_COUNT] if type(arguments) is list else ():
         key = argument.get("name") if type(argument) is dict else None
         if type(key) is not str:
             yield "PROM-02", "must", f"An argument of {short(name)} is {short(argument)}."
@@ -114,9 +115,9 @@ def alike(method: str, entries: list[Any]) -> Iterator[RuleVerdict]:
         exact.add(name)
 
 
-def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def tool_rules(name: Any, tool: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The members of a tool."""
-    row = watched.features
+    row = state.features
     if row.icons and "inputSchema" in tool and tool["inputSchema"] is None:
         yield "TOOL-03", "must", f"The inputSchema of {short(name)} is null."
     description = tool.get("description")
@@ -140,9 +141,9 @@ def tool_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[Ru
         support = execution.get("taskSupport") if type(execution) is dict else None
         if support not in (None, "forbidden", "optional", "required"):
             yield "TOOL-21", "must", f"taskSupport of {short(name)} is {short(support)}."
-        elif support in ("optional", "required") and not _task_calls(watched):
+        elif support in ("optional", "required") and not _task_calls(state):
             yield "TOOL-21", "must", f"{short(name)} has a taskSupport, but tasks.requests.tools.call is not declared."
-    if watched.era == "modern":
+    if state.era == "modern":
         for parameter in _secret_headers(tool.get("inputSchema")):
             yield (
                 "TOOL-20",
@@ -157,7 +158,7 @@ def _unnamed(schema: Any) -> Iterator[str]:
     A schema that combines others (`$ref`, `allOf` …) may define them there, and is skipped.
     """
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()
@@ -176,8 +177,8 @@ def _is_object(schema: Any) -> bool:
     return type(schema) is dict and schema.get("type") == "object"
 
 
-def _task_calls(watched: Watched) -> bool:
-    found: Any = watched.server
+def _task_calls(state: JudgeState) -> bool:
+    found: Any = state.server
     for key in ("tasks", "requests", "tools", "call"):
         found = found.get(key) if type(found) is dict else None
     return found is not None
@@ -186,7 +187,7 @@ def _task_calls(watched: Watched) -> bool:
 def _secret_headers(schema: Any) -> Iterator[str]:
     """Header parameters (x-mcp-header) whose names look like secrets."""
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()

@@ -17,7 +17,7 @@ from inspector.protocol.jsonrpc import Shape
 
 CALL = "tools/call"
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
-_MOST_STATUSES = 4096
+_MAX_STATUSES = 4096
 _LOOKED_AT = 5_000
 """Events after a request in which responses to other requests are counted."""
 
@@ -47,7 +47,7 @@ class LostRequests:
             self._statuses.pop(event.ch, None)
             if status >= 400:
                 self._statuses[event.ch] = status
-                if len(self._statuses) > _MOST_STATUSES:
+                if len(self._statuses) > _MAX_STATUSES:
                     del self._statuses[next(iter(self._statuses))]
 
     def arrived(self) -> None:
@@ -88,23 +88,23 @@ class LostRequests:
         message = error.get("message") if type(error) is dict else fields.get("why")
         if message is None or not self._stands:
             return  # We closed the connection, or it ended before.
-        asked: int = event.fields["for"]
-        status = self._statuses.get(index.channel(asked), 0)
+        request: int = event.fields["for"]
+        status = self._statuses.get(index.channel(request), 0)
         if status:
             # The server rejects with 4xx, which has its own checks; with 5xx it failed to respond.
             if status >= 500:
-                text = f"{short(index.method(asked))} got status {status} without a JSON-RPC message."
-                yield Unanswered(asked, ("BASE-02", "must", text), False)
+                text = f"{short(index.method(request))} got status {status} without a JSON-RPC message."
+                yield Unanswered(request, ("BASE-02", "must", text), False)
             return
         self._stands = False
         n = _newest_open(index, event)
         method = index.method(n)
-        why = message[:200] if type(message) is str else short(message)
+        reason = message[:200] if type(message) is str else short(message)
         if method == CALL:
-            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {why}"), True)
+            yield Unanswered(n, ("TOOL-30", "must", f"The connection ended during this {CALL}: {reason}"), True)
         else:
             yield Unanswered(
-                n, ("BASE-02", "must", f"The connection ended before the response to {short(method)}: {why}"), False
+                n, ("BASE-02", "must", f"The connection ended before the response to {short(method)}: {reason}"), False
             )
 
 

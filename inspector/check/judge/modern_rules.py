@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import PREFIX, TASKS_EXTENSION, Watched
+from inspector.check.judge.state import PREFIX, TASKS_EXTENSION, JudgeState
 from inspector.protocol.jsonrpc import (
     HEADER_MISMATCH,
     INTERNAL_ERROR,
@@ -31,7 +31,7 @@ class AnsweredRequest(NamedTuple):
 
     method: str
     """The method of the request; empty if the request is unknown."""
-    asked: dict[str, Any]
+    params: dict[str, Any]
     """The params of the request."""
     body: dict[str, Any]
     """The result, or the error."""
@@ -41,13 +41,13 @@ class AnsweredRequest(NamedTuple):
     """When it arrived, in microseconds of the recording; -1 if it is too large to compare."""
 
 
-AnswerRule = Callable[[AnsweredRequest, Watched], Iterator[RuleVerdict]]
+AnswerRule = Callable[[AnsweredRequest, JudgeState], Iterator[RuleVerdict]]
 
 _ASKING = frozenset(("tools/call", "prompts/get", "resources/read"))
 """The methods that may return `input_required`."""
-_CACHED = frozenset((
-    "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read",
-))  # fmt: skip
+_CACHED = frozenset(
+    ("server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read")
+)
 _OF_TASKS = frozenset(("tasks/get", "tasks/update", "tasks/cancel"))
 _INPUTS = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
 _STATUS_OF = {
@@ -64,7 +64,7 @@ _JSONRPC = (PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTE
 # Results
 
 
-def result_type(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def result_type(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Every result has a resultType that both sides know."""
     if "resultType" not in answer.body:
         yield "BASE-15", "must", "The result has no resultType."
@@ -74,12 +74,12 @@ def result_type(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdi
         yield "BASE-16", "must", f"The resultType is {short(kind)}, which is not defined or negotiated."
 
 
-def server_info(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def server_info(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Results name the server. A server that never does gets one finding."""
     meta = _dict(answer.body.get("_meta"))
     if PREFIX + "serverInfo" not in meta:
-        if not watched.nameless:
-            watched.nameless = True
+        if not state.nameless:
+            state.nameless = True
             yield "BASE-17", "should", "The result has no serverInfo in _meta."
         return
     info = _dict(meta[PREFIX + "serverInfo"])
@@ -88,7 +88,7 @@ def server_info(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdi
         yield "BASE-17", "should", f"serverInfo in _meta has no {' and no '.join(missing)}."
 
 
-def caching(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def caching(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Cacheable results have ttlMs and cacheScope; input_required results have neither."""
     body, method = answer.body, answer.method
     hints = [name for name in ("ttlMs", "cacheScope") if name in body]
@@ -107,9 +107,9 @@ def caching(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
     if "cacheScope" in hints and scope not in ("public", "private"):
         yield "CACHE-03", "must", f"cacheScope is {short(scope)}, neither “public” nor “private”."
     elif method.endswith("/list") and type(scope) is str:
-        if "cursor" not in answer.asked:
-            watched.scopes[method] = scope
-        elif (first := watched.scopes.get(method, scope)) != scope:
+        if "cursor" not in answer.params:
+            state.scopes[method] = scope
+        elif (first := state.scopes.get(method, scope)) != scope:
             yield (
                 "CACHE-04",
                 "must",
@@ -121,7 +121,7 @@ def _is_duration(value: Any) -> bool:
     return (type(value) is int or (type(value) is float and value.is_integer())) and value >= 0
 
 
-def discovery(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def discovery(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """The result of `server/discover` has its required members."""
     if answer.method != "server/discover":
         return
@@ -130,9 +130,9 @@ def discovery(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict
     if type(names) is not list or not names or not all(type(name) is str and name for name in names):
         yield "LIFE-21", "must", f"supportedVersions is {short(names)}, not a list of revisions."
     else:
-        asked = _dict(answer.asked.get("_meta")).get(PREFIX + "protocolVersion")
-        if asked not in names:
-            yield "LIFE-22", "must", f"The server accepts {short(asked)}, but supportedVersions does not list it."
+        requested = _dict(answer.params.get("_meta")).get(PREFIX + "protocolVersion")
+        if requested not in names:
+            yield "LIFE-22", "must", f"The server accepts {short(requested)}, but supportedVersions does not list it."
     if type(body.get("capabilities")) is not dict:
         yield "LIFE-21", "must", f"capabilities is {short(body.get('capabilities'))}, not an object."
     for name, settings in list(_dict(_dict(body.get("capabilities")).get("extensions")).items())[:100]:
@@ -147,7 +147,7 @@ def discovery(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict
             )
 
 
-def input_wanted(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def input_wanted(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """input_required is returned only by methods that allow it, with valid requests and declared capabilities."""
     body = answer.body
     if body.get("resultType") != "input_required":
@@ -156,15 +156,15 @@ def input_wanted(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerd
         yield "MRTR-01", "must", f"{answer.method} must not return input_required."
     if "inputRequests" not in body and "requestState" not in body:
         yield "MRTR-02", "must", "An input_required result has neither inputRequests nor requestState."
-    yield from input_requests(body.get("inputRequests"), answer.asked)
+    yield from input_requests(body.get("inputRequests"), answer.params)
 
 
-def input_requests(requests: Any, asked: dict[str, Any]) -> Iterator[RuleVerdict]:
+def input_requests(requests: Any, params: dict[str, Any]) -> Iterator[RuleVerdict]:
     """Each of the inputRequests has a valid method whose capability the request declares."""
     if requests is not None and type(requests) is not dict:
         yield "MRTR-03", "must", f"inputRequests is {short(requests)}, not an object."
         return
-    declared = _dict(_dict(asked.get("_meta")).get(PREFIX + "clientCapabilities"))
+    declared = _dict(_dict(params.get("_meta")).get(PREFIX + "clientCapabilities"))
     for key, request in list((requests or {}).items())[:100]:
         method = _dict(request).get("method")
         capability = _INPUTS.get(method) if type(method) is str else None
@@ -192,27 +192,27 @@ def _undeclared(capability: str, params: dict[str, Any], declared: dict[str, Any
         yield "sampling.tools"
 
 
-def tasks(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def tasks(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Only a call creates a task, and only for a client that declares tasks (C-TASK-02)."""
     kind = answer.body.get("resultType")
     if answer.method in _OF_TASKS:
         if kind not in (None, "complete"):
             yield "TASK-05", "must", f"The result of {answer.method} has the resultType {short(kind)}, not “complete”."
         if answer.method == "tasks/get":
-            yield from _task_state(answer, watched)
+            yield from _task_state(answer, state)
         return
     if kind != "task":
         return
     if answer.method and answer.method != "tools/call":
         yield "C-TASK-02", "must", f"{answer.method} returned a task; only tools/call may."
-    declared = _dict(_dict(answer.asked.get("_meta")).get(PREFIX + "clientCapabilities"))
+    declared = _dict(_dict(answer.params.get("_meta")).get(PREFIX + "clientCapabilities"))
     if TASKS_EXTENSION not in _dict(declared.get("extensions")):
         yield "TASK-04", "must", "A task was created for a client that does not declare the extension."
     if type(answer.body.get("taskId")) is not str:
         yield "C-TASK-02", "must", f"The taskId is {short(answer.body.get('taskId'))}, not a string."
 
 
-def _task_state(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def _task_state(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """A task has the members of its status, and a new key for each input request."""
     body = answer.body
     status, wanted = body.get("status"), _dict(body.get("inputRequests"))
@@ -222,9 +222,9 @@ def _task_state(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdi
         what = "a result" if "result" in body else "no error"
         yield "TASK-07", "must", f"The status of the task is failed with {what}; only a JSON-RPC error fails a task."
     elif status == "input_required":
-        yield from input_requests(body.get("inputRequests"), answer.asked)
-        id = answer.asked.get("taskId")
-        known = watched.wanted_by(id) if type(id) is str and wanted else {}
+        yield from input_requests(body.get("inputRequests"), answer.params)
+        id = answer.params.get("taskId")
+        known = state.wanted_by(id) if type(id) is str and wanted else {}
         for key, request in list(wanted.items())[:100]:
             text = excerpt(request, 1000)
             if known.setdefault(key, text) != text:
@@ -234,13 +234,13 @@ def _task_state(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdi
 # Errors
 
 
-def error_code(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def error_code(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Reserved codes are used as the revision defines them, and removed codes are not used."""
     code = answer.body.get("code")
     if type(code) is not int:
         return
     if code in _RETIRED:
-        yield "BASE-21", "must", f"The code {code} does not exist in {watched.schema_revision}."
+        yield "BASE-21", "must", f"The code {code} does not exist in {state.schema_revision}."
     elif -32099 <= code <= -32020 and code not in _OWN_MEANING:
         yield "BASE-20", "must", f"The code {code} is reserved, but not defined."
     elif code == HEADER_MISMATCH and not answer.status:
@@ -249,34 +249,34 @@ def error_code(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdic
         yield "BASE-22", "should", f"The code {code} is in the range that JSON-RPC reserves."
 
 
-def internal_error(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def internal_error(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Internal errors have their own code."""
     if answer.method.startswith("resources/") and answer.body.get("code") == -32000:
         yield "RES-18", "should", f"{answer.method} returned error -32000; an internal error is -32603."
 
 
-def error_data(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def error_data(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """The data of an error has the members that the client needs (C-MOD-03)."""
     code, data = answer.body.get("code"), _dict(answer.body.get("data"))
     if code == UNSUPPORTED_VERSION:
         names = data.get("supported")
         if type(names) is not list or not names or not all(type(name) is str for name in names):
             yield "LIFE-23", "must", f"data.supported is {short(names)}, not a list of revisions."
-        asked = _dict(answer.asked.get("_meta")).get(PREFIX + "protocolVersion")
-        if asked is not None and data.get("requested") != asked:
+        requested = _dict(answer.params.get("_meta")).get(PREFIX + "protocolVersion")
+        if requested is not None and data.get("requested") != requested:
             yield (
                 "LIFE-23",
                 "must",
-                f"data.requested is {short(data.get('requested'))}, but the request has {short(asked)}.",
+                f"data.requested is {short(data.get('requested'))}, but the request has {short(requested)}.",
             )
-        elif type(names) is list and asked is not None and asked in names:
-            yield "LIFE-23", "must", f"The server rejects {short(asked)}, but lists it as supported."
+        elif type(names) is list and requested is not None and requested in names:
+            yield "LIFE-23", "must", f"The server rejects {short(requested)}, but lists it as supported."
     elif code == MISSING_CAPABILITY and type(data.get("requiredCapabilities")) is not dict:
         needed = short(data.get("requiredCapabilities"))
         yield "BASE-23", "must", f"data.requiredCapabilities is {needed}, not an object."
 
 
-def error_status(answer: AnsweredRequest, watched: Watched) -> Iterator[RuleVerdict]:
+def error_status(answer: AnsweredRequest, state: JudgeState) -> Iterator[RuleVerdict]:
     """Over HTTP, four errors have their own status."""
     code = answer.body.get("code")
     wanted = _STATUS_OF.get(code) if type(code) is int else None

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import PREFIX, Listen, Watched, log_level
+from inspector.check.judge.state import PREFIX, JudgeState, Listen, log_level
 from inspector.protocol.jsonrpc import id_key
 
 
@@ -28,7 +28,7 @@ class Notice(NamedTuple):
     """Method and params of a request."""
 
 
-NoticeRule = Callable[[Notice, Watched], Iterator[RuleVerdict]]
+NoticeRule = Callable[[Notice, JudgeState], Iterator[RuleVerdict]]
 
 _CHANGED = {
     "notifications/tools/list_changed": "toolsListChanged",
@@ -43,15 +43,15 @@ _BY_SUBSCRIPTION = frozenset((*_CHANGED, *(f"notifications/{name}" for name in _
 """Notifications that only a subscription brings."""
 
 
-def declared_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def declared_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """The legacy era: a server that sends log messages declares logging."""
-    if notice.method == "notifications/message" and watched.revision and not watched.server_has("logging"):
+    if notice.method == "notifications/message" and state.revision and not state.server_has("logging"):
         logger = notice.params.get("logger")
         of = f" of the logger {short(logger)}" if type(logger) is str else ""
         yield "UTIL-08", "must", f"A log message{of} came, but logging is not declared."
 
 
-def wanted_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def wanted_logging(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """The modern era: log messages belong to a request that wants them (C-LOG-02).
 
     If the request is unknown, one request with a logLevel is enough.
@@ -62,25 +62,25 @@ def wanted_logging(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
         method, params = notice.about(notice.stream)
         wanted = method == _LISTEN or log_level(params) is not None  # The listening stream has its own rule.
     else:
-        wanted = watched.wants_logs
+        wanted = state.wants_logs
     if not wanted:
         yield "UTIL-11", "must", "A log message came, but the request has no logLevel in _meta."
 
 
-def own_stream(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def own_stream(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """Messages about a request come on its stream, and never on a subscription."""
     if notice.method not in ("notifications/progress", "notifications/message"):
         return
-    asked = notice.about(notice.stream)[0]
+    request = notice.about(notice.stream)[0]
     foreign = notice.stream and notice.request not in (0, notice.stream)
-    if asked == _LISTEN or _SUBSCRIPTION in _dict(notice.params.get("_meta")):
+    if request == _LISTEN or _SUBSCRIPTION in _dict(notice.params.get("_meta")):
         yield "SUB-06", "must", f"{notice.method} came on a subscription."
-    elif foreign and notice.method == "notifications/progress" and not asked.startswith("tasks/"):
+    elif foreign and notice.method == "notifications/progress" and not request.startswith("tasks/"):
         # Any request to watch a task may bring its notifications.
         yield "HTTP-17", "should", "Progress of one request came on the stream of another."
 
 
-def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def tagged(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """Notifications of a subscription have its id, unchanged, on its own stream, after the acknowledgement."""
     if notice.method not in _BY_SUBSCRIPTION:
         return
@@ -91,9 +91,9 @@ def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
         yield rule, "must", f"{notice.method} has no subscriptionId in _meta."
         return
     id = meta[_SUBSCRIPTION]
-    listen = _listen(notice, watched)
+    listen = _listen(notice, state)
     if listen is None:
-        other = watched.listens.get(_other_type(id))
+        other = state.listens.get(_other_type(id))
         if other is not None:
             yield rule, "must", f"The subscriptionId {short(id)} has another type than the id of request {other.n}."
         else:
@@ -104,9 +104,9 @@ def tagged(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
         yield "SUB-01", "must", f"A notification of subscription {short(id)} came before the acknowledgement."
 
 
-def asked_for(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def asked_for(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """A subscription and its acknowledgement contain only what the client requested."""
-    listen = _listen(notice, watched)
+    listen = _listen(notice, state)
     if listen is None:
         return
     wanted, method = listen.wanted, notice.method
@@ -131,11 +131,11 @@ def asked_for(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
             yield "SUB-03", "must", f"{method} is about {short(id)}, which was not requested."
 
 
-def cancelled(notice: Notice, watched: Watched) -> Iterator[RuleVerdict]:
+def cancelled(notice: Notice, state: JudgeState) -> Iterator[RuleVerdict]:
     """The server may cancel only subscriptions."""
     if notice.method == "notifications/cancelled":
         id = notice.params.get("requestId")
-        if id_key(id) not in watched.listens:
+        if id_key(id) not in state.listens:
             yield "UTIL-21", "must", f"The server cancelled request {short(id)}, which is not a subscription."
 
 
@@ -145,10 +145,10 @@ RULES: tuple[NoticeRule, ...] = (wanted_logging, own_stream, tagged, asked_for, 
 """The modern era. `asked_for` learns from the acknowledgement, so `tagged` runs before it."""
 
 
-def _listen(notice: Notice, watched: Watched) -> Listen | None:
+def _listen(notice: Notice, state: JudgeState) -> Listen | None:
     if notice.method not in _BY_SUBSCRIPTION:
         return None
-    return watched.listens.get(id_key(_dict(notice.params.get("_meta")).get(_SUBSCRIPTION)))
+    return state.listens.get(id_key(_dict(notice.params.get("_meta")).get(_SUBSCRIPTION)))
 
 
 def _other_type(id: Any) -> int | str | None:

@@ -20,7 +20,7 @@ from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
 
-MOST_STREAMS = 4096
+MAX_STREAMS = 4096
 _LISTS = {
     "tools/list": ("tools", "tool"),
     "resources/list": ("resources", "resource"),
@@ -90,7 +90,7 @@ def _of_head(event: Event, streams: set[str]) -> Iterator[str]:
     streams.discard(event.ch)
     for pair in headers if type(headers) is list else ():
         name, value = (str(part).lower() for part in pair) if type(pair) is list and len(pair) == 2 else ("", "")
-        if name == "content-type" and value.startswith("text/event-stream") and len(streams) < MOST_STREAMS:
+        if name == "content-type" and value.startswith("text/event-stream") and len(streams) < MAX_STREAMS:
             streams.add(event.ch)
             yield "http:stream"
 

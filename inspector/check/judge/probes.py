@@ -15,7 +15,7 @@ from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import VERSION, Shape, id_key
 
 _SENT = (Kind.RPC, Kind.INVALID, Kind.HTTP)
-MOST_CHANNELS = 4096
+MAX_CHANNELS = 4096
 
 
 class Probes:
@@ -52,7 +52,7 @@ class Probes:
                 self._unpaired.add(id_key(event.message["id"]))
         if own:
             self._channels[event.ch] = shape is Shape.REQUEST
-            if len(self._channels) > MOST_CHANNELS:
+            if len(self._channels) > MAX_CHANNELS:
                 del self._channels[next(iter(self._channels))]
 
     def provoked(self, event: Event, index: Index) -> bool:

@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.journal.findings import Level
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.query import Query
-from inspector.protocol.exact_json.depth import DEEPEST
+from inspector.protocol.exact_json.depth import MAX_DEPTH
 from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
@@ -57,7 +57,7 @@ def json_rules(event: Event) -> Iterator[RuleVerdict]:
     from inspector.protocol.exact_json.depth import depth_of
 
     depth = depth_of(raw)
-    if depth > DEEPEST:
+    if depth > MAX_DEPTH:
         yield (
             "BASE-01",
             "note",
@@ -105,11 +105,11 @@ def is_error_response(message: Any) -> bool:
 
 def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Bytes that are not JSON."""
-    why = event.fields.get("why", "")
+    reason = event.fields.get("why", "")
     if stdio:
-        yield "STDIO-01", "must", f"stdout contains something that is not a message: {why}."
+        yield "STDIO-01", "must", f"stdout contains something that is not a message: {reason}."
     else:
-        yield "BASE-01", "must", f"This is not JSON: {why}."
+        yield "BASE-01", "must", f"This is not JSON: {reason}."
 
 
 def frame_rules(message: Any, shape: Shape) -> Iterator[RuleVerdict]:
@@ -194,31 +194,31 @@ def _same_id_other_type(index: Index, id: Any, n: int) -> int | str | None:
     return other
 
 
-def no_requests(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def no_requests(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The modern era: the server sends no requests."""
     name = short(message["method"])
     yield (
         "BASE-31",
         "must",
-        (f"The server sent the request {name}; {watched.schema_revision} does not allow requests of the server."),
+        (f"The server sent the request {name}; {state.schema_revision} does not allow requests of the server."),
     )
 
 
-def request_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def request_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The legacy era: which requests the server may send, and when."""
     method, key = message["method"], id_key(message["id"])
-    if key in watched.asked_ids:
+    if key in state.asked_ids:
         yield "BASE-11", "must", f"The server reused the request id {short(key)}."
-    elif len(watched.asked_ids) < Watched.LIMIT:
-        watched.asked_ids.add(key)
-    if not watched.initialized and method != "ping":
+    elif len(state.asked_ids) < JudgeState.LIMIT:
+        state.asked_ids.add(key)
+    if not state.initialized and method != "ping":
         yield "LIFE-06", "should", f"{method} came before notifications/initialized."
     capability = _ASKS.get(method)
-    if capability and not watched.client_has(capability):
+    if capability and not state.client_has(capability):
         yield "LIFE-08", "must", f"The server sent {method}, but the client does not declare {capability}."
 
 
-def notification_rules(message: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[RuleVerdict]:
+def notification_rules(message: dict[str, Any], index: Index, n: int, state: JudgeState) -> Iterator[RuleVerdict]:
     """Notifications need a declared capability; progress must increase and have a token; log messages need a level."""
     method = message["method"]
     params = message.get("params")
@@ -227,39 +227,39 @@ def notification_rules(message: dict[str, Any], index: Index, n: int, watched: W
         yield "BASE-11", "must", "A notification has an id."
     if method in _LIST_CHANGED:
         capability, rule = _LIST_CHANGED[method]
-        if watched.introduced and not watched.server_has(capability, "listChanged"):
+        if state.introduced and not state.server_has(capability, "listChanged"):
             yield rule, "must", f"The server sent {method}, but {capability}.listChanged is not declared."
     elif method == "notifications/message":
         if params.get("level") not in _LEVELS:
             yield "UTIL-13", "must", f"The log level {short(params.get('level'))} does not exist."
         if "data" not in params:
             yield "UTIL-13", "must", "A log message has no data."
-    elif method.startswith("notifications/events/") and not watched.client_offers(EVENTS):
+    elif method.startswith("notifications/events/") and not state.client_offers(EVENTS):
         yield "EXT-09", "must", f"The server sent {short(method)}, but the client does not offer {EVENTS}."
     elif method == "notifications/progress":
-        yield from _progress_rules(params, index, n, watched)
+        yield from _progress_rules(params, index, n, state)
 
 
-def _progress_rules(params: dict[str, Any], index: Index, n: int, watched: Watched) -> Iterator[RuleVerdict]:
+def _progress_rules(params: dict[str, Any], index: Index, n: int, state: JudgeState) -> Iterator[RuleVerdict]:
     token, value = id_key(params.get("progressToken")), params.get("progress")
     if not index.pair(n):
         yield "UTIL-16", "must", f"No request has the progress token {short(params.get('progressToken'))}."
         return
-    state = index.state(index.pair(n))
-    if state in (State.DONE, State.ERROR) and index.pair(index.pair(n)) < n:
+    request_state = index.state(index.pair(n))
+    if request_state in (State.DONE, State.ERROR) and index.pair(index.pair(n)) < n:
         yield "UTIL-15", "must", "A progress notification came after the response."
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        before = watched.progress.get(token)
+        before = state.progress.get(token)
         if before is not None and value <= before:
             yield "UTIL-15", "must", f"Progress changed from {short(before)} to {short(value)}; it must increase."
-        if len(watched.progress) < Watched.LIMIT:
-            watched.progress[token] = value
+        if len(state.progress) < JudgeState.LIMIT:
+            state.progress[token] = value
 
 
-def batch_rules(watched: Watched) -> Iterator[RuleVerdict]:
+def batch_rules(state: JudgeState) -> Iterator[RuleVerdict]:
     """Batches exist in one revision only."""
-    if not watched.features.batches:
-        yield "BASE-13", "must", f"The server sent a batch; {watched.schema_revision} has no batches."
+    if not state.features.batches:
+        yield "BASE-13", "must", f"The server sent a batch; {state.schema_revision} has no batches."
 
 
 def initialize_rules(result: Any) -> Iterator[RuleVerdict]:
@@ -273,7 +273,7 @@ def initialize_rules(result: Any) -> Iterator[RuleVerdict]:
         yield "LIFE-01", "must", f"The result of initialize lacks {', '.join(missing)}."
 
 
-def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def header_rules(tool: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """The modern era over HTTP: parameters in headers follow the rules of x-mcp-header (C-HTTP-34)."""
     from inspector.protocol.headers import mirrored
 
@@ -281,7 +281,7 @@ def header_rules(tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict
         yield "TOOL-19", "must", f"The tool {short(tool.get('name'))}: {reason}."
 
 
-def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterator[RuleVerdict]:
+def tool_rules(tool: dict[str, Any], seen: set[str], state: JudgeState) -> Iterator[RuleVerdict]:
     """Tool names that clients can use, and schemas with the required root type."""
     name = tool.get("name")
     if type(name) is not str:
@@ -290,7 +290,7 @@ def tool_rules(tool: dict[str, Any], seen: set[str], watched: Watched) -> Iterat
     if name in seen:
         yield "TOOL-05", "should", f"Two tools have the name {short(name)}."
     seen.add(name)
-    if watched.features.icons and not _TOOL_NAME.fullmatch(name):
+    if state.features.icons and not _TOOL_NAME.fullmatch(name):
         yield (
             "TOOL-04",
             "should",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from inspector.check.judge.rules import RuleVerdict
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.errors import SchemaError
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ class ToolSchemas:
         return made
 
 
-def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[RuleVerdict]:
+def message_rules(message: Any, state: JudgeState, answered: str) -> Iterator[RuleVerdict]:
     """The message against the official schema (BASE-14)."""
     from inspector.protocol.official_schemas import validate_message
 
     found = validate_message(
-        message, revision=watched.schema_revision, direction="recv", answered_method=answered or None
+        message, revision=state.schema_revision, direction="recv", answered_method=answered or None
     )
     for violation in found[:SHOWN]:
         where = violation.path or "the message"
@@ -59,9 +59,9 @@ def message_rules(message: Any, watched: Watched, answered: str) -> Iterator[Rul
         yield "BASE-14", "must", f"{len(found) - SHOWN} more violations of the schema."
 
 
-def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchemas) -> Iterator[RuleVerdict]:
+def argument_rules(params: dict[str, Any], state: JudgeState, schemas: ToolSchemas) -> Iterator[RuleVerdict]:
     """Our arguments against the tool's `inputSchema`: not a fault of the server, but worth a note."""
-    tool = watched.tools.get(params["name"]) if type(params.get("name")) is str else None
+    tool = state.tools.get(params["name"]) if type(params.get("name")) is str else None
     if tool is None:
         return
     validator = schemas.of(tool, "inputSchema")
@@ -73,11 +73,11 @@ def argument_rules(params: dict[str, Any], watched: Watched, schemas: ToolSchema
 
 
 def structured_rules(
-    name: Any, result: dict[str, Any], watched: Watched, schemas: ToolSchemas
+    name: Any, result: dict[str, Any], state: JudgeState, schemas: ToolSchemas
 ) -> Iterator[RuleVerdict]:
     """`structuredContent` against the tool's `outputSchema` (TOOL-09, C-TOOL-02)."""
-    tool = watched.tools.get(name) if type(name) is str else None
-    if tool is None or not watched.features.structured_content or result.get("isError") is True:
+    tool = state.tools.get(name) if type(name) is str else None
+    if tool is None or not state.features.structured_content or result.get("isError") is True:
         return
     if tool.get("outputSchema") is None:
         return

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.check.judge import text_rules
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.client.extensions import declared_settings, extension_states
 from inspector.client.state.server import Server
@@ -31,27 +31,28 @@ _REMEMBERED = "skills"
 _LEVELS: dict[str, Level] = {"must": "must", "should": "should", "info": "note"}
 
 
-def opening_rules(result: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def opening_rules(result: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """Rules for the extensions in the server's answer to `initialize` or `server/discover`."""
     server = Server(result)
-    modern = watched.era == "modern"
-    for state in extension_states(server, {})[:100]:
-        if state.problem.startswith("declared"):
-            yield "EXT-05", "should", f"The extension {short(state.id)} is {state.problem}."
+    modern = state.era == "modern"
+    for extension in extension_states(server, {})[:100]:
+        if extension.problem.startswith("declared"):
+            yield "EXT-05", "should", f"The extension {short(extension.id)} is {extension.problem}."
             continue
         # In 2026-07-28, LIFE-28 has these two rules.
-        if not modern and state.problem:
-            yield "EXT-01", "must", f"The extension {short(state.id)} is not an object: {state.problem}."
-        if not VALID_ID.fullmatch(state.id):
+        if not modern and extension.problem:
+            yield "EXT-01", "must", f"The extension {short(extension.id)} is not an object: {extension.problem}."
+        if not VALID_ID.fullmatch(extension.id):
             if not modern:
-                yield "EXT-02", "must", f"The extension id {short(state.id)} is not PREFIX/NAME."
-        elif state.id.startswith(PREFIX) and state.id not in KNOWN:
-            yield "EXT-03", "should", f"{short(state.id)} is not an extension of the protocol."
-        elif "." not in state.id.partition("/")[0]:
-            yield "EXT-03", "should", f"The prefix of {short(state.id)} is not a reversed domain."
-        if type(state.settings) is dict and ("config" in state.settings or len(_ENVELOPE & state.settings.keys()) > 1):
-            named = ", ".join(sorted(_ENVELOPE & state.settings.keys()))
-            yield "EXT-04", "should", f"The settings of {short(state.id)} stand in an envelope with {named}."
+                yield "EXT-02", "must", f"The extension id {short(extension.id)} is not PREFIX/NAME."
+        elif extension.id.startswith(PREFIX) and extension.id not in KNOWN:
+            yield "EXT-03", "should", f"{short(extension.id)} is not an extension of the protocol."
+        elif "." not in extension.id.partition("/")[0]:
+            yield "EXT-03", "should", f"The prefix of {short(extension.id)} is not a reversed domain."
+        settings = extension.settings
+        if type(settings) is dict and ("config" in settings or len(_ENVELOPE & settings.keys()) > 1):
+            named = ", ".join(sorted(_ENVELOPE & settings.keys()))
+            yield "EXT-04", "should", f"The settings of {short(extension.id)} stand in an envelope with {named}."
     if modern:
         yield from _declaration(server)
 
@@ -67,11 +68,13 @@ def _declaration(server: Server) -> Iterator[RuleVerdict]:
         yield "SKILL-02", "must", f"directoryRead is {short(reads)}, not a boolean."
 
 
-def result_rules(method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any]) -> Iterator[RuleVerdict]:
+def result_rules(
+    method: str, result: dict[str, Any], state: JudgeState, params: dict[str, Any]
+) -> Iterator[RuleVerdict]:
     """Rules for results of the methods of skills in 2026-07-28, and for old forms in any revision."""
     if method == "resources/list":
         yield from _old_forms(result)
-    if method not in METHODS or watched.era != "modern":
+    if method not in METHODS or state.era != "modern":
         return
     kind = result.get("resultType")
     if kind != "complete":
@@ -79,7 +82,7 @@ def result_rules(method: str, result: dict[str, Any], watched: Watched, asked: d
     if method != "resources/directory/read":
         yield from _cache_rules(method, result)
     if method == "skills/list":
-        yield from _list_rules(result, watched, asked)
+        yield from _list_rules(result, state, params)
     elif method == "skills/get":
         if "nextCursor" in result:
             yield "SKILL-26", "must", "The result of skills/get has a nextCursor."
@@ -95,13 +98,13 @@ def _cache_rules(method: str, result: dict[str, Any]) -> Iterator[RuleVerdict]:
         yield "SKILL-06", "must", f"cacheScope of {method} is {short(scope)}, neither public nor private."
 
 
-def _list_rules(result: dict[str, Any], watched: Watched, asked: dict[str, Any]) -> Iterator[RuleVerdict]:
+def _list_rules(result: dict[str, Any], state: JudgeState, params: dict[str, Any]) -> Iterator[RuleVerdict]:
     entries = result.get("skills")
     if type(entries) is not list:
         yield "SKILL-29", "must", f"skills is {short(entries)}, not a list."
         return
-    if "cursor" not in asked:
-        watched.skills.clear()
+    if "cursor" not in params:
+        state.skills.clear()
     for raw in entries[:1000]:
         skill = read_entry(raw)
         whose = short(skill.name or "an entry")
@@ -109,11 +112,11 @@ def _list_rules(result: dict[str, Any], watched: Watched, asked: dict[str, Any])
             yield _verdict(whose, problem)
         if not skill.uri:
             continue
-        if skill.uri in watched.skills:
+        if skill.uri in state.skills:
             yield "SKILL-29", "must", f"The list has {short(skill.uri)} twice."
-        elif skill.name in watched.skills.values():
+        elif skill.name in state.skills.values():
             yield "SKILL-31", "should", f"Two skills have the name {whose}."
-        watched.skills[skill.uri] = skill.name
+        state.skills[skill.uri] = skill.name
         yield from _uri_rules(whose, skill)
         yield from _security_rules(whose, skill)
 
@@ -176,7 +179,7 @@ class ServedSkills:
     pages: list[RequestOutcome] = field(default_factory=list)
     skills: list[Skill] = field(default_factory=list)
     complete: bool = False
-    walks: dict[str, list[Walked]] = field(default_factory=dict)
+    walks: dict[str, list[ReadDirectory]] = field(default_factory=dict)
     """By URI of a skill, its directories."""
 
     @property
@@ -184,17 +187,17 @@ class ServedSkills:
         """The evidence: requests and answers."""
         return tuple(n for page in self.pages for n in page.events)
 
-    def usable(self, most: int) -> list[Skill]:
+    def usable(self, limit: int) -> list[Skill]:
         """The valid skills with a list of files, as many as a check looks at."""
-        return [skill for skill in self.skills if skill.kind == "static"][:most]
+        return [skill for skill in self.skills if skill.kind == "static"][:limit]
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class ReadDirectory:
     """A directory that was read: its URI, the requests, and its children."""
 
     uri: str
-    asked: tuple[RequestOutcome, ...]
+    responses: tuple[RequestOutcome, ...]
     children: tuple[dict[str, Any], ...]
     repeats: bool = False
     """Whether the server repeated a cursor."""
@@ -202,7 +205,7 @@ class Walked:
     @property
     def events(self) -> tuple[int, ...]:
         """The evidence."""
-        return tuple(n for each in self.asked for n in each.events)
+        return tuple(n for each in self.responses for n in each.events)
 
 
 def declares_skills(visit: Visit) -> bool:
@@ -225,7 +228,7 @@ async def served_skills(visit: Visit) -> ServedSkills | None:
         params: dict[str, Any] = {}
         seen: set[str] = set()
         for _ in range(visit.limits.items):
-            page = await visit.ask("skills/list", params)
+            page = await visit.request("skills/list", params)
             found.pages.append(page)
             entries = page.body.get("skills")
             found.skills += [read_entry(raw) for raw in entries] if type(entries) is list else []
@@ -238,10 +241,10 @@ async def served_skills(visit: Visit) -> ServedSkills | None:
     return found
 
 
-async def walked(visit: Visit, skill: Skill, served: ServedSkills) -> list[Walked]:
+async def walked(visit: Visit, skill: Skill, served: ServedSkills) -> list[ReadDirectory]:
     """Read the directories of a skill, once in a visit."""
     if skill.uri not in served.walks:
-        found: list[Walked] = []
+        found: list[ReadDirectory] = []
         served.walks[skill.uri] = found
         waiting, seen = [skill.directory], {skill.directory}
         root = uris.parse(skill.uri)
@@ -256,21 +259,21 @@ async def walked(visit: Visit, skill: Skill, served: ServedSkills) -> list[Walke
     return served.walks[skill.uri]
 
 
-async def _read_folder(visit: Visit, uri: str) -> Walked:
-    asked: list[RequestOutcome] = []
+async def _read_folder(visit: Visit, uri: str) -> ReadDirectory:
+    responses: list[RequestOutcome] = []
     children: list[dict[str, Any]] = []
     params: dict[str, Any] = {"uri": uri}
     seen: set[str] = set()
     for _ in range(visit.limits.items):
-        page = await visit.ask("resources/directory/read", params)
-        asked.append(page)
+        page = await visit.request("resources/directory/read", params)
+        responses.append(page)
         entries = page.body.get("resources")
         children += [each for each in entries if type(each) is dict] if type(entries) is list else []
         cursor = page.body.get("nextCursor")
         if not isinstance(cursor, str):
-            return Walked(uri, tuple(asked), tuple(children))
+            return ReadDirectory(uri, tuple(responses), tuple(children))
         if cursor in seen:
-            return Walked(uri, tuple(asked), tuple(children), True)
+            return ReadDirectory(uri, tuple(responses), tuple(children), True)
         seen.add(cursor)
         params = {"uri": uri, "cursor": cursor}
-    return Walked(uri, tuple(asked), tuple(children))
+    return ReadDirectory(uri, tuple(responses), tuple(children))

@@ -41,14 +41,14 @@ class WaitingDefinition(NamedTuple):
     definition: Any
 
 
-class Watched:
+class JudgeState:
     """Revision, capabilities of both sides, tools seen so far, ids and progress. Bounded in size."""
 
     LIMIT = 50_000
-    MOST_STREAMS = 4096
-    MOST_LISTENS = 1000
-    MOST_TASKS = 1000
-    MOST_CACHED = 1000
+    MAX_STREAMS = 4096
+    MAX_LISTENS = 1000
+    MAX_TASKS = 1000
+    MAX_CACHED = 1000
 
     def __init__(self) -> None:
         self.offered = ""
@@ -126,7 +126,7 @@ class Watched:
         elif id_key(message.get("id")) is not None and type(method) is str:
             self._requested(message["id"], method, params, meta, n)
         if n and channels.is_post(channel) and message.get("id") is not None:
-            _keep(self.streams, channel, n, self.MOST_STREAMS)
+            _keep(self.streams, channel, n, self.MAX_STREAMS)
 
     def _requested(self, id: Any, method: str, params: dict[str, Any], meta: dict[str, Any], n: int) -> None:
         """A request carries the revision that initialize agrees on in the legacy era; the first one shows the era."""
@@ -135,7 +135,7 @@ class Watched:
             self.client = _dict(meta.get(_CAPABILITIES))
         self.wants_logs = self.wants_logs or log_level(params) is not None
         if method == "subscriptions/listen":
-            _keep(self.listens, id_key(id), Listen(n, _dict(params.get("notifications"))), self.MOST_LISTENS)
+            _keep(self.listens, id_key(id), Listen(n, _dict(params.get("notifications"))), self.MAX_LISTENS)
 
     def answered(self, method: str, result: Any) -> None:
         """Learn from a result of the server."""
@@ -155,12 +155,12 @@ class Watched:
 
     def keep_cached(self, key: tuple[str, str], answer: CachedAnswer) -> None:
         """Remember an answer with a time to live."""
-        _keep(self.cached, key, answer, self.MOST_CACHED)
+        _keep(self.cached, key, answer, self.MAX_CACHED)
 
     def wanted_by(self, task: str) -> dict[str, str]:
         """The input requests of a task by key; the caller adds what it sees."""
         keys = self.task_keys.get(task, {})
-        _keep(self.task_keys, task, keys, self.MOST_TASKS)
+        _keep(self.task_keys, task, keys, self.MAX_TASKS)
         return keys
 
     def settled_by(self, message: dict[str, Any]) -> bool:
@@ -198,11 +198,11 @@ def log_level(params: dict[str, Any]) -> Any:
     return _dict(params.get("_meta")).get(PREFIX + "logLevel")
 
 
-def _keep(known: dict[Any, Any], key: Any, value: Any, most: int) -> None:
+def _keep(known: dict[Any, Any], key: Any, value: Any, limit: int) -> None:
     """Remember something as the newest, and forget the oldest above a limit."""
     known.pop(key, None)
     known[key] = value
-    if len(known) > most:
+    if len(known) > limit:
         del known[next(iter(known))]
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from inspector.check.visit.argument_cases import NO_FORMAT, ODD
 from inspector.compare.invisible_characters import hidden_in
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 """Characters of one text that are checked."""
-MOST = 2_000
+MAX_COUNT = 2_000
 """Texts of one value that are checked."""
 
 _FAILURE = re.compile(
@@ -27,16 +27,23 @@ _FAILURE = re.compile(
 _SECRETS = (
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----")),
     ("an access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
-    ("a token", re.compile(
-        r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}"
-        r"|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
-    )),
+    (
+        "a token",
+        re.compile(
+            r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}"
+            r"|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
+        ),
+    ),
     ("the credentials of a request", re.compile(r"\b(?:Bearer|Basic) +[A-Za-z0-9+/_.~-]{16,}={0,2}", re.IGNORECASE)),
-    ("a password", re.compile(
-        r"""\b(?:password|passwd|pwd|api[_-]?key|client[_-]?secret|access[_-]?token)["']?\s{0,3}[:=]\s{0,3}["']?"""
-        r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""", re.IGNORECASE,
-    )),
-)  # fmt: skip
+    (
+        "a password",
+        re.compile(
+            r"""\b(?:password|passwd|pwd|api[_-]?key|client[_-]?secret|access[_-]?token)["']?\s{0,3}[:=]\s{0,3}["']?"""
+            r"""(?![*<\[{x.]|(?:None|null|redacted|hidden|secret|true|false)\b)[^\s"',;&]{6,}""",
+            re.IGNORECASE,
+        ),
+    ),
+)
 """Secrets that must not be in a log, by formats that nothing else has."""
 
 
@@ -46,12 +53,12 @@ _OWN = re.compile("|".join(re.escape(odd) for odd in (*ODD, NO_FORMAT) if hidden
 
 def secret(text: str) -> str:
     """The kind of secret in a text; empty if none is known."""
-    return next((kind for kind, pattern in _SECRETS if pattern.search(text[:LONGEST])), "")
+    return next((kind for kind, pattern in _SECRETS if pattern.search(text[:MAX_LENGTH])), "")
 
 
 def without_odd_values(text: str) -> str:
     """`text` without the odd values that the checks send: a server may keep them and list them later."""
-    return _OWN.sub("", text[:LONGEST])
+    return _OWN.sub("", text[:MAX_LENGTH])
 
 
 def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
@@ -65,7 +72,7 @@ def hidden(text: str, echoed: frozenset[str] = frozenset()) -> str:
 
 def unusual(value: Any) -> frozenset[str]:
     """The unusual characters in a value's texts. A server that returns them does not hide text."""
-    return frozenset(char for _, text in texts(value) for char in text[:LONGEST] if not " " <= char <= "~")
+    return frozenset(char for _, text in texts(value) for char in text[:MAX_LENGTH] if not " " <= char <= "~")
 
 
 def failure(result: dict[str, Any], arguments: Any) -> str:
@@ -78,7 +85,7 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
         return ""
     block = content[0]
     text = block.get("text") if type(block) is dict and block.get("type") == "text" else None
-    found = _FAILURE.match(text[:LONGEST]) if isinstance(text, str) else None
+    found = _FAILURE.match(text[:MAX_LENGTH]) if isinstance(text, str) else None
     if found is None or any(found.group().strip() in given for _, given in texts(arguments)):
         return ""
     return text.strip().partition("\n")[0][:200] if isinstance(text, str) else ""
@@ -87,7 +94,7 @@ def failure(result: dict[str, Any], arguments: Any) -> str:
 def texts(value: Any) -> Iterator[tuple[str, str]]:
     """The texts of a value with the key of each; keys count as texts too."""
     todo: list[tuple[str, Any]] = [("", value)]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         key, item = todo.pop()

@@ -13,59 +13,76 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from inspector.check.judge import app_rules, list_entry_rules, skill_rules, text_rules
-from inspector.check.judge.clean_texts import Innocent, digest_of
+from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.definition_rules import definition_rules
 from inspector.check.judge.rules import RuleVerdict, short
-from inspector.check.judge.state import Watched
+from inspector.check.judge.state import JudgeState
 from inspector.check.poison import rules as poison
 from inspector.check.poison.judge import TextPlace
 from inspector.errors import SchemaError, SchemaTooLarge
 from inspector.protocol.jsonrpc import excerpt
 
 T = TypeVar("T")
-MOST = 10_000
+MAX_COUNT = 10_000
 """Values of one message that are checked."""
 _LABEL = r"[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
 _PREFIX = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 _NAME = re.compile(r"(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
 _OURS = re.compile(rf"{_LABEL}\.(?:modelcontextprotocol|mcp)(?:\..*)?|(?:modelcontextprotocol|mcp)\..*")
-_KNOWN = frozenset((
-    "protocolVersion", "clientInfo", "clientCapabilities", "logLevel", "subscriptionId", "serverInfo", "related-task",
-    "model-immediate-response", "tasks", "ui",
-))  # fmt: skip
+_KNOWN = frozenset(
+    (
+        "protocolVersion",
+        "clientInfo",
+        "clientCapabilities",
+        "logLevel",
+        "subscriptionId",
+        "serverInfo",
+        "related-task",
+        "model-immediate-response",
+        "tasks",
+        "ui",
+    )
+)
 _TRACE_PARENT = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?")
 _TRACE_STATE = re.compile(r"[a-z0-9][a-z0-9_\-*/@]{0,255}=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{1,256}")
 _BAGGAGE = re.compile(r"\s*[!#$%&'*+\-.^_`|~0-9A-Za-z]+\s*=\s*[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*\s*(?:;.*)?")
 _SIZE = re.compile(r"any|[1-9][0-9]*x[1-9][0-9]*")
-MOST_PAGES = 200
+MAX_PAGES = 200
 """Pages of lists whose findings are remembered."""
-_MOST_REMEMBERED = 1000
+_MAX_REMEMBERED = 1000
 """Findings of a remembered page."""
 _judged: dict[bytes, tuple[RuleVerdict, ...]] = {}
 """The findings of pages. A check reads the same lists many times."""
 _names: dict[bytes, frozenset[str]] = {}
 """The names in pages, as `poison.names_in` returns them."""
-_valid = Innocent()
+_valid = CleanTexts()
 """Schemas that were compiled without an error, and refer to nothing outside."""
 _SOURCES = ("https", "data")
 _REFERENCES = ("$ref", "$dynamicRef")
 _ENTRIES = {
-    "tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates",
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
-}  # fmt: skip
+}
 DATA = ("tools/call", "resources/read", "prompts/get")
 """The methods whose results a model reads and others may have written."""
 _ORDINARY = frozenset("\u00ad\u200e\u200f\f")
 
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 _MAGIC = {
-    "image/png": (b"\x89PNG",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF8",), "image/webp": (b"RIFF",),
-    "audio/wav": (b"RIFF",), "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"), "audio/ogg": (b"OggS",),
-}  # fmt: skip
+    "image/png": (b"\x89PNG",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF8",),
+    "image/webp": (b"RIFF",),
+    "audio/wav": (b"RIFF",),
+    "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"),
+    "audio/ogg": (b"OggS",),
+}
 """The first bytes of well-known media types."""
 
 
-def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def message_rules(message: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """Rules for any message of the server: keys in its `_meta` at any depth; secrets in log messages."""
     if message.get("method") == "notifications/message":
         params = message.get("params")
@@ -74,93 +91,93 @@ def message_rules(message: dict[str, Any], watched: Watched) -> Iterator[RuleVer
             if secret:
                 yield "UTIL-14", "should", f"A log message contains {secret}."
     yield from app_rules.method_rules(message)
-    if not watched.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
+    if not state.features.structured_content:  # The format of keys came with the same revision (2025-06-18).
         return
     for key, value in _metadata(message):
         yield from _key_rules(key)
-        if watched.era == "modern":
+        if state.era == "modern":
             yield from _trace_rules(key, value)
 
 
 def result_rules(
-    method: str, result: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None
+    method: str, result: dict[str, Any], state: JudgeState, params: dict[str, Any] | None = None
 ) -> Iterator[RuleVerdict]:
-    """Rules for a page of a list, or for serverInfo: schemas and icons. `asked` are the params of the request."""
+    """Rules for a page of a list, or for serverInfo: schemas and icons. `params` are the params of the request."""
     entries = result.get(_ENTRIES.get(method, ""))
     if type(entries) is list:
-        yield from _page_rules(method, entries, watched)
+        yield from _page_rules(method, entries, state)
     if method in _ENTRIES:
         yield from list_entry_rules.page_rules(method, result)
     if method == "tools/call":
-        yield from _media_rules((asked or {}).get("name"), result.get("content"))
-        begins = text_rules.failure(result, (asked or {}).get("arguments"))
+        yield from _media_rules((params or {}).get("name"), result.get("content"))
+        begins = text_rules.failure(result, (params or {}).get("arguments"))
         if begins:
-            yield "TOOL-28", "should", f"The result of {short((asked or {}).get('name'))} starts with {short(begins)}."
+            yield "TOOL-28", "should", f"The result of {short((params or {}).get('name'))} starts with {short(begins)}."
     if method == "resources/read":
-        yield from app_rules.page_rules((asked or {}).get("uri"), result)
+        yield from app_rules.page_rules((params or {}).get("uri"), result)
     if method in DATA:
         place: TextPlace = "error" if result.get("isError") is True else "result"
-        yield from _hidden_rules(f"the result of {method}", result, text_rules.unusual(_given(asked)))
-        yield from poison.data_rules(f"the result of {method}", result, place, watched.own_names, _given(asked))
+        yield from _hidden_rules(f"the result of {method}", result, text_rules.unusual(_given(params)))
+        yield from poison.data_rules(f"the result of {method}", result, place, state.own_names, _given(params))
     info = result.get("serverInfo")
-    yield from skill_rules.result_rules(method, result, watched, asked or {})
+    yield from skill_rules.result_rules(method, result, state, params or {})
     if method in ("initialize", "server/discover"):
-        yield from skill_rules.opening_rules(result, watched)
+        yield from skill_rules.opening_rules(result, state)
         info = _server_info(result)
-        watched.own_names |= poison.words_of_server(info)
+        state.own_names |= poison.words_of_server(info)
         instructions = {"instructions": result.get("instructions")}
-        yield from poison.first_rules("the server", instructions, watched.own_names, watched.waiting)
+        yield from poison.first_rules("the server", instructions, state.own_names, state.waiting)
         yield from poison.server_name_rules(info.get("name"))
     if method == "initialize" and type(info) is dict:
-        yield from _icon_rules("the server", info.get("icons"), watched, "LIFE-11")
+        yield from _icon_rules("the server", info.get("icons"), state, "LIFE-11")
 
 
-def _page_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[RuleVerdict]:
+def _page_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[RuleVerdict]:
     """Rules for the entries of a page."""
     try:
         page = repr(entries)
     except RecursionError:
         page = ""
     digest = digest_of(page)
-    if len(watched.own_names) < poison.MOST_NAMES:
+    if len(state.own_names) < poison.MAX_NAMES:
         names = _names.get(digest) if page else None
         if names is None:
             names = _remember(_names, digest, poison.names_in(entries))
-        if not names <= watched.own_names:
-            watched.own_names |= names
+        if not names <= state.own_names:
+            state.own_names |= names
     yield from poison.page_rules(
-        method.partition("/")[0], entries, digest if page else b"", watched.own_names, watched.waiting
+        method.partition("/")[0], entries, digest if page else b"", state.own_names, state.waiting
     )
     # The other rules depend on nothing else than this.
-    key = digest_of(repr((method, watched.revision, watched.offered, watched.server)) + page)
+    key = digest_of(repr((method, state.revision, state.offered, state.server)) + page)
     found = _judged.get(key) if page else None
     if found is None:
-        found = tuple(_entry_rules(method, entries, watched))
-        if len(found) <= _MOST_REMEMBERED:
+        found = tuple(_entry_rules(method, entries, state))
+        if len(found) <= _MAX_REMEMBERED:
             _remember(_judged, key, found)
     yield from found
 
 
 def _remember(known: dict[bytes, T], key: bytes, value: T) -> T:
     """Keep a value in a bounded table, which is cleared when it is full."""
-    if len(known) >= MOST_PAGES:
+    if len(known) >= MAX_PAGES:
         known.clear()
     known[key] = value
     return value
 
 
-def _entry_rules(method: str, entries: list[Any], watched: Watched) -> Iterator[RuleVerdict]:
+def _entry_rules(method: str, entries: list[Any], state: JudgeState) -> Iterator[RuleVerdict]:
     for entry in entries:
         if type(entry) is dict:
             name = entry.get("name")
-            yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), watched, "BASE-29")
+            yield from _icon_rules(f"{method.partition('/')[0]} {short(name)}", entry.get("icons"), state, "BASE-29")
             if method == "tools/list":
-                yield from list_entry_rules.tool_rules(name, entry, watched)
+                yield from list_entry_rules.tool_rules(name, entry, state)
                 yield from app_rules.tool_rules(entry)
-                if watched.features.icons:  # Schemas have a dialect since 2025-11-25.
-                    yield from _schema_rules(name, entry, watched)
+                if state.features.icons:  # Schemas have a dialect since 2025-11-25.
+                    yield from _schema_rules(name, entry, state)
             elif method == "resources/list":
-                yield from list_entry_rules.resource_rules(entry, watched)
+                yield from list_entry_rules.resource_rules(entry, state)
             elif method == "resources/templates/list":
                 yield from list_entry_rules.template_rules(entry)
             elif method == "prompts/list":
@@ -208,22 +225,24 @@ def _hidden_rules(whose: str, value: Any, echoed: frozenset[str]) -> Iterator[Ru
             yield "TOOL-24", "should", f"{whose}: {short(key)} contains {unseen}."
 
 
-def error_rules(error: dict[str, Any], watched: Watched, asked: dict[str, Any] | None = None) -> Iterator[RuleVerdict]:
-    """Rules for a JSON-RPC error: what its message and data tell a model. `asked` are the params of the request."""
+def error_rules(
+    error: dict[str, Any], state: JudgeState, params: dict[str, Any] | None = None
+) -> Iterator[RuleVerdict]:
+    """Rules for a JSON-RPC error: what its message and data tell a model. `params` are the params of the request."""
     said = {key: error.get(key) for key in ("message", "data")}
-    yield from _hidden_rules("the error", said, text_rules.unusual(_given(asked)))
-    yield from poison.data_rules("the error", said, "error", watched.own_names, _given(asked))
+    yield from _hidden_rules("the error", said, text_rules.unusual(_given(params)))
+    yield from poison.data_rules("the error", said, "error", state.own_names, _given(params))
 
 
-def _given(asked: dict[str, Any] | None) -> Any:
+def _given(params: dict[str, Any] | None) -> Any:
     """Return the values that the client gave in a request: a server may repeat them."""
-    return [(asked or {}).get(key) for key in ("name", "uri", "arguments")]
+    return [(params or {}).get(key) for key in ("name", "uri", "arguments")]
 
 
 def _metadata(value: Any) -> Iterator[tuple[str, Any]]:
     """The members of every `_meta` in a message."""
     todo = [value]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()
@@ -254,8 +273,8 @@ def _trace_rules(key: str, value: Any) -> Iterator[RuleVerdict]:
         yield "BASE-26", "must", f"{key} in _meta is {short(value)}, which is not valid."
 
 
-def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator[RuleVerdict]:
-    if not watched.features.icons:
+def _icon_rules(whose: str, icons: Any, state: JudgeState, rule: str) -> Iterator[RuleVerdict]:
+    if not state.features.icons:
         return
     for icon in icons if type(icons) is list else ():
         if type(icon) is not dict:
@@ -272,7 +291,7 @@ def _icon_rules(whose: str, icons: Any, watched: Watched, rule: str) -> Iterator
                 yield rule, "must", f"An icon of {whose} has the size {short(size)}."
 
 
-def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator[RuleVerdict]:
+def _schema_rules(name: Any, tool: dict[str, Any], state: JudgeState) -> Iterator[RuleVerdict]:
     for key in ("inputSchema", "outputSchema"):
         schema = tool.get(key)
         if type(schema) is not dict:
@@ -281,7 +300,7 @@ def _schema_rules(name: Any, tool: dict[str, Any], watched: Watched) -> Iterator
         if digest in _valid:
             continue
         outside = list(_outside(schema))
-        if outside and watched.era == "modern":
+        if outside and state.era == "modern":
             yield "BASE-28", "should", f"The {key} of {short(name)} refers to {short(outside[0])}."
         if outside:
             continue
@@ -307,7 +326,7 @@ def _digest_of(schema: dict[str, Any]) -> bytes:
 def _outside(schema: Any) -> Iterator[str]:
     """External references of a schema."""
     todo = [schema]
-    for _ in range(MOST):
+    for _ in range(MAX_COUNT):
         if not todo:
             return
         item = todo.pop()

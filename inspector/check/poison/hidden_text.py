@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from inspector.check.poison.families import PoisonLevel
-from inspector.check.poison.prepared_text import LONGEST, decoded, is_mixed, is_plain
+from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, is_mixed, is_plain
 from inspector.compare.invisible_characters import hidden_in
 
 _EMOJI_TAGS = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
@@ -19,7 +19,7 @@ _SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}")
 
 def hidden_parts(text: str) -> Iterator[tuple[PoisonLevel, str]]:
     """Yield (level, what is hidden) for each kind that a text has."""
-    looked_at = text[:LONGEST]
+    looked_at = text[:MAX_LENGTH]
     if not is_plain(looked_at):
         looked_at = _EMOJI_TAGS.sub("", looked_at)
         yield from _odd_characters(looked_at)

@@ -31,7 +31,7 @@ def _re(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-MOST_LINKS = 5
+MAX_LINKS = 5
 """Links of one sentence that are read."""
 GAP = r"[^.!?;]"
 """A character between two parts of a phrase."""
@@ -265,7 +265,20 @@ _DENIED_AFTER = _re(
 _ENVIRONMENT = _re(r"\b(?:environment|env|shell|value of)\b")
 
 
+_HARVEST = _re(
+    rf"\b(?:extract|dump|harvest|gather|collect|exfiltrate)\b{GAP}{{0,20}}\b(?:all|any|every) (?:of )?(?:the |their )?"
+    r"(?:credentials|passwords?|secrets?|api keys?|tokens?)\b"
+    r"|\binclude (?:the|these|those|all|any)(?: \w+)? (?:credentials|passwords?|secrets?|api keys?|tokens?)\b"
+    r"[^.!?;]{0,20}\bin (?:your|the|every|each) (?:response|answer|reply|output)\b"
+)
+"""Credentials that are named without a place. Verbs such as "get" are what tools for keys do."""
+
+
 def _secretfile(sentence: str, wanted: bool) -> Iterator[Phrase]:
+    harvest = _HARVEST.search(sentence)
+    if harvest is not None and not _negated(sentence, harvest.start()):
+        yield Phrase("secretfile", _cut(sentence, harvest.start(), harvest.end()))
+        return
     whole = (_CONTENT_OF.search(sentence) or _OWN_VARIABLES.search(sentence)) if wanted else None
     if whole is not None and not _NO.search(sentence):
         yield Phrase("secretfile", _cut(sentence, whole.start(), whole.end()))
@@ -279,7 +292,8 @@ def _secretfile(sentence: str, wanted: bool) -> Iterator[Phrase]:
         before, after = sentence[max(0, thing.start() - 160) : thing.start()], sentence[thing.end() :][:120]
         if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
             continue
-        if _ORDER_TO_BRING.search(before + thing[0] + after):
+        orders = _ORDER_TO_BRING.finditer(before + thing[0] + after)
+        if any(order.start() < len(before) or not order[0].lower().startswith("to ") for order in orders):
             yield Phrase("secretfile", _cut(sentence, thing.start(), thing.end()))
             return
 
@@ -329,6 +343,10 @@ _SET_ASIDE = _re(
     rf"(?:that )?you (?:were|have been|['’]ve been) (?:told|taught|instructed|given))"
     rf"\b(?! (?:of|in|from|for) (?!{_SPEAKERS}))"
 )
+_OF_DATA_BEFORE = _re(
+    r"\b(?:rules?|settings?|values?|options?|entries|ones|layers?|scopes?|profiles?)\s+(?:can |may |will |must )?$"
+)
+"""Rules that override others are data."""
 _SET_USER_ASIDE = _re(
     r"\b(?:ignore|disregard|forget|override|overrule)\b what(?:ever)? (?:the )?(?:user|they|he|she) "
     r"(?:has |have |had )?(?:asks?|asked|says?|said|wants?|wanted|wrote|written|requests?|requested)\b"
@@ -339,6 +357,7 @@ _SUSPENDED = _re(
     rf"\b{_RULES}{GAP}{{0,40}}\b(?:no longer (?:hold|holds|apply|applies|count|valid)|(?:is|are) "
     rf"(?:now )?(?:suspended|void|lifted|cancelled|canceled|switched off|turned off|disabled|obsolete"
     rf"|replaced)|do(?:es)? not apply|must be (?:ignored|disregarded|disabled))"
+    rf"|\bset (?:{_WHOSE}\s+)+{GAP}{{0,25}}?{_RULES} aside\b"
     rf"|\bno longer (?:bound|limited|restricted|constrained|governed) (?:by|to)\b{GAP}{{0,30}}\b{_RULES}"
 )
 _OF_MODEL = _re(
@@ -387,6 +406,7 @@ def _override(sentence: str) -> Iterator[Phrase]:
         if (
             found is not None
             and not _negated(sentence, found.start())
+            and not _OF_DATA_BEFORE.search(sentence, max(0, found.start() - 40), found.start())
             and _OF_MODEL.search(sentence[max(0, found.start() - 30) : found.end() + 10])
         ):
             yield Phrase("override", found[0])
@@ -416,7 +436,7 @@ _ACT = _any(
     "why",
 )
 _KEPT_FROM = _re(
-    rf"{NO} (?:ever |even |also )?{_TELL}\b{GAP}{{0,50}}?{_ACT}"
+    rf"{NO} (?:ever |even |also |explicitly |openly |directly )?{_TELL}\b{GAP}{{0,50}}?{_ACT}"
     rf"|\b(?:avoid|refrain from) (?:telling|informing|mentioning|showing|revealing|disclosing|reporting|notifying"
     rf"|bringing up)\b{GAP}{{0,50}}?(?:{_ACT}|\b{_THE_USER})"
     rf"|\bno need (?:for {_THE_USER} to (?:know|see|hear|learn)|to (?:tell|inform|notify|bother) {_THE_USER})\b"
@@ -451,8 +471,11 @@ _COVERT = _re(
     rf"|\b(?:hide|hiding|conceal|disguise|mask|obscure)\b{GAP}{{0,40}}\bfrom (?:what )?(?:the "
     rf")?(?:user|human|person|people|anyone|view of the user)"
     rf"|\b(?:pretend|act as if|act as though|behave as if|claim|say|state) (?:that |as if )?(?:to "
-    rf")?{GAP}{{0,40}}\b(?:has not|have not|hasn['’]t|never|not been|had agreed|nothing about|agreed"
+    rf")?{GAP}{{0,40}}\b(?:has not|have not|hasn['’]t|never|not been|had agreed"
+    rf"|nothing (?:about|was|has been|happened)|agreed"
     rf"|no tool|was not|did not)"
+    rf"|\b(?:present|format|show|disguise)\b{GAP}{{0,40}}\b(?:as if|as though|to look like)\b{GAP}{{0,30}}"
+    rf"\b(?:normal|ordinary|regular|usual|part of)\b"
     rf"|\bso (?:that )?{USER} (?:does|do|will|would|can|could|is|are)(?: not|n['’]t|not| never)\b{GAP}"
     rf"{{0,30}}\b(?:suspect|suspicious|notice|see|know|realis|realiz|worr|find|aware|learn|object|ask)"
     rf"|\b{USER} (?:does not|doesn['’]t|need not|is not to) (?:need to )?(?:know|see|be told|learn|be bothered)\b"
@@ -483,7 +506,7 @@ def _secrecy(sentence: str) -> Iterator[Phrase]:
 # exfil
 
 _INSIDE = _any(
-    "conversations?",
+    r"conversations?(?! sessions\b)",
     r"chats?(?! (?:message|room|id|completion|model|channel|client|window)\b)",
     "dialog(?:ue)?s?",
     r"(?:chat|message|conversation|session|prompt) (?:history|log|transcript)s?",
@@ -502,8 +525,6 @@ _OWN_INSIDE = _any(
     r"(?:your|the) (?:initial |hidden |full |own )?(?:system|developer) (?:prompt|message|instructions?)",
     r"everything (?:that (?:was|has been) )?(?:said|written|discussed|typed|shared) (?:in|during) (?:this|the|our) "
     r"(?:chat|conversation|dialogue|session)",
-    r"(?:names?|schemas?|definitions?|list|descriptions?)(?: and \w+)? of (?:all|every|each)(?: of)?(?: the)? tools? "
-    r"(?:available to you|(?:that )?you (?:have|can))",
     r"(?:instructions?|rules|prompts?) (?:that )?you (?:were|have been|are) given",
     r"your (?:full |complete |initial |hidden |own |original )?(?:prompt|instructions|memory|context"
     r"|reasoning|chain of thought|conversation|chat history)",
@@ -600,11 +621,14 @@ _GIVING = _re(
     rf"|first\s+|then\s+|always\s+)?)\b{_GIVE}\b"
     rf"|\b(?:must|has to|have to|needs to|need to|should|shall|is to|are to) be {_GIVEN}\b"
     rf"|[`'\"‘“]\w+[`'\"’”] (?:takes|holds|contains|expects|gets|receives|wants|needs)\b"
-    rf"|^(?:list|name|enumerate)\b"
 )
 _WHOLE_INSIDE = _re(
     rf"\b{_WHOLE}\b[^.!?;]{{0,25}}\b{_INSIDE}\b|\b{_INSIDE}\b[^.!?;]{{0,40}}\b(?:in full|so far|word "
     rf"for word|verbatim|as a whole|from the beginning|up to now|until now)\b"
+)
+_TOOLS_OF_MODEL = _re(
+    rf"\b(?:list|name|enumerate|describe|report|give|put|include)\b{GAP}{{0,60}}\btools? "
+    r"(?:available to you|(?:that )?you (?:have|can (?:use|call|see)))\b"
 )
 _OWN = _re(_OWN_INSIDE)
 _RECORD_OF = _re(
@@ -625,6 +649,10 @@ _FOR_EACH = _re(r"^for (?:every|each|all|any)\b[^,]*$")
 
 
 def _exfil(sentence: str, wanted: bool) -> Iterator[Phrase]:
+    tools = _TOOLS_OF_MODEL.search(sentence)
+    if tools is not None and not _negated(sentence, tools.start()):
+        yield Phrase("exfil", tools[0])
+        return
     inside = _OWN.search(sentence) or _WHOLE_INSIDE.search(sentence) or _RECORD_OF.search(sentence)
     if inside is None or _BY_ID.search(inside[0]):
         return
@@ -656,7 +684,8 @@ _GO = r"\b(?:fetch|grab|obtain|load|read|download|retrieve|open|visit|check|get|
 _FOLLOW = _any(
     r"(?:follow|obey|apply|adopt|comply with|carry out|execute|act on|act upon|act according to"
     r"|perform|heed|honou?r|implement|respect)"
-    r" (?:it|them|its|what|whatever|those|these|every|any|all|that|the (?:rules?|instructions?"
+    r" (?:it|them|its(?! (?:links?|redirects?|next))|what|whatever|those|these|every|any|all|that"
+    r"|the (?:rules?|instructions?"
     r"|orders?|commands?|steps?|text|contents?|prompt|polic(?:y|ies)|guidelines?)|instructions|orders"
     r"|commands)\b",
     r"do (?:what|as|exactly|everything)\b",
@@ -669,7 +698,7 @@ _DOCUMENTATION = _re(r"\bdocumentation\b|\bdocs?\b|\bread ?me\b|robots\.txt|\bma
 _FETCH = _re(
     rf"{_GO}{GAP}{{0,80}}?{_PLACE}.{{0,160}}?\b{_FOLLOW}"
     rf"|\b(?:instructions?|rules|commands?|guidelines?|behaviou?r|steps|prompt|policy|orders)\b{GAP}"
-    rf"{{0,40}}\b(?:is|are) (?:defined |described |given |found |hosted |located |published |kept "
+    rf"{{0,40}}\b(?:is|are|lives?|sits?|stands?) (?:defined |described |given |found |hosted |located |published |kept "
     rf"|listed |stored )?(?:at|in|on|under|by) (?:the )?(?:gist |page |url |file |link )?{URL}"
     rf"|\b(?:urls?|links?|address(?:es)?|page|gist)\b{GAP}{{0,20}}\b(?:of|with|to|for|holding"
     rf"|containing) (?:the |your |new )?(?:instructions?|rules|commands?|orders|prompts?|steps){GAP}"
@@ -736,7 +765,7 @@ _PICTURE = _re(r"\b(?:image|picture|icon|logo|pixel|link|gif|badge|thumbnail|pho
 
 
 def _image(sentence: str) -> Iterator[Phrase]:
-    for found in islice(_SHOWN_LINK.finditer(sentence), MOST_LINKS):
+    for found in islice(_SHOWN_LINK.finditer(sentence), MAX_LINKS):
         if _BRACED.search(found[1]) or _CAPITALS.search(found[1]):
             yield Phrase("image", found[0][:200])
             return
@@ -851,7 +880,7 @@ _NAMED_TOOL = re.compile(
     rf"|(?i:\b(?:whenever|when|before|after|each time|every time|if|each call (?:to|of)|calls? (?:to"
     rf"|of)|uses? of|using|calling))"
     rf"(?i: each| every| any)?(?i: call (?:to|of))? {QUOTE}(?P<c>{IDENTIFIER}){QUOTE}(?:(?i: {_USED})"
-    rf"|(?i: of (?:another|the other|an?other) server))"
+    rf"|(?i: of (?:another|the other|an?other) server| of {_PRODUCT}))"
     rf"|(?i:\b(?:if|when|where|since) (?:the )?(?:agent|model|assistant|client|user|you|host)\b[^.!?;]{{0,20}}? "
     rf"(?:has|have)) {QUOTE}(?P<f>{IDENTIFIER})"
     rf"|(?i:\b(?:{'|'.join(WELL_KNOWN)})['’]s) {QUOTE}(?P<d>{IDENTIFIER})"

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-LONGEST = 1 << 16
+MAX_LENGTH = 1 << 16
 """Characters of one text that are read."""
-_LONGEST_SENTENCE, _OVERLAP = 2_000, 300
+_MAX_SENTENCE, _OVERLAP = 2_000, 300
 """Characters: a longer sentence is read in pieces that overlap, so that no rule reads far."""
-_MOST_DECODED = 40
+_MAX_DECODED = 40
 """Encoded parts of one text that are decoded."""
 
 _PAIRS = (
@@ -44,7 +44,7 @@ _NUMBER = re.compile(r"[A-Za-z0-9+/_-]{16,}+|(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])
 """What may be encoded, or a number outside a word."""
 
 
-class Decoded(NamedTuple):
+class DecodedText(NamedTuple):
     """A part of a text that a person does not read as words, and what it says."""
 
     kind: str
@@ -97,7 +97,7 @@ def sentences(text: str) -> Iterator[str]:
 
     A sentence that begins with it, this, that or then comes with the one before it.
     """
-    if len(text) <= _LONGEST_SENTENCE and _ONE_SENTENCE.fullmatch(text):
+    if len(text) <= _MAX_SENTENCE and _ONE_SENTENCE.fullmatch(text):
         only = " ".join(text.split())
         if only:
             yield only
@@ -109,27 +109,27 @@ def sentences(text: str) -> Iterator[str]:
         sentence = " ".join(part.split())
         if not sentence:
             continue
-        for start in range(0, len(sentence), _LONGEST_SENTENCE - _OVERLAP):
-            piece = sentence[start : start + _LONGEST_SENTENCE]
+        for start in range(0, len(sentence), _MAX_SENTENCE - _OVERLAP):
+            piece = sentence[start : start + _MAX_SENTENCE]
             yield f"{before} {piece}" if before and not start and _CONTINUES.match(piece) else piece
-            if start + _LONGEST_SENTENCE >= len(sentence):
+            if start + _MAX_SENTENCE >= len(sentence):
                 break
         before = sentence[-_OVERLAP:]
 
 
-def decoded(text: str) -> Iterator[Decoded]:
+def decoded(text: str) -> Iterator[DecodedText]:
     """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
     if "<!--" in text:
         for found in _COMMENT.finditer(text):
             if says_words(found[1]):
-                yield Decoded("comment", found.start(), found[1].strip())
+                yield DecodedText("comment", found.start(), found[1].strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
-            yield Decoded("tags", 0, tags)
+            yield DecodedText("tags", 0, tags)
     if _SOLID.search(text) is None:
         return
-    left = _MOST_DECODED
+    left = _MAX_DECODED
     for kind, pattern in (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT)):
         for found in pattern.finditer(text):
             left -= 1
@@ -137,7 +137,7 @@ def decoded(text: str) -> Iterator[Decoded]:
                 return
             said = _decoded(kind, found[0])
             if says_words(said):
-                yield Decoded(kind, found.start(), said)
+                yield DecodedText(kind, found.start(), said)
 
 
 def _decoded(kind: str, run: str) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Generator, Iterator, Set
 from typing import Any
 
-from inspector.check.judge.clean_texts import Innocent, digest_of
+from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import WaitingDefinition
 from inspector.check.judge.text_rules import without_odd_values
 from inspector.check.poison.families import FAMILIES
-from inspector.check.poison.judge import Poison, TextPlace, is_innocent, judge_text
+from inspector.check.poison.judge import PoisonedText, TextPlace, is_innocent, judge_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
 from inspector.check.poison.prepared_text import same_but_numbers
@@ -40,18 +40,18 @@ AT_LEVEL = {
 """The check of a family where a finding has another level than the family."""
 IN_RESULT, IN_ERROR = "WORD-10", "WORD-11"
 """The checks of milder orders in data, which others may have written."""
-MOST_TEXTS = 2_000
-MOST_FINDINGS = 50
+MAX_TEXTS = 2_000
+MAX_FINDINGS = 50
 """In one message."""
-MOST_NAMES = 20_000
+MAX_NAMES = 20_000
 BY_NAMES = frozenset((IDS["shadow"], IDS["chain"]))
 """The checks that depend on the names of the server: they wait until its tools are listed."""
-MOST_WAITING = 2_000
+MAX_WAITING = 2_000
 """Definitions of one connection that wait for the names; further ones are judged at once."""
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
 _WANTED = frozenset(("default", "description"))
-_innocent = Innocent()
+_innocent = CleanTexts()
 """Definitions without a finding whatever the names of the server are."""
 
 
@@ -66,7 +66,7 @@ def names_in(entries: list[Any]) -> frozenset[str]:
     """The names of a server in its list: of items, their properties and arguments, and the values of enums."""
     found: set[str] = set()
     todo: list[Any] = list(entries)
-    while todo and len(found) < MOST_NAMES:
+    while todo and len(found) < MAX_NAMES:
         value = todo.pop()
         if type(value) is dict:
             name, enum, properties = value.get("name"), value.get("enum"), value.get("properties")
@@ -123,7 +123,7 @@ def first_rules(
             if end.value:
                 return True
             break
-    if len(waiting) < MOST_WAITING:
+    if len(waiting) < MAX_WAITING:
         waiting.append(WaitingDefinition(whose, definition))
         found = [verdict for verdict in found if verdict[0] not in BY_NAMES]
     yield from found
@@ -143,7 +143,7 @@ def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[Ru
     key = _key_of(definition)
     if key in _innocent:
         return True
-    left = MOST_FINDINGS
+    left = MAX_FINDINGS
     innocent = True
     for path, text, is_parameter in texts_of(definition):
         shown = without_odd_values(text)
@@ -173,7 +173,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
     schema = tool.get("inputSchema")
     about = " ".join(str(tool.get(key) or "") for key in ("title", "description"))
     todo = [schema]
-    left = MOST_TEXTS
+    left = MAX_TEXTS
     while todo and left:
         value = todo.pop()
         left -= 1
@@ -194,7 +194,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
 def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: Any = None) -> Iterator[RuleVerdict]:
     """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
     arguments = [text for _, text, _ in texts_of(given)]
-    left = MOST_FINDINGS
+    left = MAX_FINDINGS
     for path, text, _ in texts_of(data):
         for found in judge_text(text, place, own=own, hidden=False):
             if any(found.words in argument or _is_most_of(argument, found.words) for argument in arguments):
@@ -215,7 +215,7 @@ def _is_most_of(argument: str, words: str) -> bool:
     return len(argument) * 2 > len(words) and argument in words
 
 
-def _sentence(whose: str, path: str, found: Poison) -> str:
+def _sentence(whose: str, path: str, found: PoisonedText) -> str:
     place = f"{whose}: {path}" if path else whose
     if found.family == "hidden":
         return f"{place} contains {found.words}."
@@ -226,7 +226,7 @@ def _sentence(whose: str, path: str, found: Poison) -> str:
 def texts_of(value: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield (path, text, whether it describes a parameter) for the texts of a value; keys of objects are texts too."""
     todo: list[tuple[str, Any, bool]] = [("", value, False)]
-    left = MOST_TEXTS
+    left = MAX_TEXTS
     while todo and left:
         path, item, inside = todo.pop()
         if type(item) is str:

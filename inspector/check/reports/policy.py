@@ -224,9 +224,11 @@ class Policy:
     def as_json(self) -> dict[str, Any]:
         """For reports."""
         return {
-            "fail_on": self.fail_on, "fail_under": self.fail_under or None, "profile": self.profile,
+            "fail_on": self.fail_on,
+            "fail_under": self.fail_under or None,
+            "profile": self.profile,
             "baseline": self.baseline is not None,
-        }  # fmt: skip
+        }
 
 
 DEFAULT = Policy()

@@ -132,8 +132,8 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
     if baseline is not None:
         found["baselineState"] = "unchanged" if baseline.knows(key, result.verdict) else "new"
     if ruling == "excluded" and result.origin is not None:
-        why = f"{result.origin.sdk} causes this, and the author of the server cannot change it."
-        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": why}]
+        reason = f"{result.origin.sdk} causes this, and the author of the server cannot change it."
+        found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]
     return found
 
 

@@ -17,9 +17,9 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 
-MOST_EVENTS = 20_000
+MAX_EVENTS = 20_000
 """Messages of the server in which signs of an SDK are searched."""
-_LARGEST = 100_000
+_MAX_SIZE = 100_000
 _HANDSHAKES = ("initialize", "server/discover")
 _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 
@@ -46,7 +46,7 @@ class Sdk(NamedTuple):
     causes: tuple[Cause, ...]
 
 
-class Recognised(NamedTuple):
+class ServerIdentity(NamedTuple):
     """The identity of a server, as its recording shows it. Names are the server's own text."""
 
     server: str = ""
@@ -230,7 +230,7 @@ SDKS: tuple[Sdk, ...] = (
 _FAMILIES = ("Python", "TypeScript", "Go")
 
 
-def recognised(journal: Journal) -> Recognised:
+def recognised(journal: Journal) -> ServerIdentity:
     """The server of a recording and its SDK."""
     index = journal.index
     wanted: dict[str, re.Pattern[str]] = {
@@ -243,13 +243,13 @@ def recognised(journal: Journal) -> Recognised:
         if index.kind(n) != Kind.RPC or index.dir(n) != Dir.RECV:
             continue
         taken += 1
-        if taken > MOST_EVENTS:
+        if taken > MAX_EVENTS:
             break
         event = journal.event(n)
         if not info and index.shape(n) == Shape.RESULT and index.method(n) in _HANDSHAKES:
             info = _info(event.message)
         text = event.text
-        if len(text) <= _LARGEST:
+        if len(text) <= _MAX_SIZE:
             seen |= {sign for sign in wanted.keys() - seen if wanted[sign].search(text)}
     layers = [sdk for sdk in SDKS if any(seen.issuperset(group) for group in sdk.signs)]
     # Two generations of an SDK share some signs; those of the newer one decide.
@@ -260,7 +260,7 @@ def recognised(journal: Journal) -> Recognised:
         layers = [sdk for sdk in layers if not sdk.name.startswith("TypeScript SDK 1")]
     if len({family for family in _FAMILIES for sdk in layers if family in sdk.name}) > 1:
         layers = []  # A gateway between two SDKs: the cause is unknown.
-    return Recognised(_text(info.get("name")), _text(info.get("version")), tuple(layers))
+    return ServerIdentity(_text(info.get("name")), _text(info.get("version")), tuple(layers))
 
 
 def _has(layers: Iterable[Sdk], name: str) -> bool:
@@ -281,7 +281,7 @@ def _info(message: Any) -> dict[str, Any]:
     return info if type(info) is dict else {}
 
 
-def attributed(results: Sequence[Result], found: Recognised) -> list[Result]:
+def attributed(results: Sequence[Result], found: ServerIdentity) -> list[Result]:
     """The results, with the SDK in those for which it is responsible."""
     return [
         replace(result, origin=_origin(result, found.layers)) if result.verdict in ("fail", "warn") else result

@@ -15,9 +15,9 @@ from inspector.check.result import Result
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 
-MOST_EVENTS = 400
+MAX_EVENTS = 400
 """Events around a finding in which a traceback is searched."""
-MOST_LINES = 200
+MAX_LINES = 200
 _PYTHON = re.compile(r'File "([^"\n]{1,400})", line (\d{1,7})')
 _OTHERS = re.compile(r"(?:file://)?((?:/|\.{0,2}/|[A-Za-z]:\\)?[\w@./\\-]{1,300}\.[A-Za-z]{1,5}):(\d{1,7})")
 _FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", ".venv", "venv"))
@@ -61,7 +61,7 @@ class Sources:
         return self._places.get(result.outcome.evidence) or self.script
 
     def _recorded_script(self, journal: Journal) -> SourceLine | None:
-        for n in range(1, min(journal.index.count, MOST_EVENTS) + 1):
+        for n in range(1, min(journal.index.count, MAX_EVENTS) + 1):
             if journal.index.kind(n) == Kind.LIFE:
                 fields = journal.event(n).fields
                 argv = fields.get("argv")
@@ -99,10 +99,10 @@ class Sources:
             return None
         first = min(index.request_of(n) or n for n in known)
         lines: list[str] = []
-        for n in range(first, min(index.count, first + MOST_EVENTS) + 1):
+        for n in range(first, min(index.count, first + MAX_EVENTS) + 1):
             if n > max(known) and index.kind(n) == Kind.RPC and index.dir(n) == Dir.SEND:
                 break
-            if index.kind(n) == Kind.STDERR and len(lines) < MOST_LINES:
+            if index.kind(n) == Kind.STDERR and len(lines) < MAX_LINES:
                 lines.append(journal.event(n).text[:1000])
         # Python names the innermost frame last, other languages first.
         frames = [found for line in reversed(lines) for found in _PYTHON.findall(line)]

@@ -241,8 +241,11 @@ class Report:
             "areas": self.areas,
             "visits": [
                 {
-                    "revision": visited.revision, "transport": visited.transport, "first": visited.first,
-                    "last": visited.last, "problem": visited.problem or None,
+                    "revision": visited.revision,
+                    "transport": visited.transport,
+                    "first": visited.first,
+                    "last": visited.last,
+                    "problem": visited.problem or None,
                 }
                 for visited in run.visits
             ],
@@ -255,7 +258,7 @@ class Report:
             "new": [_named(key_of(result), result.verdict) for result in self.new],
             "gone": [_named(key, verdict) for key, verdict in self.gone],
             "results": [{**result.as_json(), "ruling": self.policy.rule(result)} for result in self.results],
-        }  # fmt: skip
+        }
 
 
 def report_of(

@@ -1,7 +1,7 @@
 """Calls of tools that request input from the client, made by a client with every capability.
 
-The calls of `trials` come from a session that declines everything and declares little; these show how a tool behaves
-with a client that can do more. The number of answers is limited, because a server may ask forever.
+The calls of `tool_calls` come from a session that declines everything and declares little; these show how a tool
+behaves with a client that can do more. The number of answers is limited, because a server may ask forever.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import InputRequest, Trial, everything, questions_in, reply, trials
+from inspector.check.visit.tool_calls import InputRequest, ToolCall, everything, questions_in, reply, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, USER_REJECTED, Shape
 
-MOST = 10
+MAX_COUNT = 10
 """Answers in one call before the client stops answering."""
 _SHARE = 0.5
 """The share of the time of one check that the calls may take."""
@@ -26,11 +26,11 @@ _CANCELLED = "notifications/cancelled"
 
 
 @dataclass(slots=True)
-class Interview:
+class AnsweredCall:
     """One call in which requests for input were answered."""
 
-    trial: Trial
-    asked: RequestOutcome
+    call: ToolCall
+    response: RequestOutcome
     """The call, or its last round."""
     questions: list[InputRequest] = field(default_factory=list)
     lost: bool = False
@@ -39,50 +39,52 @@ class Interview:
     @property
     def endless(self) -> bool:
         """Whether the server asked until the limit."""
-        return len(self.questions) >= MOST
+        return len(self.questions) >= MAX_COUNT
 
     def asks(self, method: str) -> list[InputRequest]:
         """The requests of one kind."""
         return [question for question in self.questions if question.method == method]
 
 
-async def interviews(visit: Visit) -> list[Interview]:
+async def answered_calls(visit: Visit) -> list[AnsweredCall]:
     """The tools that requested input or did not succeed, each called once more; every request is declined."""
-    made: list[Interview] | None = visit.remembered.get("interviews")
+    made: list[AnsweredCall] | None = visit.remembered.get("interviews")
     if made is None:
         made = visit.remembered["interviews"] = []
-        tried = [trial for trial in trials(visit) if trial.questions or (trial.asked.answered and not trial.came)]
-        tried = [trial for trial in tried if not trial.task]
+        tried = [call for call in tool_calls(visit) if call.questions or (call.response.answered and not call.came)]
+        tried = [call for call in tried if not call.task]
         until = time.monotonic() + visit.limits.check * _SHARE
         while tried and time.monotonic() < until:
-            async with visit.fresh(capabilities=everything(visit.features)) as link:
-                while tried and link.lost is None and time.monotonic() < until:
-                    made.append(await interview(visit, link, tried.pop(0)))
+            async with visit.new_connection(capabilities=everything(visit.features)) as connection:
+                while tried and connection.lost is None and time.monotonic() < until:
+                    made.append(await answered_call(visit, connection, tried.pop(0)))
     return made
 
 
 async def questions(visit: Visit, method: str) -> list[InputRequest]:
     """All requests of one kind in all calls."""
-    found = [question for trial in trials(visit) for question in trial.asks(method)]
-    return found + [question for each in await interviews(visit) for question in each.asks(method)]
+    found = [question for call in tool_calls(visit) for question in call.asks(method)]
+    return found + [question for each in await answered_calls(visit) for question in each.asks(method)]
 
 
-async def interview(
-    visit: Visit, link: RawConnection, trial: Trial, *, action: str = "decline", refuses: bool = False
-) -> Interview:
+async def answered_call(
+    visit: Visit, connection: RawConnection, call: ToolCall, *, action: str = "decline", refuses: bool = False
+) -> AnsweredCall:
     """Call a tool and answer its requests: elicitations with `action`; sampling is rejected if `refuses`."""
     if visit.modern:
-        return await _in_rounds(visit, link, trial, action, refuses)
-    return await _by_requests(visit, link, trial, action, refuses)
+        return await _in_rounds(visit, connection, call, action, refuses)
+    return await _by_requests(visit, connection, call, action, refuses)
 
 
-async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
+async def _in_rounds(
+    visit: Visit, connection: RawConnection, call: ToolCall, action: str, refuses: bool
+) -> AnsweredCall:
     """The modern era: input_required results. A rejected request is not repeated: the call ends there."""
-    params = {**trial.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
-    made = Interview(trial, await link.ask("tools/call", params, timeout=visit.limits.request / 2))
-    while made.asked.body.get("resultType") == "input_required" and len(made.questions) < MOST:
-        body = made.asked.body
-        made.questions += questions_in(made.asked.answer_n, body, trial.name)
+    params = {**call.params, "_meta": {f"{PREFIX}clientCapabilities": everything(visit.features)}}
+    made = AnsweredCall(call, await connection.request("tools/call", params, timeout=visit.limits.request / 2))
+    while made.response.body.get("resultType") == "input_required" and len(made.questions) < MAX_COUNT:
+        body = made.response.body
+        made.questions += questions_in(made.response.response_n, body, call.name)
         wanted = body.get("inputRequests")
         answers = {}
         for key, request in list(wanted.items())[:100] if type(wanted) is dict else ():
@@ -93,16 +95,18 @@ async def _in_rounds(visit: Visit, link: RawConnection, trial: Trial, action: st
         more = {**params, "inputResponses": answers}
         if "requestState" in body:
             more["requestState"] = body["requestState"]
-        made.asked = await link.ask("tools/call", more, timeout=visit.limits.request / 2)
-    made.lost = link.lost is not None
+        made.response = await connection.request("tools/call", more, timeout=visit.limits.request / 2)
+    made.lost = connection.lost is not None
     return made
 
 
-async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: str, refuses: bool) -> Interview:
+async def _by_requests(
+    visit: Visit, connection: RawConnection, call: ToolCall, action: str, refuses: bool
+) -> AnsweredCall:
     """The legacy era: requests of the server during the call."""
-    link.frames = []
-    id = f"interview-{trial.token}-{action}"
-    made = Interview(trial, link.begin(jsonrpc.request(id, "tools/call", trial.params)))
+    connection.frames = []
+    id = f"interview-{call.token}-{action}"
+    made = AnsweredCall(call, connection.begin(jsonrpc.request(id, "tools/call", call.params)))
     handled: set[int] = set()
 
     def is_news(frame: Frame) -> bool:
@@ -111,18 +115,18 @@ async def _by_requests(visit: Visit, link: RawConnection, trial: Trial, action: 
         return frame.shape in (Shape.RESULT, Shape.ERROR) and bool(frame.message.get("id") == id)
 
     until = time.monotonic() + visit.limits.request / 2
-    while link.lost is None and len(made.questions) < MOST:
-        frame = await link.until(is_news, max(0.0, until - time.monotonic()))
+    while connection.lost is None and len(made.questions) < MAX_COUNT:
+        frame = await connection.until(is_news, max(0.0, until - time.monotonic()))
         if frame is None or frame.shape is not Shape.REQUEST:
             break
         handled.add(frame.n)
         method, params = frame.message["method"], frame.message.get("params")
-        made.questions.append(InputRequest(frame.n, method, params if type(params) is dict else {}, trial.name))
-        link.send(jsonrpc.encode(_answer(frame.message["id"], method, params, action, refuses)))
-    await link.answer(made.asked, timeout=visit.limits.quiet)
-    if not made.asked.answered:
-        link.notify(_CANCELLED, {"requestId": id})
-    made.lost = link.lost is not None
+        made.questions.append(InputRequest(frame.n, method, params if type(params) is dict else {}, call.name))
+        connection.send(jsonrpc.encode(_answer(frame.message["id"], method, params, action, refuses)))
+    await connection.answer(made.response, timeout=visit.limits.quiet)
+    if not made.response.answered:
+        connection.notify(_CANCELLED, {"requestId": id})
+    made.lost = connection.lost is not None
     return made
 
 

@@ -16,21 +16,44 @@ from inspector.protocol.validation import Validator
 
 CaseKind = Literal["allowed", "forbidden", "odd"]
 
-MOST_MEMBERS = 50
+MAX_MEMBERS = 50
 """Members of one object that are varied."""
-MOST_CHOICES = 20
+MAX_CHOICES = 20
 LONG = 100_000
 """Characters of the longest text."""
 
 ODD = (
-    "", " ", "\t\n", "ñandú 日本語 العربية 👩‍🚀", "a\u0000b", "\u202eabc", "'", '"', "\\", "%s%n{0}${7*7}{{7*7}}",
-    "' OR '1'='1' --", "$(id)", "`id`", "; id", "../../../../etc/passwd", "<script>alert(1)</script>",
-    "null", "-1", "1e309", "\r\nX-Injected: 1",
-)  # fmt: skip
+    "",
+    " ",
+    "\t\n",
+    "ñandú 日本語 العربية 👩‍🚀",
+    "a\u0000b",
+    "\u202eabc",
+    "'",
+    '"',
+    "\\",
+    "%s%n{0}${7*7}{{7*7}}",
+    "' OR '1'='1' --",
+    "$(id)",
+    "`id`",
+    "; id",
+    "../../../../etc/passwd",
+    "<script>alert(1)</script>",
+    "null",
+    "-1",
+    "1e309",
+    "\r\nX-Injected: 1",
+)
 NO_FORMAT = "\u2028 no format has this"
 _OTHERS: dict[str, Any] = {
-    "string": 7, "integer": "seven", "number": "seven", "boolean": "true", "array": {}, "object": [], "null": 0,
-}  # fmt: skip
+    "string": 7,
+    "integer": "seven",
+    "number": "seven",
+    "boolean": "true",
+    "array": {},
+    "object": [],
+    "null": 0,
+}
 
 
 class ArgumentCase(NamedTuple):
@@ -42,7 +65,7 @@ class ArgumentCase(NamedTuple):
     arguments: dict[str, Any]
 
 
-def cases(schema: Any, seed: int = 0, most: int = 60) -> list[ArgumentCase]:
+def cases(schema: Any, seed: int = 0, limit: int = 60) -> list[ArgumentCase]:
     """The cases for a tool's `inputSchema` of any form; empty if the schema is unusable."""
     try:
         validator = Validator(schema)
@@ -60,18 +83,18 @@ def cases(schema: Any, seed: int = 0, most: int = 60) -> list[ArgumentCase]:
         if known not in seen:
             seen.add(known)
             kept.append(case)
-    return [kept[at] for at in _spread(len(kept), most)]
+    return [kept[at] for at in _spread(len(kept), limit)]
 
 
-def _spread(count: int, most: int) -> range:
+def _spread(count: int, limit: int) -> range:
     """Positions spread evenly over all of them."""
-    return range(0, count, max(1, -(-count // most)))
+    return range(0, count, max(1, -(-count // limit)))
 
 
 def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) -> Iterator[ArgumentCase]:
     yield ArgumentCase("allowed", "only required arguments", base)
     properties = schema.get("properties")
-    members = list(properties.items())[:MOST_MEMBERS] if type(properties) is dict else []
+    members = list(properties.items())[:MAX_MEMBERS] if type(properties) is dict else []
     whole = {**base, **{name: sample(below) for name, below in members}}
     yield ArgumentCase("allowed", "everything", whole)
     required = schema.get("required")
@@ -91,11 +114,11 @@ def _all(schema: dict[str, Any], base: dict[str, Any], chance: random.Random) ->
 def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     """Values for one member."""
     variants = [each for key in ("oneOf", "anyOf") for each in _list(schema.get(key))]
-    for at, variant in enumerate(variants[:MOST_CHOICES]):
+    for at, variant in enumerate(variants[:MAX_CHOICES]):
         yield "allowed", f"of variant {at + 1}", sample(variant)
         if type(variant) is dict and variant.keys() != schema.keys():
             yield from _values({key: value for key, value in variant.items() if key not in ("oneOf", "anyOf")}, chance)
-    for choice in _list(schema.get("enum"))[:MOST_CHOICES]:
+    for choice in _list(schema.get("enum"))[:MAX_CHOICES]:
         yield "allowed", f"is {choice!r:.40}", choice
     kinds = schema.get("type")
     kinds = kinds if type(kinds) is list else [kinds]
@@ -110,13 +133,13 @@ def _values(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Cas
 
 
 def _texts(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
-    least, most = _count(schema.get("minLength")), _count(schema.get("maxLength"))
+    least, limit = _count(schema.get("minLength")), _count(schema.get("maxLength"))
     if least:
         yield "allowed", "at its minimum length", "x" * min(least, LONG)
         yield "forbidden", "shorter than allowed", "x" * min(least - 1, LONG)
-    if most is not None and most < LONG:
-        yield "allowed", "at its maximum length", "x" * most
-        yield "forbidden", "longer than allowed", "x" * (most + 1)
+    if limit is not None and limit < LONG:
+        yield "allowed", "at its maximum length", "x" * limit
+        yield "forbidden", "longer than allowed", "x" * (limit + 1)
     if "enum" in schema:
         yield "forbidden", "not one of its choices", "inspector-check-none-of-them"
     if "pattern" in schema or "format" in schema:
@@ -148,14 +171,14 @@ def _numbers(schema: dict[str, Any], chance: random.Random) -> Iterator[tuple[Ca
 
 def _arrays(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[CaseKind, str, Any]]:
     item = sample(schema.get("items", {}))
-    least, most = _count(schema.get("minItems")), _count(schema.get("maxItems"))
+    least, limit = _count(schema.get("minItems")), _count(schema.get("maxItems"))
     yield "allowed", "with one item", [item]
     yield "odd", "empty", []
     if least:
         yield "forbidden", "with too few items", [item] * (min(least, 1000) - 1)
-    if most is not None and most < 1000:
-        yield "allowed", "with as many items as allowed", [item] * most
-        yield "forbidden", "with too many items", [item] * (most + 1)
+    if limit is not None and limit < 1000:
+        yield "allowed", "with as many items as allowed", [item] * limit
+        yield "forbidden", "with too many items", [item] * (limit + 1)
     if schema.get("uniqueItems") is True:
         yield "forbidden", "with the same item twice", [item, item]
     if schema.get("items"):
@@ -167,7 +190,7 @@ def _objects(schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple[C
     if type(value) is not dict:
         return
     yield "allowed", "with required members only", value
-    for name in _list(schema.get("required"))[:MOST_CHOICES]:
+    for name in _list(schema.get("required"))[:MAX_CHOICES]:
         yield "forbidden", f"without its {name}", {key: item for key, item in value.items() if key != name}
 
 
@@ -177,9 +200,13 @@ def _booleans(_schema: dict[str, Any], _chance: random.Random) -> Iterator[tuple
 
 
 _BY_TYPE: dict[str, Callable[[dict[str, Any], random.Random], Iterator[tuple[CaseKind, str, Any]]]] = {
-    "string": _texts, "integer": _numbers, "number": _numbers, "array": _arrays, "object": _objects,
+    "string": _texts,
+    "integer": _numbers,
+    "number": _numbers,
+    "array": _arrays,
+    "object": _objects,
     "boolean": _booleans,
-}  # fmt: skip
+}
 
 
 def smaller(case: ArgumentCase, schema: Any) -> Iterator[ArgumentCase]:

@@ -26,9 +26,9 @@ from inspector.transports.sse_stream import SseEvent, SseParser
 
 JSON = ("Content-Type", "application/json")
 ACCEPT = ("Accept", "application/json, text/event-stream")
-MOST = 4 << 20
+MAX_COUNT = 4 << 20
 """Bytes of a body that are read."""
-MOST_EVENTS = 10_000
+MAX_EVENTS = 10_000
 """Events of a stream that are read."""
 
 
@@ -44,7 +44,7 @@ class RecordedResponse:
     body: bytes = b""
     whole: bool = True
     """Whether the body ended; False for a stream that we stopped reading, or that broke off."""
-    answer_n: int = 0
+    response_n: int = 0
     """The event of the response's head."""
     message_n: int = 0
     """The event of the first message in its body."""
@@ -52,7 +52,7 @@ class RecordedResponse:
     """The events of a stream, including those without a message."""
     messages: list[Any] = field(default_factory=list)
     """The JSON values of the body: one, or one for each event of a stream."""
-    why: str = ""
+    reason: str = ""
     """The reason for a missing response."""
     seconds: float = 0.0
 
@@ -88,18 +88,18 @@ class RecordedResponse:
     @property
     def events(self) -> tuple[int, ...]:
         """The evidence."""
-        return tuple(n for n in (self.n, self.answer_n, self.message_n) if n)
+        return tuple(n for n in (self.n, self.response_n, self.message_n) if n)
 
     @property
     def shown(self) -> str:
         """The response in a few words for a sentence."""
         if not self.status:
-            return self.why or "no response"
+            return self.reason or "no response"
         code = f" and error {self.code}" if self.code is not None else ""
         return f"status {self.status}{code}"
 
 
-class Web:
+class HttpClient:
     """Requests to one server, on its own connections; call `close`."""
 
     def __init__(
@@ -128,7 +128,7 @@ class Web:
         host: str | None = None,
         message: Any = None,
         until: int = 1,
-        most: int = MOST_EVENTS,
+        limit: int = MAX_EVENTS,
         timeout: float | None = None,
         own: bool = True,
         secrets: Sequence[str] = (),
@@ -136,7 +136,7 @@ class Web:
         """Send one request; `own`: with the target's own headers if it goes to the target's origin.
 
         `url` overrides the server's URL; `host` replaces the name in the `Host` header; `message` is the parsed body if
-        it is a message. A stream is read until `until` is satisfied or `most` events have come; with 0 only its head.
+        it is a message. A stream is read until `until` is satisfied or `limit` events have come; with 0 only its head.
         Members of the response named in `secrets` are removed from the recording. Never raises because of the server.
         """
         where = self.url if url is None else parse_url(url)
@@ -156,44 +156,56 @@ class Web:
                 self.journal.record_sent(channel, body, parsed, conn=self.conn)
         answer = RecordedResponse(n)
         if not here and is_private(where.host) and not is_private(self.url.host):
-            answer.why = f"{where.origin} is a private address, but the server is public: the request was not sent"
+            answer.reason = f"{where.origin} is a private address, but the server is public: the request was not sent"
             return answer
         loop = asyncio.get_running_loop()
         began = loop.time()
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                await self._exchange(answer, channel, method, where, sent, body, until, most, secrets)
+                await self._exchange(answer, channel, method, where, sent, body, until, limit, secrets)
         except TimeoutError:
             answer.whole = False
             self._overdue[n] = loop.time() - began
-            answer.why = answer.why or f"no response within {self.timeout if timeout is None else timeout:g} s"
+            answer.reason = answer.reason or f"no response within {self.timeout if timeout is None else timeout:g} s"
         except HttpError as error:
             answer.whole = False
-            answer.why = error.message
+            answer.reason = error.message
         answer.seconds = loop.time() - began
         return answer
 
     async def _exchange(
-        self, answer: RecordedResponse, channel: str, method: str, where: Url, sent: Sequence[tuple[str, str]],
-        body: bytes, until: int, most: int, secrets: Sequence[str],
-    ) -> None:  # fmt: skip
+        self,
+        answer: RecordedResponse,
+        channel: str,
+        method: str,
+        where: Url,
+        sent: Sequence[tuple[str, str]],
+        body: bytes,
+        until: int,
+        limit: int,
+        secrets: Sequence[str],
+    ) -> None:
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
             endpoint = self._endpoints[where.origin] = Endpoint(where, self._options)
         response = await endpoint.exchange(method, where, sent, body, lasting=True, connected=self._connected(where))
         try:
             answer.status, answer.headers = response.status, response.headers
-            answer.answer_n = self.journal.record_http(
-                channel, Dir.RECV, status=response.status, headers=response.headers, ms=round(response.ms, 3),
+            answer.response_n = self.journal.record_http(
+                channel,
+                Dir.RECV,
+                status=response.status,
+                headers=response.headers,
+                ms=round(response.ms, 3),
                 conn=self.conn,
-            )  # fmt: skip
+            )
             if answer.media_type == "text/event-stream":
-                if until and most:
-                    await self._events(answer, channel, response, until, most)
+                if until and limit:
+                    await self._events(answer, channel, response, until, limit)
                 else:
                     answer.whole = False
             else:
-                answer.body, answer.whole = await response.body(MOST)
+                answer.body, answer.whole = await response.body(MAX_COUNT)
                 if answer.body:
                     self._learn(_parsed(answer.body), secrets)
                     self._take(answer, channel, answer.body)
@@ -220,13 +232,13 @@ class Web:
                 self.journal.redactor.add(secret)
 
     async def _events(
-        self, answer: RecordedResponse, channel: str, response: HttpAnswer, until: int, most: int
+        self, answer: RecordedResponse, channel: str, response: HttpAnswer, until: int, limit: int
     ) -> None:
         """Read a stream up to its responses; it may never end."""
         parser = SseParser()
 
         def deliver(chunk: bytes) -> None:
-            answer.body += chunk[: max(0, MOST - len(answer.body))]
+            answer.body += chunk[: max(0, MAX_COUNT - len(answer.body))]
             for event in parser.feed(chunk):
                 answer.stream.append(event)
                 if event.data:
@@ -234,10 +246,10 @@ class Web:
                 else:
                     self.journal.record_sse(channel, "", id=event.id, retry=event.retry, conn=self.conn)
             answers = sum(shape_of(item) in (Shape.RESULT, Shape.ERROR) for item in answer.messages)
-            if answers >= until or len(answer.stream) >= most or len(answer.body) >= MOST:
-                raise _Enough
+            if answers >= until or len(answer.stream) >= limit or len(answer.body) >= MAX_COUNT:
+                raise _EnoughRead
 
-        with suppress(_Enough):
+        with suppress(_EnoughRead):
             await response.pump(deliver)
             return
         answer.whole = False
@@ -257,7 +269,7 @@ class Web:
         self._endpoints.clear()
 
 
-class _Enough(Exception):
+class _EnoughRead(Exception):
     """Whether a stream has brought what the check waits for."""
 
 

@@ -63,7 +63,7 @@ class CorrectClient:
     def _fits(self, message: dict[str, Any]) -> bool:
         return not validate_message(message, revision=self.revision, direction="send")
 
-    def asked(self, message: dict[str, Any]) -> None:
+    def response(self, message: dict[str, Any]) -> None:
         """The server sent a request."""
         self._questions.add(id_key(message["id"]))
 

@@ -138,10 +138,15 @@ async def child(target: StdioTarget, journal: Journal, visit: str) -> AsyncItera
     program = find_program(target.command, environment)
     try:
         process = await asyncio.create_subprocess_exec(
-            program or target.command[0], *target.command[1:], stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE, cwd=target.cwd, env=environment,
+            program or target.command[0],
+            *target.command[1:],
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=target.cwd,
+            env=environment,
             start_new_session=True,
-        )  # fmt: skip
+        )
     except OSError as error:
         raise SpawnError(f"“{target.command[0]}” could not be started: {error.strerror}.") from error
     started = Child(process, journal, target.command, journal.new_conn(), visit)

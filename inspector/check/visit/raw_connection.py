@@ -51,10 +51,20 @@ class RawConnection:
     """
 
     def __init__(
-        self, target: Target, journal: Journal, options: Options, revision: str, timeout: float,
-        capabilities: dict[str, Any] | None = None, *, connect: Connect = transport_for, check: str = "survey",
-        overdue: dict[int, float] | None = None, pace: StartupTime | None = None, visit: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        target: Target,
+        journal: Journal,
+        options: Options,
+        revision: str,
+        timeout: float,
+        capabilities: dict[str, Any] | None = None,
+        *,
+        connect: Connect = transport_for,
+        check: str = "survey",
+        overdue: dict[int, float] | None = None,
+        pace: StartupTime | None = None,
+        visit: str = "",
+    ) -> None:
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
 
         `visit` is the revision of the visit to which the connection belongs in the recording.
@@ -103,19 +113,21 @@ class RawConnection:
 
     async def initialize(self, revision: str | None = None, **params: Any) -> RequestOutcome:
         """`initialize` with this revision."""
-        return await self.ask(
+        return await self.request(
             "initialize",
             {
-                "protocolVersion": revision or self.revision, "capabilities": self.capabilities, "clientInfo": CLIENT,
+                "protocolVersion": revision or self.revision,
+                "capabilities": self.capabilities,
+                "clientInfo": CLIENT,
                 **params,
             },
-        )  # fmt: skip
+        )
 
     def dressed(self, params: Any) -> Any:
         """Params with the metadata that each request of the modern era needs."""
         return with_metadata(params, self.revision, self.capabilities)
 
-    async def ask(
+    async def request(
         self, method: str, params: Any = None, *, id: Any = None, bare: bool = False, timeout: float | None = None
     ) -> RequestOutcome:
         """Send a request and wait for its response. `bare`: without the metadata of the era."""
@@ -130,56 +142,56 @@ class RawConnection:
 
     async def exchange(self, message: dict[str, Any], *, timeout: float | None = None) -> RequestOutcome:
         """Send a request as it is and wait for its response."""
-        asked = self.begin(message)
-        return await self.answer(asked, timeout=timeout)
+        response = self.begin(message)
+        return await self.answer(response, timeout=timeout)
 
     def begin(self, message: dict[str, Any]) -> RequestOutcome:
         """Send a request as it is, and do not wait."""
-        asked = RequestOutcome(str(message.get("method", "")))
-        asked.began = time.monotonic()
+        response = RequestOutcome(str(message.get("method", "")))
+        response.sent_at = time.monotonic()
         try:
-            asked.n = self._send(jsonrpc.encode(message), message)
+            response.n = self._send(jsonrpc.encode(message), message)
         except ConnectionProblem as error:
-            asked.why = error.message
-        return asked
+            response.reason = error.message
+        return response
 
-    async def answer(self, asked: RequestOutcome, *, timeout: float | None = None) -> RequestOutcome:
+    async def answer(self, response: RequestOutcome, *, timeout: float | None = None) -> RequestOutcome:
         """Wait for the response to a request that was sent with `begin`."""
         seconds = self._allowed(self.timeout if timeout is None else timeout)
         index = self.journal.index
-        known = lambda: not asked.n or bool(index.pair(asked.n)) or asked.n in self._failed  # noqa: E731
+        known = lambda: not response.n or bool(index.pair(response.n)) or response.n in self._failed  # noqa: E731
         if not await self._wait(known, seconds) and self.lost is None:
-            self._overdue[asked.n] = seconds
+            self._overdue[response.n] = seconds
             if timeout is None and await self._passed():
                 # The connection is up: wait the same time again. After that, time is not the cause.
                 if not await self._wait(known, seconds) and self.lost is None:
-                    after = round((time.monotonic() - asked.began) * 1000)
+                    after = round((time.monotonic() - response.sent_at) * 1000)
                     self.journal.record_life(
-                        "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": asked.n}
+                        "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": response.n}
                     )
-                self._overdue.pop(asked.n)
-        asked.seconds = time.monotonic() - asked.began
-        if asked.n and index.pair(asked.n):
-            if asked.method not in _LASTING:
-                self._slowest = max(self._slowest, asked.seconds)
-            asked.answer_n = index.pair(asked.n)
-            event = self.journal.event(asked.answer_n)
+                self._overdue.pop(response.n)
+        response.seconds = time.monotonic() - response.sent_at
+        if response.n and index.pair(response.n):
+            if response.method not in _LASTING:
+                self._slowest = max(self._slowest, response.seconds)
+            response.response_n = index.pair(response.n)
+            event = self.journal.event(response.response_n)
             message = event.message
-            asked.message = message if type(message) is dict else {"result": message}
-            asked.status = status_of(self.journal, asked.n)
-        elif asked.n in self._failed:
-            error = self._failed[asked.n]
-            asked.why = error.message
-            asked.status = status_of(self.journal, asked.n)
+            response.message = message if type(message) is dict else {"result": message}
+            response.status = status_of(self.journal, response.n)
+        elif response.n in self._failed:
+            error = self._failed[response.n]
+            response.reason = error.message
+            response.status = status_of(self.journal, response.n)
             if isinstance(
                 error, ServerError
             ):  # An error without our id, which belongs to us according to its HTTP response.
-                asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
-                asked.answer_n = last_on(self.journal, asked.n)
-        elif not asked.why:
-            silence = f"no response within {round(asked.seconds, 1):g} s"
-            asked.why = self.lost.message if self.lost is not None else silence
-        return asked
+                response.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+                response.response_n = last_on(self.journal, response.n)
+        elif not response.reason:
+            silence = f"no response within {round(response.seconds, 1):g} s"
+            response.reason = self.lost.message if self.lost is not None else silence
+        return response
 
     def _allowed(self, seconds: float) -> float:
         """Seconds to wait. The first response may also take as long as the server needs to start."""
@@ -193,17 +205,17 @@ class RawConnection:
             return False
         self._markers += 1
         id = f"inspector-check-after-{self._markers}"
-        asked = self.begin(
+        response = self.begin(
             jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
         )
-        return asked.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(asked.n)), self.timeout)
+        return response.n > 0 and await self._wait(lambda: bool(self.journal.index.pair(response.n)), self.timeout)
 
     async def barrier(self) -> bool:
         """Wait for two responses. Returns whether they came, so that responses to earlier messages have come too."""
-        began = time.monotonic()
+        sent_at = time.monotonic()
         await self._bare.transport.settled()
         both = await self._passed() and await self._passed()
-        self._slowest = max(self._slowest, time.monotonic() - began)
+        self._slowest = max(self._slowest, time.monotonic() - sent_at)
         return both
 
     def patience(self, least: float) -> float:
@@ -290,7 +302,7 @@ class RawConnection:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
                 self._correct_client.answered(frame.message)
             elif frame.shape is Shape.REQUEST:
-                self._correct_client.asked(frame.message)
+                self._correct_client.response(frame.message)
                 id, method = frame.message["id"], frame.message["method"]
                 if method == "ping":
                     self.send(jsonrpc.encode(jsonrpc.result(id, {})))
@@ -318,8 +330,10 @@ def with_metadata(params: Any, revision: str, capabilities: dict[str, Any]) -> A
     if features(revision).era != "modern" or (params is not None and type(params) is not dict):
         return params
     meta = {
-        f"{PREFIX}protocolVersion": revision, f"{PREFIX}clientInfo": CLIENT, f"{PREFIX}clientCapabilities": capabilities
-    }  # fmt: skip
+        f"{PREFIX}protocolVersion": revision,
+        f"{PREFIX}clientInfo": CLIENT,
+        f"{PREFIX}clientCapabilities": capabilities,
+    }
     given = params or {}
     theirs = given.get("_meta")
     return {**given, "_meta": {**meta, **(theirs if type(theirs) is dict else {})}}

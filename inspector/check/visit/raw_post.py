@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
-from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse, Web
+from inspector.check.visit.http import ACCEPT, JSON, HttpClient, RecordedResponse
 from inspector.check.visit.raw_connection import CLIENT, PREFIX
 from inspector.check.visit.visit import Visit
 from inspector.client.engine.header_fields import HeaderFields
@@ -52,7 +52,7 @@ class RawPost:
 
     def __init__(self, visit: Visit, capabilities: dict[str, Any] | None = None) -> None:
         self.visit = visit
-        self.web: Web = visit.web
+        self.web: HttpClient = visit.web
         self.capabilities = capabilities or {}
         self.session = ""
         """The session id, if the server gives one."""
@@ -77,7 +77,7 @@ class RawPost:
         Raises `HttpError` if rejected.
         """
         if self.visit.modern:
-            return await self.ask("server/discover")
+            return await self.request("server/discover")
         opened = self.opened = await self.initialize()
         if "result" not in opened.message:
             raise HttpError(f"plain HTTP requests are rejected: initialize got {opened.shown}")
@@ -118,16 +118,18 @@ class RawPost:
         self._next_id += 1
         return self._next_id
 
-    def request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
+    def new_request(self, method: str, params: dict[str, Any] | None = None) -> dict[str, Any]:
         """Send a request of the revision."""
         message: dict[str, Any] = {"jsonrpc": "2.0", "id": self._id(), "method": method}
         params = dict(params or {})
         if self.visit.modern:
             given = params.get("_meta")
             params["_meta"] = {
-                f"{PREFIX}protocolVersion": self.visit.revision, f"{PREFIX}clientInfo": CLIENT,
-                f"{PREFIX}clientCapabilities": self.capabilities, **(given if type(given) is dict else {}),
-            }  # fmt: skip
+                f"{PREFIX}protocolVersion": self.visit.revision,
+                f"{PREFIX}clientInfo": CLIENT,
+                f"{PREFIX}clientCapabilities": self.capabilities,
+                **(given if type(given) is dict else {}),
+            }
         return message | {"params": params}
 
     def fields(self, message: dict[str, Any] | None = None) -> list[tuple[str, str]]:
@@ -143,11 +145,11 @@ class RawPost:
             fields += [(name, value) for name, value in mirrored if name.lower() != VERSION_FIELD.lower()]
         return fields
 
-    async def ask(
+    async def request(
         self, method: str, params: dict[str, Any] | None = None, *, more: Fields = (), without: str = "", **how: Any
     ) -> RecordedResponse:
         """Send a request. `more` overrides headers; `without` removes one."""
-        message = self.request(method, params)
+        message = self.new_request(method, params)
         fields = [pair for pair in _over(self.fields(message), more) if pair[0].lower() != without.lower()]
         return await self._send(message, fields, **how)
 
@@ -199,8 +201,10 @@ class RawPost:
     def nameless(self) -> tuple[str, dict[str, Any], str]:
         """A request that names something that does not exist: method, params, the name; empty if none is possible."""
         for capability, method, key in (
-            ("tools", "tools/call", "name"), ("prompts", "prompts/get", "name"), ("resources", "resources/read", "uri"),
-        ):  # fmt: skip
+            ("tools", "tools/call", "name"),
+            ("prompts", "prompts/get", "name"),
+            ("resources", "resources/read", "uri"),
+        ):
             if self.visit.can(capability):
                 name = NOWHERE if key == "name" else f"inspector://{NOWHERE}"
                 return method, {key: name}, name

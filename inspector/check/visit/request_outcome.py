@@ -13,16 +13,16 @@ class RequestOutcome:
     method: str
     n: int = 0
     """The event number of the request."""
-    answer_n: int = 0
+    response_n: int = 0
     """The event number of the response; 0 if there is none."""
     message: dict[str, Any] | None = None
     """The response message."""
     status: int = 0
     """The HTTP status of the response; 0 if there is none."""
     seconds: float = 0.0
-    why: str = ""
+    reason: str = ""
     """The reason for a missing response, as a sentence."""
-    began: float = 0.0
+    sent_at: float = 0.0
     """When it was sent, on the monotonic clock."""
 
     @property
@@ -59,7 +59,7 @@ class RequestOutcome:
     @property
     def events(self) -> tuple[int, ...]:
         """The evidence: the request and its response."""
-        return tuple(n for n in (self.n, self.answer_n) if n)
+        return tuple(n for n in (self.n, self.response_n) if n)
 
     @property
     def reply(self) -> str:
@@ -72,7 +72,7 @@ class RequestOutcome:
         from inspector.protocol.jsonrpc import excerpt
 
         if self.message is None:
-            return self.why.rstrip(".") or "no answer"
+            return self.reason.rstrip(".") or "no answer"
         if "error" in self.message:
             # Over HTTP+SSE, 202 is the status of the POST, which may come before or after the response.
             status = f" with status {self.status}" if self.status not in (0, 200, 202) else ""

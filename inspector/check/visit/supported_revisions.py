@@ -34,15 +34,15 @@ class RevisionSurvey:
     @property
     def why_none(self) -> str:
         """Why no revision is supported. Some servers exit when their first client disconnects."""
-        silent = {revision: asked.shown for revision, asked in self.answers.items() if not asked.answered}
+        silent = {revision: response.shown for revision, response in self.answers.items() if not response.answered}
         silent |= self.problems
         refused = "The server supports none of the offered revisions."
         if not silent:
             return refused
-        why = next(iter(silent.values())).rstrip(".")
+        reason = next(iter(silent.values())).rstrip(".")
         if len(silent) == len({*self.answers, *self.problems}):
-            return f"The server answered one client, but no later one: {why}."
-        return f"{refused} There was no response to {', '.join(sorted(silent))}: {why}."
+            return f"The server answered one client, but no later one: {reason}."
+        return f"{refused} There was no response to {', '.join(sorted(silent))}: {reason}."
 
     @property
     def offered(self) -> set[str]:
@@ -59,12 +59,12 @@ class RevisionSurvey:
 
     def speaks(self, revision: str) -> bool:
         """Whether the server agrees to an offered revision."""
-        asked = self.answers.get(revision)
-        if asked is None:
+        response = self.answers.get(revision)
+        if response is None:
             return False
         if revision in LEGACY:
-            return asked.body.get("protocolVersion") == revision
-        versions = asked.body.get("supportedVersions")
+            return response.body.get("protocolVersion") == revision
+        versions = response.body.get("supportedVersions")
         return type(versions) is list and revision in versions
 
 
@@ -83,22 +83,22 @@ async def survey(
     """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""
     places = asyncio.Semaphore(at_once)
 
-    async def offer(revision: str, link: RawConnection) -> RequestOutcome | str | None:
+    async def offer(revision: str, connection: RawConnection) -> RequestOutcome | str | None:
         async with places:
             try:
-                opened = await link.open()
-                return await link.ask("server/discover", {}, id="survey") if revision in MODERN else opened
+                opened = await connection.open()
+                return await connection.request("server/discover", {}, id="survey") if revision in MODERN else opened
             except ConnectionProblem as error:
                 return error.message
             finally:
-                await link.close()
+                await connection.close()
 
-    links = {
+    connections = {
         revision: RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
         for revision in revisions
     }
-    outcomes = await asyncio.gather(*(offer(revision, link) for revision, link in links.items()))
-    for revision, outcome in zip(links, outcomes, strict=True):
+    outcomes = await asyncio.gather(*(offer(revision, connection) for revision, connection in connections.items()))
+    for revision, outcome in zip(connections, outcomes, strict=True):
         found.answers.pop(revision, None)
         found.problems.pop(revision, None)
         if isinstance(outcome, str):

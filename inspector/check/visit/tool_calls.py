@@ -26,9 +26,9 @@ from inspector.protocol.sample_values import sample
 PROGRESS = "notifications/progress"
 FEW = 3
 """Tools of one kind that are called a second time."""
-MOST = 100
+MAX_COUNT = 100
 """Tools that are called."""
-MOST_SAID = 5_000
+MAX_SAID = 5_000
 """Events of one call that are read."""
 _SHARE = 2.0
 """The time for the calls, as a multiple of the time of one check.
@@ -39,7 +39,7 @@ _REMEMBERED = "trials"
 _REVIVED = "trials revived"
 
 
-class Told(NamedTuple):
+class ServerNotification(NamedTuple):
     """A notification of the server."""
 
     n: int
@@ -58,14 +58,14 @@ class InputRequest(NamedTuple):
 
 
 @dataclass(slots=True)
-class Trial:
+class ToolCall:
     """One call of a tool."""
 
     tool: dict[str, Any]
     arguments: dict[str, Any]
     token: str
-    asked: RequestOutcome
-    told: list[Told] = field(default_factory=list)
+    response: RequestOutcome
+    told: list[ServerNotification] = field(default_factory=list)
     questions: list[InputRequest] = field(default_factory=list)
     rounds: list[dict[str, Any]] = field(default_factory=list)
     """The input_required results (2026-07-28)."""
@@ -85,10 +85,14 @@ class Trial:
     @property
     def came(self) -> bool:
         """Whether it succeeded."""
-        asked = self.asked
-        return asked.ok and asked.body.get("isError") is not True and asked.body.get("resultType") in (None, "complete")
+        response = self.response
+        return (
+            response.ok
+            and response.body.get("isError") is not True
+            and response.body.get("resultType") in (None, "complete")
+        )
 
-    def heard(self, method: str) -> list[Told]:
+    def heard(self, method: str) -> list[ServerNotification]:
         """The notifications of one kind."""
         return [told for told in self.told if told.method == method]
 
@@ -97,9 +101,9 @@ class Trial:
         return [question for question in self.questions if question.method == method]
 
 
-def trials(visit: Visit) -> list[Trial]:
+def tool_calls(visit: Visit) -> list[ToolCall]:
     """The calls of the allowed tools. Raises `CallsWanted` if this visit has not made them yet."""
-    made: list[Trial] | None = visit.remembered.get(_REMEMBERED)
+    made: list[ToolCall] | None = visit.remembered.get(_REMEMBERED)
     if made is None:
         raise CallsWanted
     return made
@@ -107,19 +111,19 @@ def trials(visit: Visit) -> list[Trial]:
 
 async def call_tools(visit: Visit) -> None:
     """Call each allowed tool with generated arguments; slow tools come late, destructive ones last."""
-    made: list[Trial] = []
+    made: list[ToolCall] = []
     visit.remembered[_REMEMBERED] = made
     until = time.monotonic() + visit.limits.check * _SHARE
-    for tool in sorted(visit.callable(), key=_rank)[:MOST]:
+    for tool in sorted(visit.callable(), key=_rank)[:MAX_COUNT]:
         if time.monotonic() > until or not await _is_alive(visit):
             break
         made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
-        if not made[-1].asked.answered and visit.session.phase == "ready" and not await visit.is_served():
+        if not made[-1].response.answered and visit.session.phase == "ready" and not await visit.is_served():
             await visit.settle()
             await _reopen(visit)
-    for trial in [trial for trial in made if trial.came and trial.heard(PROGRESS)][:FEW]:
+    for call in [call for call in made if call.came and call.heard(PROGRESS)][:FEW]:
         # Once more without a token, so that the judge sees whether the server sends unwanted progress.
-        await visit.ask("tools/call", trial.params)
+        await visit.request("tools/call", call.params)
 
 
 def everything(features: Features) -> dict[str, Any]:
@@ -181,15 +185,15 @@ async def _reopen(visit: Visit) -> None:
                 await visit.session.reopen()
 
 
-async def _try(visit: Visit, tool: dict[str, Any], token: str) -> Trial:
+async def _try(visit: Visit, tool: dict[str, Any], token: str) -> ToolCall:
     meta = {"progressToken": token}
     if visit.modern:
         meta[f"{PREFIX}logLevel"] = "debug"
-    trial = Trial(tool, arguments_for(tool), token, RequestOutcome("tools/call"))
+    call = ToolCall(tool, arguments_for(tool), token, RequestOutcome("tools/call"))
     first = len(visit.journal) + 1
-    trial.asked = await visit.ask("tools/call", {**trial.params, "_meta": meta}, timeout=visit.limits.request / 2)
-    _read(visit.journal, trial, first)
-    return trial
+    call.response = await visit.request("tools/call", {**call.params, "_meta": meta}, timeout=visit.limits.request / 2)
+    _read(visit.journal, call, first)
+    return call
 
 
 def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
@@ -199,31 +203,31 @@ def _rank(tool: dict[str, Any]) -> tuple[bool, bool]:
     return destroys, lasts
 
 
-def _read(journal: Journal, trial: Trial, first: int) -> None:
+def _read(journal: Journal, call: ToolCall, first: int) -> None:
     """Collect the messages of the server since an event."""
-    for event in journal.events(first, min(len(journal), first + MOST_SAID)):
+    for event in journal.events(first, min(len(journal), first + MAX_SAID)):
         if event.kind != Kind.RPC or event.dir != Dir.RECV:
             continue
         for message in event.message if type(event.message) is list else (event.message,):
-            _take(trial, event.n, message)
+            _take(call, event.n, message)
 
 
-def _take(trial: Trial, n: int, message: Any) -> None:
+def _take(call: ToolCall, n: int, message: Any) -> None:
     shape = shape_of(message)
     if shape in (Shape.REQUEST, Shape.NOTIFICATION):
         params = message.get("params")
         params = params if type(params) is dict else {}
         if shape is Shape.REQUEST:
-            trial.questions.append(InputRequest(n, message["method"], params, trial.name))
+            call.questions.append(InputRequest(n, message["method"], params, call.name))
         else:
-            trial.told.append(Told(n, message["method"], params))
+            call.told.append(ServerNotification(n, message["method"], params))
     elif shape is Shape.RESULT and type(message["result"]) is dict:
         result = message["result"]
         if result.get("resultType") == "task" and isinstance(result.get("taskId"), str):
-            trial.task = result["taskId"]
+            call.task = result["taskId"]
         if result.get("resultType") == "input_required":
-            trial.rounds.append(result)
-        trial.questions += questions_in(n, result, trial.name)
+            call.rounds.append(result)
+        call.questions += questions_in(n, result, call.name)
 
 
 def questions_in(n: int, result: dict[str, Any], tool: str) -> list[InputRequest]:

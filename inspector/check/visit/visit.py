@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from inspector.check.outcome import Visited
-from inspector.check.visit.http import Web
+from inspector.check.visit.http import HttpClient
 from inspector.check.visit.process import Child, child
 from inspector.check.visit.raw_connection import RawConnection, StartupTime, status_of
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -105,9 +105,17 @@ class Visit:
     """The context of a check. `session` is open while checks run that are not `apart`."""
 
     def __init__(
-        self, target: StdioTarget | HttpTarget, journal: Journal, options: Options, visited: Visited, limits: RunLimits,
-        allowed: Allowed, session: Session, connect: Connect = transport_for, pace: StartupTime | None = None,
-    ) -> None:  # fmt: skip
+        self,
+        target: StdioTarget | HttpTarget,
+        journal: Journal,
+        options: Options,
+        visited: Visited,
+        limits: RunLimits,
+        allowed: Allowed,
+        session: Session,
+        connect: Connect = transport_for,
+        pace: StartupTime | None = None,
+    ) -> None:
         self.target = target
         self.journal = journal
         self.options = options
@@ -129,8 +137,8 @@ class Visit:
         """Whether a request of this run never got a response."""
         self._connect = connect
         self._pace = pace or StartupTime()
-        self._web: Web | None = None
-        self._link: RawConnection | None = None
+        self._web: HttpClient | None = None
+        self._connection: RawConnection | None = None
         self.alone = False
         """Whether the server allows only one connection at a time."""
 
@@ -139,7 +147,7 @@ class Visit:
         other = copy.copy(self)
         other.remembered = dict(self.remembered)
         other.overdue = {}
-        other._web = other._link = None
+        other._web = other._connection = None
         return other
 
     @property
@@ -192,9 +200,9 @@ class Visit:
             return revision
         known: dict[str, str] = self.remembered.setdefault("agreed", {})
         if revision not in known:
-            async with self.fresh(revision=revision, handshake=False) as link:
-                asked = await link.initialize()
-            version = asked.body.get("protocolVersion") if asked.ok else ""
+            async with self.new_connection(revision=revision, handshake=False) as connection:
+                response = await connection.initialize()
+            version = response.body.get("protocolVersion") if response.ok else ""
             known[revision] = version if isinstance(version, str) else ""
         return known[revision]
 
@@ -206,10 +214,15 @@ class Visit:
 
     # Requests on the shared session
 
-    async def ask(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None, probe: bool = False,
+    async def request(
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
+        probe: bool = False,
         patient: bool = True,
-    ) -> RequestOutcome:  # fmt: skip
+    ) -> RequestOutcome:
         """Send a request on the shared session, as a client would. Never raises because of the server.
 
         A task, or a server that sends requests or progress, may take twice as long as `timeout`, but not longer. With
@@ -219,33 +232,33 @@ class Visit:
         seconds = self.limits.request if timeout is None else timeout
         with self.journal.probing(self.check if probe else ""):
             call = self.session.start(method, params, timeout=self.limits.run, progress=False)
-        asked = RequestOutcome(method, call.n)
+        response = RequestOutcome(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
         if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
-        asked.seconds = call.elapsed
+        response.seconds = call.elapsed
         if not ended.done():
-            asked.why = f"no response within {asked.seconds:.1f} s"
-            self.overdue[call.n] = asked.seconds
+            response.reason = f"no response within {response.seconds:.1f} s"
+            self.overdue[call.n] = response.seconds
             if not patient or call.takeover is not None:
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
         elif call.error is None:
-            asked.message = {"result": call.value}
+            response.message = {"result": call.value}
         elif isinstance(call.error, ServerError):
             error = call.error
-            asked.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
+            response.message = {"error": {"code": error.rpc_code, "message": error.rpc_message, "data": error.data}}
         else:
-            asked.why = call.error.message
-        asked.answer_n = call.answer_n
-        asked.status = status_of(self.journal, call.n) if call.n else 0
-        return asked
+            response.reason = call.error.message
+        response.response_n = call.answer_n
+        response.status = status_of(self.journal, call.n) if call.n else 0
+        return response
 
     async def is_served(self) -> bool:
         """Whether the shared session still gets responses."""
-        return (await self.ask("ping" if self.features.ping else "server/discover", {})).answered
+        return (await self.request("ping" if self.features.ping else "server/discover", {})).answered
 
     @property
     def waits(self) -> bool:
@@ -281,33 +294,33 @@ class Visit:
     # Connections of a check
 
     @asynccontextmanager
-    async def link(self) -> AsyncIterator[RawConnection]:
+    async def connection(self) -> AsyncIterator[RawConnection]:
         """A connection for any messages, shared by consecutive checks. A broken one is replaced for the next check.
 
         `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
         """
-        link = self._link
-        if link is None or link.lost is not None:
-            if link is not None:
-                await link.close()
-            link = self._link = self._make(self.revision, None)
-            await link.open()
-        link.frames = []
-        link.check = self.check
-        yield link
+        connection = self._connection
+        if connection is None or connection.lost is not None:
+            if connection is not None:
+                await connection.close()
+            connection = self._connection = self._make(self.revision, None)
+            await connection.open()
+        connection.frames = []
+        connection.check = self.check
+        yield connection
 
     @asynccontextmanager
-    async def fresh(
+    async def new_connection(
         self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
     ) -> AsyncIterator[RawConnection]:
         """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
         await self._make_room()
-        link = self._make(revision or self.revision, capabilities)
+        connection = self._make(revision or self.revision, capabilities)
         try:
-            await link.open(handshake=handshake)
-            yield link
+            await connection.open(handshake=handshake)
+            yield connection
         finally:
-            await link.close()
+            await connection.close()
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[Child]:
@@ -319,24 +332,33 @@ class Visit:
 
     async def _make_room(self) -> None:
         """Close the connection of the checks if the server allows only one."""
-        if self.alone and self._link is not None:
-            await self._link.close()
-            self._link = None
+        if self.alone and self._connection is not None:
+            await self._connection.close()
+            self._connection = None
 
     def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
-        link = RawConnection(
-            self.target, self.journal, self.options, revision, self.limits.request, capabilities,
-            connect=self._connect, check=self.check, overdue=self.overdue, pace=self._pace, visit=self.revision,
-        )  # fmt: skip
-        self.shared.conns.add(link.conn)
-        return link
+        connection = RawConnection(
+            self.target,
+            self.journal,
+            self.options,
+            revision,
+            self.limits.request,
+            capabilities,
+            connect=self._connect,
+            check=self.check,
+            overdue=self.overdue,
+            pace=self._pace,
+            visit=self.revision,
+        )
+        self.shared.conns.add(connection.conn)
+        return connection
 
     @property
-    def web(self) -> Web:
+    def web(self) -> HttpClient:
         """Plain HTTP requests to the server."""
         assert isinstance(self.target, HttpTarget)
         if self._web is None:
-            self._web = Web(self.target, self.journal, self.limits.request, self.check, self.overdue)
+            self._web = HttpClient(self.target, self.journal, self.limits.request, self.check, self.overdue)
         self._web.check = self.check
         return self._web
 
@@ -352,8 +374,8 @@ class Visit:
         """Close the shared connections."""
         if self._web is not None:
             await self._web.close()
-        if self._link is not None:
-            await self._link.close()
+        if self._connection is not None:
+            await self._connection.close()
 
 
 async def _ended(call: Call) -> None:

@@ -22,28 +22,28 @@ NOWHERE = "inspector-check-no-such-thing"
 async def warm_up(visit: Visit) -> None:
     """Request existing items, and unknown ones."""
     session = visit.session
-    await visit.ask("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
-    await visit.ask("inspector/no-such-method", {})
+    await visit.request("ping" if visit.features.ping else "server/discover", None if visit.features.ping else {})
+    await visit.request("inspector/no-such-method", {})
     if visit.can("resources"):
         for resource in visit.items("resources")[:FEW]:
             if isinstance(resource.get("uri"), str):
-                await visit.ask("resources/read", {"uri": resource["uri"]})
-        await visit.ask("resources/read", {"uri": nowhere(visit)})
+                await visit.request("resources/read", {"uri": resource["uri"]})
+        await visit.request("resources/read", {"uri": nowhere(visit)})
     served = await served_skills(visit)
     for skill in served.skills[:FEW] if served is not None else ():
         if skill.kind != "invalid":
-            await visit.ask("skills/get", {"uri": skill.uri})
+            await visit.request("skills/get", {"uri": skill.uri})
             if declares_directories(visit):
-                await visit.ask("resources/directory/read", {"uri": skill.directory})
+                await visit.request("resources/directory/read", {"uri": skill.directory})
     if page_uris(visit):
         await read_pages(visit)
     if visit.can("prompts"):
         for prompt in [prompt for prompt in visit.items("prompts") if not _needs_arguments(prompt)][:FEW]:
             if isinstance(prompt.get("name"), str):
-                await visit.ask("prompts/get", {"name": prompt["name"]})
-        await visit.ask("prompts/get", {"name": NOWHERE})
+                await visit.request("prompts/get", {"name": prompt["name"]})
+        await visit.request("prompts/get", {"name": NOWHERE})
     if visit.can("tools"):
-        await visit.ask("tools/call", {"name": NOWHERE, "arguments": {}})
+        await visit.request("tools/call", {"name": NOWHERE, "arguments": {}})
     if session.phase == "ready" and visit.modern and _tells(visit):
         with suppress(InspectorError):  # Another check reports that listening fails.
             await session.listen()

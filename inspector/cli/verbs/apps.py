@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 NAME = 300
-MOST_LOADED = 50
+MAX_LOADED = 50
 """Loaded URLs that are listed for a person."""
 
 
@@ -67,20 +67,25 @@ def _list(out: Output, session: SessionState) -> int:
     apps = [(tool, app) for tool, app in apps if app.mark or app.problems]
     unused = unused_pages(tools, resources)
     if out.json:
-        out.document({
-            "tools": [
-                {
-                    "name": tool.get("name"), "uri": app.uri or None, "visibility": list(app.visibility),
-                    "deprecated": app.is_flat, "problems": [problem._asdict() for problem in app.problems],
-                }
-                for tool, app in apps
-            ],
-            "unused": unused,
-        })  # fmt: skip
+        out.document(
+            {
+                "tools": [
+                    {
+                        "name": tool.get("name"),
+                        "uri": app.uri or None,
+                        "visibility": list(app.visibility),
+                        "deprecated": app.is_flat,
+                        "problems": [problem._asdict() for problem in app.problems],
+                    }
+                    for tool, app in apps
+                ],
+                "unused": unused,
+            }
+        )
         return 0
-    out.table([
-        (out.safe(tool.get("name"), NAME), app.mark or "no page", out.safe(app.uri, NAME)) for tool, app in apps
-    ])  # fmt: skip
+    out.table(
+        [(out.safe(tool.get("name"), NAME), app.mark or "no page", out.safe(app.uri, NAME)) for tool, app in apps]
+    )
     out.lines(f"page without a tool: {out.safe(uri, NAME)}" for uri in unused)
     for _, app in apps:
         for problem in app.problems:
@@ -142,13 +147,16 @@ def _facts(out: Output, page: AppPage) -> None:
 
     border = {True: "yes", False: "no", None: "the host decides"}[page.border]
     facts = [
-        ("page", out.safe(page.uri, NAME)), ("title", out.safe(page.title, NAME)),
+        ("page", out.safe(page.uri, NAME)),
+        ("title", out.safe(page.title, NAME)),
         ("type", out.safe(page.mime_type, NAME) or "none"),
         ("size", f"{size(len(page.data))} in {page.member or 'none'}"),
-        ("sha256", page.sha256), ("permissions", out.safe(", ".join(page.permissions), NAME) or "none"),
-        ("domain", out.safe(page.domain, NAME) or "the host's default"), ("border", border),
+        ("sha256", page.sha256),
+        ("permissions", out.safe(", ".join(page.permissions), NAME) or "none"),
+        ("domain", out.safe(page.domain, NAME) or "the host's default"),
+        ("border", border),
         ("metadata", f"from the {page.ui_place}" if page.ui_place else "none"),
-    ]  # fmt: skip
+    ]
     out.lines(f"{label:<12}{text}" for label, text in facts if text)
     out.line("")
     kind = "the restrictive default, because the page declares no csp" if page.policy.is_default else "built from csp"
@@ -164,12 +172,14 @@ def _facts(out: Output, page: AppPage) -> None:
     named = f"; {found.mentioned:,} more are only named" if found.mentioned else ""
     more = "" if found.is_whole else "; the page has more, which were not examined"
     out.line(f"loads       {quantity(len(found.loaded), 'URL')}{named}{more}")
-    out.table([
-        ("  allowed" if url.allowed else "  not allowed", url.directive, out.safe(url.url, NAME))
-        for url in found.loaded[:MOST_LOADED]
-    ])  # fmt: skip
-    if len(found.loaded) > MOST_LOADED:
-        out.line(f"  … {len(found.loaded) - MOST_LOADED:,} more; --json prints them")
+    out.table(
+        [
+            ("  allowed" if url.allowed else "  not allowed", url.directive, out.safe(url.url, NAME))
+            for url in found.loaded[:MAX_LOADED]
+        ]
+    )
+    if len(found.loaded) > MAX_LOADED:
+        out.line(f"  … {len(found.loaded) - MAX_LOADED:,} more; --json prints them")
     for warning in page.warnings:
         out.note(f"note: {out.safe(warning, 1000)}")
     for problem in page.all_problems:

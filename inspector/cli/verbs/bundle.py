@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import FORCE, Option, output, path, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.config.targets import RecordingTarget
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ VERBS = {
     "bundle": Verb(
         "bundle",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option("-o --output", "Write to this file; - is stdout", "OUT", read=output, completes="file"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InvalidAnswer, ServerError, UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 FORMS = ("text", "structured", "json", "raw")
-MOST_FINDINGS = 5
+MAX_FINDINGS = 5
 FINDING = 300
 """Characters shown of one finding."""
 ANSWERS = {"sampling": "--sampling TEXT", "elicitation": "--elicit defaults", "roots": "--root DIR"}
@@ -194,8 +194,8 @@ def _belongs(index: Any, n: int, call: Call) -> bool:
 
 
 def _tell(out: Output, found: list[Finding]) -> None:
-    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MOST_FINDINGS]]
-    if len(found) > MOST_FINDINGS:
+    lines = [f"{finding.rule} {out.safe(finding.message, FINDING)}" for finding in found[:MAX_FINDINGS]]
+    if len(found) > MAX_FINDINGS:
         lines.append("…")
     out.warn(f"note: {len(found)} finding{'s' if len(found) != 1 else ''} ({'; '.join(lines)})")
 
@@ -204,7 +204,10 @@ VERBS = {
     "call": Verb(
         "call",
         run,
-        slots=(Slot("tool"), Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ...")),
+        slots=(
+            PositionalArgument("tool"),
+            PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+        ),
         options=(
             ARGS,
             Option(

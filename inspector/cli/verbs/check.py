@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.check.reports.policy import Baseline, Policy
     from inspector.check.reports.summary import Report
     from inspector.check.result import Result
-    from inspector.check.run import Run, Wanted
+    from inspector.check.run import CheckSelection, Run
     from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
@@ -83,7 +83,7 @@ def run(invocation: Invocation) -> int:
     return report.exit_code
 
 
-def _of_one(wanted: Wanted) -> set[str]:
+def _of_one(wanted: CheckSelection) -> set[str]:
     """The ids and groups of the checks of one server."""
     from inspector.check.hosts import host_checks
     from inspector.check.registry import checks
@@ -92,7 +92,7 @@ def _of_one(wanted: Wanted) -> set[str]:
     return {name for check in every for name in (check.id, check.group)}
 
 
-def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, found: list[ServerEntry]) -> int:
+def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: str, found: list[ServerEntry]) -> int:
     """Check each of these servers, and compare them. `what` names them in an error."""
     from inspector.check.cross_server import Definitions, compare, definitions_of, entry_names
     from inspector.check.registry import across as across_checks
@@ -161,7 +161,7 @@ def _several(invocation: Invocation, out: Output, wanted: Wanted, what: str, fou
         return 130
     known = frozenset[Any]().union(*(each.across for each in (baselines or {}).values()))
     compared_servers = [definitions[entry.reference] for entry in found if entry.reference in definitions]
-    across = check_many.Across.of(compare(compared_servers, compared), policy, known)
+    across = check_many.CrossServerFindings.of(compare(compared_servers, compared), policy, known)
     if out.json:
         out.document(check_many.as_json(checked, across))
     else:
@@ -184,10 +184,10 @@ def _not_reached(report: Report) -> InspectorError:
     )
 
 
-def _wanted(invocation: Invocation) -> Wanted:
+def _wanted(invocation: Invocation) -> CheckSelection:
     from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
-    from inspector.check.run import Wanted
+    from inspector.check.run import CheckSelection
     from inspector.check.visit.visit import Allowed, RunLimits
     from inspector.protocol.revisions import REVISIONS
 
@@ -208,7 +208,7 @@ def _wanted(invocation: Invocation) -> Wanted:
             f"--level: “{name[:40]}” is not a level.", hint=f"Levels are {', '.join(get_args(CheckLevel))}."
         )
     calls = _names(invocation.option("allow-calls", ()))
-    return Wanted(
+    return CheckSelection(
         hosts=hosts,
         revisions=revisions or REVISIONS,
         only=chosen["only"],
@@ -256,7 +256,7 @@ def _names(words: Any) -> list[str]:
     return [name.strip() for word in words for name in word.split(",") if name.strip()]
 
 
-def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
+def _plan(invocation: Invocation, out: Output, wanted: CheckSelection) -> int:
     from inspector.check.outcome import Skip
     from inspector.check.run import planned
     from inspector.cli.check_report import plan
@@ -266,16 +266,17 @@ def _plan(invocation: Invocation, out: Output, wanted: Wanted) -> int:
     rows = planned(wanted, ("stdio",) if kind == "stdio" else ("http", "sse"), wanted.revisions)
     if kind == "recording":
         rows = [
-            (check, why or ("" if check.probe is None or check.observations else Skip.RECORDING)) for check, why in rows
+            (check, reason or ("" if check.probe is None or check.observations else Skip.RECORDING))
+            for check, reason in rows
         ]
     if out.json:
-        out.document([{"id": check.id, "mode": check.mode, "left_out": why or None} for check, why in rows])
+        out.document([{"id": check.id, "mode": check.mode, "left_out": reason or None} for check, reason in rows])
     else:
         out.lines(plan(rows))
     return 0
 
 
-def _of_recording(file: Path, out: Output, wanted: Wanted, policy: Policy) -> Report:
+def _of_recording(file: Path, out: Output, wanted: CheckSelection, policy: Policy) -> Report:
     from inspector.check.reports.summary import report_of
     from inspector.check.run import of_recording
     from inspector.cli.open_recording import tell_notices, whole_journal
@@ -289,7 +290,7 @@ def _of_server(
     invocation: Invocation,
     out: Output,
     target: StdioTarget | HttpTarget,
-    wanted: Wanted,
+    wanted: CheckSelection,
     policy: Policy,
     command: list[str],
 ) -> Report | None:

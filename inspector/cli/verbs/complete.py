@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, pair
 from inspector.cli.output import PIPED, Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -70,10 +70,10 @@ VERBS = {
         "complete",
         run,
         slots=(
-            Slot("kind", choices=("prompt", "template")),
-            Slot("name", metavar="NAME|URI"),
-            Slot("argument"),
-            Slot("value"),
+            PositionalArgument("kind", choices=("prompt", "template")),
+            PositionalArgument("name", metavar="NAME|URI"),
+            PositionalArgument("argument"),
+            PositionalArgument("value"),
         ),
         options=(
             Option("--with", "Value of another argument, as context; repeatable", "NAME=VALUE", many=True, read=pair),

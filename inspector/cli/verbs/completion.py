@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -23,7 +23,7 @@ VERBS = {
     "completion": Verb(
         "completion",
         run,
-        slots=(Slot("shell", choices=("bash", "zsh", "fish")),),
+        slots=(PositionalArgument("shell", choices=("bash", "zsh", "fish")),),
         target="none",
         prints=False,
         about="Completes verbs, options and their values, help topics, configured servers and recordings.",

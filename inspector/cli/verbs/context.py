@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ABOVE_BUDGET = 5
 PIN = "pin"
 """The word of `--against` for the pin of the target."""
-_LARGEST = 1 << 28
+_MAX_SIZE = 1 << 28
 
 
 def run(invocation: Invocation) -> int:
@@ -191,7 +191,7 @@ def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
     from inspector.protocol import jsonrpc
 
     try:
-        document = jsonrpc.parse(read_bytes(file, limit=_LARGEST))
+        document = jsonrpc.parse(read_bytes(file, limit=_MAX_SIZE))
     except jsonrpc.NotJson:
         return None
     found = sizes_in(document)

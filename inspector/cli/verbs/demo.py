@@ -20,13 +20,15 @@ _AUTH = (
     Option("--auth", "Serve over HTTP and require a login at a built-in authorization server"),
     Option("--auth-auto", "The same, but approve every login without asking"),
     Option(
-        "--auth-fault", "Add this authorization fault; repeatable. docs/reference/demo.md lists the names", "NAME",
+        "--auth-fault",
+        "Add this authorization fault; repeatable. docs/reference/demo.md lists the names",
+        "NAME",
         many=True,
     ),
     Option("--auth-layout", "Layout of the authorization server: apart, path, oidc, several, …", "NAME"),
     Option("--auth-expiry", "Lifetime of an access token", "SECONDS"),
     Option("--auth-port", "Port of the authorization server", "PORT"),
-)  # fmt: skip
+)
 
 
 def run(invocation: Invocation) -> int:
@@ -78,8 +80,8 @@ def _serving(words: list[str]) -> Iterator[str]:
         found = re.fullmatch(rb"demo server on (http://\S+)\s*", first := server.stderr.readline())
         if found is None:
             output = (first + server.stderr.read()).decode("utf-8", "replace").strip().splitlines()
-            why = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
-            raise UsageError(f"The demo server does not start: {why}")
+            reason = output[-1].removeprefix("python -m inspector.demo: error: ") if output else "it printed no error"
+            raise UsageError(f"The demo server does not start: {reason}")
         # Drain stderr, or the server blocks when the pipe is full.
         threading.Thread(target=server.stderr.read, daemon=True).start()
         try:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from inspector.cli.colours import Paint
+from inspector.cli.colours import Colours
 from inspector.cli.comparison_options import RULES, rules_of, told
 from inspector.cli.options import CONNECT, Option, host
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from inspector.compare.surface import Change
 
 DIFFERENT = 5
-MOST = 20
+MAX_COUNT = 20
 """Differences listed for one exchange; --json has all."""
 NAME = 120
 _WORDS: dict[StepKind, str] = {"same": "the same", "changed": "not", "only-a": "only in A", "only-b": "only in B"}
@@ -87,7 +87,7 @@ def _text(
     from inspector.cli import surface_report
     from inspector.compare.surface import unread_lists
 
-    paint = Paint()
+    paint = Colours()
     yield a.title(out)
     yield b.title(out)
     if changes is not None:
@@ -104,7 +104,7 @@ def _text(
         yield from _conversation(out, paint, found)
 
 
-def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[str]:
+def _conversation(out: Output, paint: Colours, found: Conversation) -> Iterator[str]:
     counts = ", ".join(f"{amount:,} {word}" for kind, word in _WORDS.items() if (amount := found.count(kind)))
     yield f"{paint('Conversation', 'bold')}: {counts or 'nothing to compare'}"
     for step in found.steps:
@@ -119,15 +119,15 @@ def _conversation(out: Output, paint: Paint, found: Conversation) -> Iterator[st
         yield f"{found.ignored:,} {ones} not count: times, ids, ignored paths. --exact counts times and ids."
 
 
-def _changed(out: Output, paint: Paint, step: ConversationStep) -> Iterator[str]:
+def _changed(out: Output, paint: Colours, step: ConversationStep) -> Iterator[str]:
     moved = ", at another position" if step.moved else ""
     yield f"{paint('~', 'yellow')} {_what(out, step)}  (message {step.a} of A, {step.b} of B{moved})"
-    for one in step.findings[:MOST]:
+    for one in step.findings[:MAX_COUNT]:
         text = out.safe(one.what, 300) if one.difference is None else told(out, one.difference)
         at = f"  (message {one.a or '-'} of A, {one.b or '-'} of B)" if one.part == "message" else ""
         yield f"    {one.part}  {text}{at}"
-    if len(step.findings) > MOST:
-        yield f"    and {len(step.findings) - MOST:,} more; --json lists all"
+    if len(step.findings) > MAX_COUNT:
+        yield f"    and {len(step.findings) - MAX_COUNT:,} more; --json lists all"
 
 
 def _what(out: Output, step: ConversationStep) -> str:
@@ -140,8 +140,8 @@ VERBS = {
         "diff",
         run,
         slots=(
-            Slot("a", completes="file", takes_command=True),
-            Slot("b", completes="file", takes_command=True, optional=True),
+            PositionalArgument("a", completes="file", takes_command=True),
+            PositionalArgument("b", completes="file", takes_command=True, optional=True),
         ),
         target="none",
         options=(

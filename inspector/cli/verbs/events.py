@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import ARGS, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
 from inspector.cli.serve_options import address, is_address
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
 
@@ -27,13 +27,20 @@ NAME = 200
 DATA = 4000
 _ACTIONS = ("poll", "follow", "subscribe", "unsubscribe", "verify")
 _NEEDS = {
-    "url": ("subscribe", "unsubscribe"), "secret-file": ("subscribe", "verify"), "ttl": ("subscribe",),
-    "for": ("follow", "subscribe"), "by": ("follow",), "max": ("poll",), "max-age": ("poll", "follow"),
-    "cursor": ("poll", "follow", "subscribe"), "at": ("verify",), "listen": ("subscribe",),
-}  # fmt: skip
+    "url": ("subscribe", "unsubscribe"),
+    "secret-file": ("subscribe", "verify"),
+    "ttl": ("subscribe",),
+    "for": ("follow", "subscribe"),
+    "by": ("follow",),
+    "max": ("poll",),
+    "max-age": ("poll", "follow"),
+    "cursor": ("poll", "follow", "subscribe"),
+    "at": ("verify",),
+    "listen": ("subscribe",),
+}
 """By option, the actions that it belongs to."""
 FLUSH_EVERY = 0.05
-_LARGEST_DELIVERY = 64 << 20
+_MAX_DELIVERY = 64 << 20
 """Seconds between two prints while events arrive."""
 
 
@@ -366,9 +373,13 @@ async def _webhook(
 
     async def subscribe() -> dict[str, Any]:
         given = webhook.subscribe_params(
-            subscription.name, subscription.arguments, url, secret, cursor=subscription.cursor,
+            subscription.name,
+            subscription.arguments,
+            url,
+            secret,
+            cursor=subscription.cursor,
             ttl_ms=_milliseconds(invocation.option("ttl")),
-        )  # fmt: skip
+        )
         result = await session.request("events/subscribe", given)
         body: dict[str, Any] = result if type(result) is dict else {}
         subscription.cursor = body.get("cursor")
@@ -440,8 +451,10 @@ async def _receiving(
 
     receiver = WebhookReceiver(
         WebhookAddress.checked(invocation.option("url"), where, invocation.option("certificate")),
-        secret, session.journal, arrived,
-    )  # fmt: skip
+        secret,
+        session.journal,
+        arrived,
+    )
     await receiver.start()
     out.note(f"Receiving deliveries on {where[0]}:{receiver.port}; press Ctrl-C to stop.")
     prints = asyncio.create_task(printing())
@@ -489,17 +502,23 @@ def _verify(invocation: Invocation) -> int:
 
     out = Output.of(invocation)
     file: Path = invocation.option("verify")
-    raw = read_bytes(file, limit=_LARGEST_DELIVERY)
+    raw = read_bytes(file, limit=_MAX_DELIVERY)
     secret_file: Path = invocation.option("secret-file")
     if not secret_file.exists():
         raise UsageError(f"{secret_file} does not exist.", hint="Name the file that --subscribe wrote.")
     at = invocation.option("at")
     verdict = webhook.verify([_secret_file(invocation)], webhook.Delivery.parse(raw), time.time() if at is None else at)
     if out.json:
-        out.document({
-            "accepted": verdict.accepted, "signed": verdict.signed, "fresh": verdict.fresh, "kind": verdict.kind,
-            "problems": list(verdict.problems), "answer": verdict.answer or None,
-        })  # fmt: skip
+        out.document(
+            {
+                "accepted": verdict.accepted,
+                "signed": verdict.signed,
+                "fresh": verdict.fresh,
+                "kind": verdict.kind,
+                "problems": list(verdict.problems),
+                "answer": verdict.answer or None,
+            }
+        )
         return 0 if verdict.accepted else 5
     out.line("accept" if verdict.accepted else "reject")
     out.line(f"signature  {'matches' if verdict.signed else 'does not match'}")
@@ -516,7 +535,7 @@ VERBS = {
         "events",
         run,
         target="optional",
-        slots=(Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
+        slots=(PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
         options=(
             Option("--poll", "Poll this event type once", "NAME"),
             Option("--follow", "Print events of this type as they arrive", "NAME"),
@@ -530,15 +549,24 @@ VERBS = {
             Option("--unsubscribe", "End the subscription of your webhook", "NAME"),
             Option("--url", "The https URL of your webhook", "URL"),
             Option(
-                "--secret-file", "The secret of your webhook; a new file gets a new secret", "FILE", read=path,
+                "--secret-file",
+                "The secret of your webhook; a new file gets a new secret",
+                "FILE",
+                read=path,
                 completes="file",
             ),
             Option(
-                "--listen", "With --subscribe: receive deliveries on this loopback address", "HOST:PORT",
-                read=address, fits=is_address,
+                "--listen",
+                "With --subscribe: receive deliveries on this loopback address",
+                "HOST:PORT",
+                read=address,
+                fits=is_address,
             ),
             Option(
-                "--certificate", "With --listen: accept https; a PEM file with certificate and key", "FILE", read=path,
+                "--certificate",
+                "With --listen: accept https; a PEM file with certificate and key",
+                "FILE",
+                read=path,
                 completes="file",
             ),
             Option("--ttl", "With --subscribe: the lifetime to ask for", "SECONDS", read=seconds),
@@ -564,4 +592,4 @@ VERBS = {
             "inspector events --verify delivery.txt --secret-file hook.key",
         ),
     )
-}  # fmt: skip
+}

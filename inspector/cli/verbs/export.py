@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from array import array
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, output, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.export import FORMATS, check, export
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from inspector.journal.filters import Filter
     from inspector.journal.journal import Journal
 
-LARGEST = 1 << 53
+MAX_SIZE = 1 << 53
+_JSON = (".json", ".har")
+"""The suffixes of formats that are one JSON document."""
 
 
 def run(invocation: Invocation) -> int:
@@ -47,10 +50,17 @@ def run(invocation: Invocation) -> int:
         if FORMATS[to].findings and not judged:
             _judge(journal)
         notes: list[str] = []
+        facts = {"file": str(source), "format": to}
+        to_stdout = written is None or is_stdout(written)
+        if out.json and to_stdout and not FORMATS[to].suffix.endswith(_JSON):
+            text = io.StringIO()
+            notes = export(journal, to, text, numbers)
+            out.document({**facts, "content": text.getvalue(), "notes": notes})
+            return 0
         with text_file(written or output("-"), out, force=forced(invocation)) as file:
             notes = export(journal, to, file, numbers)
-        if out.json and written is not None:
-            out.document({"file": str(source), "format": to, "written": str(written), "notes": notes})
+        if out.json and not to_stdout:
+            out.document({**facts, "written": str(written), "notes": notes})
             return 0
         for note in notes:
             out.note(f"note: {out.safe(note)}")
@@ -113,7 +123,7 @@ def ranges(word: str) -> list[tuple[int, int]]:
     for part in word.split(","):
         match = re.fullmatch(r"\s*(\d{1,15})\s*(?:(-)\s*(\d{1,15})?\s*)?", part, re.ASCII)
         first = int(match[1]) if match else 0
-        last = first if match and not match[2] else int(match[3]) if match and match[3] else LARGEST
+        last = first if match and not match[2] else int(match[3]) if match and match[3] else MAX_SIZE
         if not 0 < first <= last:
             raise UsageError(f"“{part[:40]}” is not a range of events.", hint="Example: --events 1-20,33,40-.")
         found.append((first, last))
@@ -141,7 +151,7 @@ VERBS = {
     "export": Verb(
         "export",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.cli.help_topics import TOPICS
-from inspector.cli.verb import Slot, Verb, load
+from inspector.cli.verb import PositionalArgument, Verb, load
 from inspector.cli.verbs import SUMMARIES
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ VERBS = {
     "help": Verb(
         "help",
         run,
-        slots=(Slot("topic", metavar="TOPIC|VERB", choices=(*TOPICS, *SUMMARIES), optional=True),),
+        slots=(PositionalArgument("topic", metavar="TOPIC|VERB", choices=(*TOPICS, *SUMMARIES), optional=True),),
         target="none",
         prints=False,
         about=f"Topics are {', '.join(TOPICS)}. Without a topic, prints the list.",

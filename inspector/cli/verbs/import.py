@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import forced
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
 from inspector.imports.flows import CLIENTS, import_calls, recognised_client
@@ -35,10 +35,14 @@ def run(invocation: Invocation) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source), "format": made.format, "written": str(written), "events": made.events,
-                "messages": made.messages, "notes": made.notes,
+                "file": str(source),
+                "format": made.format,
+                "written": str(written),
+                "events": made.events,
+                "messages": made.messages,
+                "notes": made.notes,
             }
-        )  # fmt: skip
+        )
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
@@ -52,11 +56,15 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source), "format": client, "written": str(folder),
-                "files": [str(file) for file in made.files], "flows": made.flows, "steps": made.steps,
+                "file": str(source),
+                "format": client,
+                "written": str(folder),
+                "files": [str(file) for file in made.files],
+                "flows": made.flows,
+                "steps": made.steps,
                 "notes": made.notes,
             }
-        )  # fmt: skip
+        )
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
@@ -70,7 +78,7 @@ VERBS = {
     "import": Verb(
         "import",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option("-o --output", "Recording or folder to write", "OUT", read=new_file, completes="file"),

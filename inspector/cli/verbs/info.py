@@ -50,9 +50,13 @@ def _print(out: Output, session: SessionState, transport: str) -> None:
     cached = next((each for each in NewestAnswers(session.journal).advance() if each.method == "server/discover"), None)
     if out.json:
         ours = {
-            "era": server.era, "revision": server.revision, "transport": transport, "client": client,
-            "extensions": [state.as_json() for state in states], **({"cache": as_json(cached)} if cached else {}),
-        }  # fmt: skip
+            "era": server.era,
+            "revision": server.revision,
+            "transport": transport,
+            "client": client,
+            "extensions": [state.as_json() for state in states],
+            **({"cache": as_json(cached)} if cached else {}),
+        }
         out.document(ours | {key: value for key, value in server.raw.items() if key not in ours})
         return
     if not server.known:

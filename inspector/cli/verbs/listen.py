@@ -57,9 +57,7 @@ async def _ask(session: Session, lists: list[str], uris: list[str]) -> None:
             "The server declares no notifications to listen to (listChanged).",
             hint="To listen to a resource, add --resource URI.",
         )
-    asked = await asyncio.gather(
-        session.listen(), *(session.subscribe(uri) for uri in uris), return_exceptions=True
-    )  # fmt: skip
+    asked = await asyncio.gather(session.listen(), *(session.subscribe(uri) for uri in uris), return_exceptions=True)
     for outcome in asked:
         if isinstance(outcome, BaseException):
             raise outcome

@@ -11,7 +11,7 @@ from inspector.cli.flow_options import ENVIRONMENT, SET
 from inspector.cli.options import ARGS, Option, count, output, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -167,9 +167,15 @@ class _Runs:
         from inspector.load.runner import LoadRun
 
         run = LoadRun(
-            self._target, self._options, plan, self.journal, allowed="all" if "all" in self._allowed else self._allowed,
-            measure_floor=None if self.made else measure_floor, prepared=self._prepared, told=self.progress.told,
-        )  # fmt: skip
+            self._target,
+            self._options,
+            plan,
+            self.journal,
+            allowed="all" if "all" in self._allowed else self._allowed,
+            measure_floor=None if self.made else measure_floor,
+            prepared=self._prepared,
+            told=self.progress.told,
+        )
         self.made.append(run)
         return run
 
@@ -288,10 +294,10 @@ def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdou
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
-        from inspector.cli.colours import Paint
+        from inspector.cli.colours import Colours
         from inspector.load.reports.text import LoadText
 
-        paint: Any = Paint()
+        paint: Any = Colours()
         out.lines(LoadText(report, ascii=out.ascii, paint=paint).lines())
     if report.recording:
         out.note(f"recording of the slowest and failed calls: {out.safe(report.recording)}")
@@ -344,8 +350,8 @@ VERBS = {
         "load",
         run,
         slots=(
-            Slot("tool", metavar="TOOL", optional=True, before_target=True),
-            Slot("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+            PositionalArgument("tool", metavar="TOOL", optional=True, before_target=True),
+            PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
         ),
         options=(
             ARGS,

@@ -78,7 +78,7 @@ def log_out(invocation: Invocation) -> int:
 
 async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) -> tuple[int, bool]:
     """The number of logins, and whether all tokens were revoked."""
-    from inspector.cli.login_options import Unrecorded
+    from inspector.cli.login_options import NullJournal
 
     store = authorizer.store
     assert store is not None
@@ -87,7 +87,7 @@ async def _forget(authorizer: Authorizer, target: HttpTarget, seconds: float) ->
     for _ in kept:
         authorizer.opening(seconds)
         login = authorizer.login(target)
-        revoked = await login.run(login.authorization.log_out, Unrecorded()) and revoked
+        revoked = await login.run(login.authorization.log_out, NullJournal()) and revoked
     for left in store.logins(target.url):
         # Its tokens are no longer available, for example in another keyring, so they cannot be revoked.
         store.keep(left.grant.issuer, left.grant.resource, None)

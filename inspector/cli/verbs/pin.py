@@ -118,8 +118,8 @@ def _pin(invocation: Invocation, out: Output, pins: Pins, target: Target) -> int
         changes = _changes(surface, before)
         keep = before is None or update
         if keep:
-            for name, why in surface["incomplete"].items():
-                out.warn(f"warning: {name} are pinned incompletely: {out.safe(why, 300)}")
+            for name, reason in surface["incomplete"].items():
+                out.warn(f"warning: {name} are pinned incompletely: {out.safe(reason, 300)}")
             pins.put(target, surface)
         _tell(out, pins, target, before, changes, kept=keep)
         return DRIFTED if changes and not keep else 0
@@ -147,14 +147,16 @@ def _changes(surface: dict[str, Any], before: Pin | None) -> list[Change]:
     return list(drift.changes) if drift is not None else []
 
 
-def _tell(
-    out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool
-) -> None:  # fmt: skip
+def _tell(out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool) -> None:
     if out.json:
-        out.document({
-            "pinned": kept, "drifted": bool(changes), "path": str(pins.path_of(target)),
-            "changes": [change.as_json() for change in changes],
-        })  # fmt: skip
+        out.document(
+            {
+                "pinned": kept,
+                "drifted": bool(changes),
+                "path": str(pins.path_of(target)),
+                "changes": [change.as_json() for change in changes],
+            }
+        )
         return
     name = out.safe(target.label, NAME)
     if before is None:
@@ -169,10 +171,10 @@ def _tell(
         out.line(f"{name} still offers what was pinned {_when(before)}.")
         return
     from inspector.cli import surface_report
-    from inspector.cli.colours import Paint
+    from inspector.cli.colours import Colours
     from inspector.compare.surface import AREAS
 
-    paint = Paint()
+    paint = Colours()
     ordered = sorted(changes, key=lambda change: AREAS.index(change.area))
     out.lines(paint(line, "red") for line in surface_report.warning(out, ordered))
     out.line(f"Changes since it was pinned {_when(before)}: {surface_report.summary(ordered)}")

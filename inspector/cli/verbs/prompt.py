@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ARGS, ASK, SAVE
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import ServerError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ VERBS = {
     "prompt": Verb(
         "prompt",
         run,
-        slots=(Slot("name"), Slot("arguments", "pairs", metavar="KEY=VALUE ...")),
+        slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", metavar="KEY=VALUE ...")),
         options=(ARGS, SAVE, ASK),
         about="Prints each message with its role; --json prints the exact result.",
         examples=(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ASK, SAVE
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import ServerError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ VERBS = {
     "read": Verb(
         "read",
         run,
-        slots=(Slot("uri"),),
+        slots=(PositionalArgument("uri"),),
         options=(SAVE, ASK),
         about="Prints text unchanged; --save writes text or bytes to a file; --json prints the exact result.",
         examples=(

@@ -168,9 +168,9 @@ def _prune(invocation: Invocation, out: Output, found: list[RecordingInfo]) -> i
     names = kept(state_folder() / "recordings")
     free = []
     for info in doomed:
-        why = why_protected(info.path, names)
-        if why:
-            out.note(f"{out.safe(info.path.name)} stays: it is {why}.")
+        reason = why_protected(info.path, names)
+        if reason:
+            out.note(f"{out.safe(info.path.name)} stays: it is {reason}.")
         else:
             free.append(info)
     _remove(out, free, dry=bool(invocation.option("dry-run")))

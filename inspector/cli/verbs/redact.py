@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.options import FORCE, Option, output, path, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -95,9 +95,13 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
     def found() -> Iterator[dict[str, Any]]:
         for value in report.values:
             yield {
-                "rule": value.rule, "head": value.head, "length": value.length, "count": value.count,
-                "where": value.where, "events": value.events,
-            }  # fmt: skip
+                "rule": value.rule,
+                "head": value.head,
+                "length": value.length,
+                "count": value.count,
+                "where": value.where,
+                "events": value.events,
+            }
 
     return {
         "file": str(source),
@@ -125,7 +129,7 @@ VERBS = {
     "redact": Verb(
         "redact",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(
             Option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option, seconds
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
 
@@ -54,7 +54,7 @@ VERBS = {
     "replay": Verb(
         "replay",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         prints=False,
         options=(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import ASK, Option, json_object
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -43,7 +43,7 @@ VERBS = {
     "request": Verb(
         "request",
         run,
-        slots=(Slot("method"), Slot("params", "json", metavar="PARAMS-JSON")),
+        slots=(PositionalArgument("method"), PositionalArgument("params", "json", metavar="PARAMS-JSON")),
         options=(
             Option("--params", "Parameters as JSON, or from a file", "JSON|@FILE", read=json_object),
             ASK,

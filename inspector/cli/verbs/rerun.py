@@ -11,7 +11,7 @@ from inspector.cli.options import Option, output, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.session_setup import live_target
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, UsageError
 
 if TYPE_CHECKING:
@@ -112,9 +112,14 @@ def _rerun(
             from inspector.replay.rerun import Rerun
 
             rerun = Rerun(
-                recording, target, journal, rules, options,
-                carry=invocation.option("carry", ()), pace=invocation.option("pace"),
-            )  # fmt: skip
+                recording,
+                target,
+                journal,
+                rules,
+                options,
+                carry=invocation.option("carry", ()),
+                pace=invocation.option("pace"),
+            )
             signals = Signals(rerun.kill_now)
             try:
                 return await rerun.run()
@@ -166,7 +171,7 @@ VERBS = {
     "rerun": Verb(
         "rerun",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         options=(
             *RULES,
             CARRY,
@@ -197,7 +202,7 @@ VERBS = {
     "bisect": Verb(
         "bisect",
         run_bisect,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         options=(*RULES, CARRY, PACE),
         about=(
             "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "

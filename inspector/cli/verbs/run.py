@@ -12,7 +12,7 @@ from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import Option, count, output, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -136,10 +136,17 @@ def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener
             words = said.target_words
             command = said.command and not (len(words) == 1 and _is_whole(words[0]))
         target = parse_target(
-            words, command=command, config=said.option("config"), headers=said.option("header", ()),
-            env=dict(said.option("env", ())), cwd=said.option("cwd"), transport=said.option("transport", "auto"),
-            verify=not said.option("no-verify"), prompt=session_setup.ask, consent=consent,
-        )  # fmt: skip
+            words,
+            command=command,
+            config=said.option("config"),
+            headers=said.option("header", ()),
+            env=dict(said.option("env", ())),
+            cwd=said.option("cwd"),
+            transport=said.option("transport", "auto"),
+            verify=not said.option("no-verify"),
+            prompt=session_setup.ask,
+            consent=consent,
+        )
         if isinstance(target, RecordingTarget):
             raise UsageError(
                 f"{target.describe()} is a recording, and flows need a server.",
@@ -195,10 +202,10 @@ class _Progress:
 
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
-        from inspector.cli.colours import Paint
+        from inspector.cli.colours import Colours
         from inspector.flows.reports.text import TextReport
 
-        paint: Any = Paint()
+        paint: Any = Colours()
         self.report = TextReport({flow.display_path: flow.name for flow in flows}, ascii=self.out.ascii, paint=paint)
 
     def opened(self, secrets: Secrets) -> Any:
@@ -290,7 +297,7 @@ VERBS = {
     "run": Verb(
         "run",
         run,
-        slots=(Slot("paths", "paths", metavar="PATH ...", completes="file"),),
+        slots=(PositionalArgument("paths", "paths", metavar="PATH ...", completes="file"),),
         target="optional",
         options=(
             Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),

@@ -10,7 +10,7 @@ from inspector.cli.options import Option, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import new_recording
 from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def _options(invocation: Invocation) -> MockOptions:
 async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
     from inspector.cli import session_setup
     from inspector.replay.mock.server import Mock
-    from inspector.serving.base import LONGEST_MESSAGE
+    from inspector.serving.base import MAX_MESSAGE
     from inspector.serving.http_connection import ConnectionLimits
 
-    longest = session_setup.settings_of(invocation).max_body_bytes or LONGEST_MESSAGE
+    longest = session_setup.settings_of(invocation).max_body_bytes or MAX_MESSAGE
     with ended_by_signals() as stop:
         mock = Mock(journal, options, new_journal=_recorder(invocation, out), said=_say, upstream=_upstream(invocation))
         await mock.load(
@@ -169,9 +169,11 @@ def _tell(out: Output, report: MockReport) -> None:
     counts = report.counts
     parts = [f"{counts.get('answered', 0):,} answered from the recording", f"{counts.get('missed', 0):,} missed"]
     for name, text in (
-        ("unanswered", "without an answer in it"), ("refused", "refused"), ("cancelled", "cancelled"),
+        ("unanswered", "without an answer in it"),
+        ("refused", "refused"),
+        ("cancelled", "cancelled"),
         ("invalid", "invalid messages"),
-    ):  # fmt: skip
+    ):
         if counts.get(name):
             parts.append(f"{counts[name]:,} {text}")
     faults = {name.removeprefix("fault:"): n for name, n in counts.items() if name.startswith("fault:")}
@@ -210,12 +212,16 @@ def _verb() -> Verb:
     verb = Verb(
         "serve",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="optional",
         options=(
             Option(
-                "--http", "Serve over Streamable HTTP; default: loopback and a free port",
-                "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
+                "--http",
+                "Serve over Streamable HTTP; default: loopback and a free port",
+                "[HOST:PORT]",
+                read=address,
+                fits=is_address,
+                otherwise=(LOOPBACK, 0),
             ),
             Option(
                 "--match",
@@ -228,13 +234,19 @@ def _verb() -> Verb:
                 "Without a match: return an error, the last answer, or the answer of TARGET",
                 choices=("error", "last", "passthrough"),
             ),
-            Option("--pace", "Answer immediately (fast, the default), at the recorded pace, or by a factor",
-                   "recorded|fast|FACTOR", read=pace),
+            Option(
+                "--pace",
+                "Answer immediately (fast, the default), at the recorded pace, or by a factor",
+                "recorded|fast|FACTOR",
+                read=pace,
+            ),
             Option(
                 "--fault",
                 "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
                 "matching messages, %PERCENT to a share of them; repeatable",
-                "FAULT", many=True, read=fault,
+                "FAULT",
+                many=True,
+                read=fault,
             ),
             Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
             Option("--strict", "Exit with 5 if a request was not in the recording"),
@@ -242,7 +254,9 @@ def _verb() -> Verb:
             Option(
                 "--allow-origin",
                 "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
-                "ORIGIN", many=True, read=origin,
+                "ORIGIN",
+                many=True,
+                read=origin,
             ),
         ),
         about=(
@@ -258,7 +272,7 @@ def _verb() -> Verb:
             "inspector serve session.mcp.jsonl --fault 'error=-32603@method:tools/call%10' --seed 7",
             "inspector serve session.mcp.jsonl --on-miss passthrough -- python server.py",
         ),
-    )  # fmt: skip
+    )
     verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
     return verb
 

@@ -66,15 +66,17 @@ def run(invocation: Invocation) -> int:
             }
         )
         return 0
-    out.table([
-        (
-            out.safe(entry.reference, NAME),
-            out.safe(entry.source_label, NAME),
-            "never connected" if last is None else out.safe(last.describe(), STATE),
-            ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
-        )
-        for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
-    ])  # fmt: skip
+    out.table(
+        [
+            (
+                out.safe(entry.reference, NAME),
+                out.safe(entry.source_label, NAME),
+                "never connected" if last is None else out.safe(last.describe(), STATE),
+                ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
+            )
+            for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
+        ]
+    )
     if logins:
         from inspector.cli.login_options import described
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, path
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -161,9 +161,13 @@ def _row(out: Output, log: SkillLog, skill: Skill) -> tuple[str, ...]:
     files = quantity(skill.count, "file") if skill.kind == "static" else skill.kind
     size = _size(skill.size) if skill.kind == "static" else ""
     return (
-        out.safe(skill.name, NAME) or "(unnamed)", out.safe(skill.version, 40), files, size,
-        out.safe(skill.uri, NAME), out.safe(skill.description, TEXT),
-    )  # fmt: skip
+        out.safe(skill.name, NAME) or "(unnamed)",
+        out.safe(skill.version, 40),
+        files,
+        size,
+        out.safe(skill.uri, NAME),
+        out.safe(skill.description, TEXT),
+    )
 
 
 def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> Iterator[str]:
@@ -195,9 +199,9 @@ def _detail(out: Output, log: SkillLog, skill: Skill, resources: list[Any]) -> I
 def _check_lines(out: Output, check: FileCheck) -> Iterator[str]:
     size = f"  {_size(check.file.size)}" if check.file.size >= 0 else ""
     word = {"matches": "ok", "not-read": "not read", "unverified": "unverified"}.get(check.outcome, "failed")
-    why = "" if check.outcome in ("matches", "not-read", "unverified") else f": {check.words}"
+    reason = "" if check.outcome in ("matches", "not-read", "unverified") else f": {check.words}"
     detail = f" ({out.safe(check.detail, TEXT)})" if check.detail else ""
-    yield f"  {word:<12} {out.safe(check.file.path or check.file.uri, NAME)}{size}{why}{detail}"
+    yield f"  {word:<12} {out.safe(check.file.path or check.file.uri, NAME)}{size}{reason}{detail}"
     if check.outcome == "digest":
         yield f"  {'':<12}   expected {out.safe(check.file.digest or 'none', 80)}"
         yield f"  {'':<12}   found    {check.digest}"
@@ -207,15 +211,23 @@ def _as_json(log: SkillLog, skill: Skill, label: str, resources: list[Any]) -> d
     checks = log.checks(skill) if skill.kind != "invalid" else []
     unlisted, missing = log.unlisted(skill, resources), log.missing(skill)
     return {
-        "server": label, "uri": skill.uri, "name": skill.name, "description": skill.description, "kind": skill.kind,
-        "frontmatter": skill.frontmatter, "state": state_of(checks, bool(unlisted or missing)), "count": skill.count,
-        "size": skill.size, "files": [check.as_json() for check in checks],
+        "server": label,
+        "uri": skill.uri,
+        "name": skill.name,
+        "description": skill.description,
+        "kind": skill.kind,
+        "frontmatter": skill.frontmatter,
+        "state": state_of(checks, bool(unlisted or missing)),
+        "count": skill.count,
+        "size": skill.size,
+        "files": [check.as_json() for check in checks],
         "unlisted": [{"uri": found.uri, "path": found.path} for found in unlisted],
         "missing": [file.uri for file in missing],
         "problems": [{"check": each.check, "level": each.level, "text": each.text} for each in skill.problems],
-        "over_limit": skill.over_limit or None, "changed": log.entry_before(skill) is not None,
+        "over_limit": skill.over_limit or None,
+        "changed": log.entry_before(skill) is not None,
         "walked": log.has_walked(skill),
-    }  # fmt: skip
+    }
 
 
 def state_of(checks: list[FileCheck], differs: bool) -> str:
@@ -249,8 +261,8 @@ def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill
             continue
         saved = save_skill(skill, label, log.checks(skill), folder, force=forced(invocation))
         out.note(f"Saved {quantity(len(saved.written), 'file')} in {out.safe(str(saved.folder), TEXT)}.")
-        for name, why in saved.left_out:
-            out.note(f"Not saved: {out.safe(name, NAME)}: {why}.")
+        for name, reason in saved.left_out:
+            out.note(f"Not saved: {out.safe(name, NAME)}: {reason}.")
             code = DIFFERENT
     return code
 
@@ -271,12 +283,17 @@ VERBS = {
     "skills": Verb(
         "skills",
         run,
-        slots=(Slot("name", metavar="NAME|URI", optional=True, after=True),),
+        slots=(PositionalArgument("name", metavar="NAME|URI", optional=True, after=True),),
         options=(
             Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
             Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),
-            Option("-o --output", "Read, verify and save the files that match below this directory", "DIR", read=path,
-                   completes="dir"),
+            Option(
+                "-o --output",
+                "Read, verify and save the files that match below this directory",
+                "DIR",
+                read=path,
+                completes="dir",
+            ),
         ),
         about=(
             "Prints the skills that the server lists; no file is read. --skill reads SKILL.md of one. After @NAME, a "
@@ -291,4 +308,4 @@ VERBS = {
             "inspector skills --json session.mcp.jsonl",
         ),
     )
-}  # fmt: skip
+}

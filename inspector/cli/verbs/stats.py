@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.options import Option, recording
 from inspector.cli.output import Output
-from inspector.cli.verb import Slot, Verb
+from inspector.cli.verb import PositionalArgument, Verb
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,7 +92,7 @@ VERBS = {
     "stats": Verb(
         "stats",
         run,
-        slots=(Slot("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="file"),),
         target="none",
         options=(Option("--sort", "The order of the rows (default: time)", choices=tuple(SORTS)),),
         about=(

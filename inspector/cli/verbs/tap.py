@@ -199,14 +199,20 @@ def _verb() -> Verb:
         prints=False,
         options=(
             Option(
-                "--listen", "Listen for the client over HTTP; default: loopback and a free port",
-                "[HOST:PORT]", read=address, fits=is_address, otherwise=(LOOPBACK, 0),
+                "--listen",
+                "Listen for the client over HTTP; default: loopback and a free port",
+                "[HOST:PORT]",
+                read=address,
+                fits=is_address,
+                otherwise=(LOOPBACK, 0),
             ),
             Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
             Option(
                 "--allow-origin",
                 "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
-                "ORIGIN", many=True, read=origin,
+                "ORIGIN",
+                many=True,
+                read=origin,
             ),
             Option("--otlp", "Stream spans to this OpenTelemetry collector (OTLP/HTTP)", "URL"),
             Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
@@ -224,7 +230,7 @@ def _verb() -> Verb:
             "inspector tap https://host.example/mcp",
             "inspector tap --install shop",
         ),
-    )  # fmt: skip
+    )
     verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
     return verb
 

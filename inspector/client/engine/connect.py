@@ -17,9 +17,9 @@ Connect = Callable[[Target, Sink, Options], Transport]
 def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
     """Return the transport for a target, not started."""
     if isinstance(target, StdioTarget):
-        from inspector.transports.stdio import LONGEST_LINE, StdioTransport
+        from inspector.transports.stdio import MAX_LINE, StdioTransport
 
-        limit = options.http.max_body or LONGEST_LINE
+        limit = options.http.max_body or MAX_LINE
         return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd, limit=limit)
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport

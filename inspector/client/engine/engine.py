@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
-from inspector.client.engine.pending_requests import Call, Pending, RpcResponse
+from inspector.client.engine.pending_requests import Call, PendingRequests, RpcResponse
 from inspector.client.options import Options
 from inspector.client.state.catalog import ListName
 from inspector.client.state.model import SessionModel
@@ -18,7 +18,7 @@ class Engine(Protocol):
     """The effects of a live session, and its state."""
 
     options: Options
-    pending: Pending
+    pending: PendingRequests
     """The calls in flight."""
 
     @property

@@ -21,7 +21,7 @@ from inspector.protocol.revisions import Era
 EXPIRES = 7 * 24 * 3600.0
 """Seconds after which a verdict is checked again: an upgraded server still accepts the handshake."""
 KEPT = 500
-_LARGEST = 1 << 20
+_MAX_SIZE = 1 << 20
 
 
 class EraVerdict(NamedTuple):
@@ -70,7 +70,7 @@ class Verdicts:
 
     def _read(self) -> dict[str, Any]:
         with suppress(ConfigError, ValueError, RecursionError):
-            found = json.loads(foreign_files.read_bytes(self.path, limit=_LARGEST))
+            found = json.loads(foreign_files.read_bytes(self.path, limit=_MAX_SIZE))
             return found if type(found) is dict else {}
         return {}
 

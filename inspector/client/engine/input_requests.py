@@ -9,18 +9,18 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question
+from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import Features
 from inspector.protocol.sampling import refusal
 
 
 class InputUnavailable(Exception):
-    """The server does not get the required input; `why` is the end of a sentence with the reason."""
+    """The server does not get the required input; `reason` is the end of a sentence with the reason."""
 
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
 
 
 class InputRequests:
@@ -63,8 +63,8 @@ class InputRequests:
 
     def _problem(self) -> str:
         """Return why this cannot be asked: no requests, an unknown method, an undeclared capability."""
-        if len(self.requests) > MOST_QUESTIONS:
-            return f"it asks {len(self.requests)} questions at once; the limit is {MOST_QUESTIONS}"
+        if len(self.requests) > MAX_QUESTIONS:
+            return f"it asks {len(self.requests)} questions at once; the limit is {MAX_QUESTIONS}"
         for key, request in self.requests.items():
             method = request.get("method") if type(request) is dict else None
             topic = TOPICS.get(method) if isinstance(method, str) else None
@@ -74,8 +74,8 @@ class InputRequests:
                 return f"its input request {excerpt(key, 60)} is {method}, a capability that was not declared"
             if topic == "elicitation" and not self._mode_is_offered(request.get("params")):
                 return f"its input request {excerpt(key, 60)} uses an elicitation mode that was not declared"
-            if topic == "sampling" and (why := self._bad_sampling(request.get("params"))):
-                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {why}"
+            if topic == "sampling" and (reason := self._bad_sampling(request.get("params"))):
+                return f"its input request {excerpt(key, 60)} is not a valid sampling request: {reason}"
         return ""
 
     def _mode_is_offered(self, params: Any) -> bool:

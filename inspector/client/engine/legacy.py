@@ -32,10 +32,16 @@ class LegacyDriver:
     """Implements the legacy era for a session."""
 
     era: Era = "legacy"
-    handled_notifications = frozenset((
-        "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
-        "notifications/elicitation/complete", "notifications/tasks/status", *_CHANGED,
-    ))  # fmt: skip
+    handled_notifications = frozenset(
+        (
+            "notifications/progress",
+            "notifications/resources/updated",
+            "notifications/cancelled",
+            "notifications/elicitation/complete",
+            "notifications/tasks/status",
+            *_CHANGED,
+        )
+    )
 
     def __init__(self, engine: Engine, tasks: TaskPoller) -> None:
         self.engine = engine

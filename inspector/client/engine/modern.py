@@ -31,12 +31,12 @@ from inspector.protocol.revisions import MODERN, NEWEST_MODERN, Era, features
 
 LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel"
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """Consecutive input rounds without a person, after which a call fails (C-MRTR-04)."""
-MOST_ROUNDS_BY_HAND = 100
+MAX_ROUNDS_BY_HAND = 100
 FIRST_PAUSE = 0.05
 """Seconds before the second retry without input; each further one waits twice as long."""
-LONGEST_PAUSE = 5.0
+MAX_PAUSE = 5.0
 
 _CHANGED = {kind.changed for kind in KINDS.values()}
 
@@ -45,10 +45,16 @@ class ModernDriver:
     """Implements the modern era for a session."""
 
     era: Era = "modern"
-    handled_notifications = frozenset((
-        "notifications/progress", "notifications/resources/updated", "notifications/cancelled",
-        "notifications/subscriptions/acknowledged", "notifications/tasks", *_CHANGED,
-    ))  # fmt: skip
+    handled_notifications = frozenset(
+        (
+            "notifications/progress",
+            "notifications/resources/updated",
+            "notifications/cancelled",
+            "notifications/subscriptions/acknowledged",
+            "notifications/tasks",
+            *_CHANGED,
+        )
+    )
 
     def __init__(self, engine: Engine, tasks: TaskPoller, revision: str = NEWEST_MODERN) -> None:
         self.engine = engine
@@ -214,10 +220,10 @@ class ModernDriver:
             responses, by_hand = await self._input(call, n, requests)
             rounds += 1
             idle = 0 if by_hand else idle + 1
-            if idle > MOST_ROUNDS:
-                raise self._no_input(call, f"it did so {MOST_ROUNDS} times in a row without a result", n)
+            if idle > MAX_ROUNDS:
+                raise self._no_input(call, f"it did so {MAX_ROUNDS} times in a row without a result", n)
             if not responses and idle >= 2:
-                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), LONGEST_PAUSE))
+                await asyncio.sleep(min(FIRST_PAUSE * 2 ** (idle - 2), MAX_PAUSE))
             extra = {"inputResponses": responses} if responses else {}
             if "requestState" in result:
                 extra["requestState"] = result["requestState"]
@@ -246,7 +252,7 @@ class ModernDriver:
             raise self._no_input(call, "it has neither inputRequests nor a requestState", n)
         if requests is not None and type(requests) is not dict:
             raise self._no_input(call, f"its inputRequests are {jsonrpc.excerpt(requests, 60)}, not an object", n)
-        if rounds >= MOST_ROUNDS_BY_HAND:
+        if rounds >= MAX_ROUNDS_BY_HAND:
             raise self._no_input(call, f"it did so {rounds} times, which is the limit", n)
         return requests or {}
 
@@ -259,7 +265,7 @@ class ModernDriver:
         try:
             return await asked.answers(), asked.by_hand
         except InputUnavailable as refused:
-            raise self._no_input(call, refused.why, n) from None
+            raise self._no_input(call, refused.reason, n) from None
         finally:
             del self._asked[call]
 
@@ -275,10 +281,10 @@ class ModernDriver:
             hint=f"Message {n} in the recording shows it.",
         )
 
-    def _no_input(self, call: Call, why: str, n: int) -> InputRefused:
+    def _no_input(self, call: Call, reason: str, n: int) -> InputRefused:
         what = f"{call.method} {call.name}".rstrip()
         return InputRefused(
-            f"The server requires input for {what} and does not get it: {why}.",
+            f"The server requires input for {what} and does not get it: {reason}.",
             hint=f"Message {n} in the recording shows the input request.",
         )
 

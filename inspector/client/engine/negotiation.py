@@ -311,20 +311,20 @@ class Negotiation:
 
     # The handshake, and what is behind its failure
 
-    async def _handshake_after(self, why: Conclusion) -> Server:
+    async def _handshake_after(self, reason: Conclusion) -> Server:
         """Try the handshake after a probe without a modern response."""
         over_http = self.engine.transport.name == "http"
         fresh = over_http
-        if why.reason in (Reason.SILENCE, Reason.EXIT) and not over_http:
-            self._step("respawn", f"{why.sentence}: restarting it as a legacy server")
+        if reason.reason in (Reason.SILENCE, Reason.EXIT) and not over_http:
+            self._step("respawn", f"{reason.sentence}: restarting it as a legacy server")
             await self._attach()
             fresh = True
         else:
-            self._step("legacy", f"{why.sentence}: trying the handshake")
+            self._step("legacy", f"{reason.sentence}: trying the handshake")
         try:
-            return await self._handshake_or_sse(why)
+            return await self._handshake_or_sse(reason)
         except HandshakeError as error:
-            if error.wants_modern or (over_http and why.reason is Reason.SILENCE):
+            if error.wants_modern or (over_http and reason.reason is Reason.SILENCE):
                 return await self._modern_after_all(error)
             if fresh:
                 raise
@@ -349,15 +349,15 @@ class Negotiation:
         except (ServerError, HttpError):
             raise error from None
 
-    async def _handshake_or_sse(self, why: Conclusion) -> Server:
+    async def _handshake_or_sse(self, reason: Conclusion) -> Server:
         """Try the handshake; if HTTP refuses it, the HTTP+SSE transport at the same URL (C-SSE-03).
 
         A URL that ends in `/sse` and refused one POST does not get a second.
         """
         refused: HttpError | HandshakeError | None = None
-        if not (why.reason is Reason.STATUS and _path(self.target).endswith("/sse") and self._may_be_sse()):
+        if not (reason.reason is Reason.STATUS and _path(self.target).endswith("/sse") and self._may_be_sse()):
             try:
-                return self._found(await self._handshake(), why)
+                return self._found(await self._handshake(), reason)
             except (HttpError, HandshakeError) as error:
                 if not self._may_be_sse() or not _is_refusal(error):
                     raise
@@ -369,7 +369,7 @@ class Negotiation:
             if refused is None or error.status is None:
                 raise
             raise refused from error
-        return self._found(await self._handshake(), why if why.reason is Reason.PINNED else _NAMES_ENDPOINT)
+        return self._found(await self._handshake(), reason if reason.reason is Reason.PINNED else _NAMES_ENDPOINT)
 
     def _may_be_sse(self) -> bool:
         return isinstance(self.target, HttpTarget) and self.target.transport == "auto"

@@ -93,7 +93,7 @@ class Call:
     _paused_at: float | None = None
     _person_time = 0.0
     _asked = 0.0
-    _pending: Pending | None = None
+    _pending: PendingRequests | None = None
 
     def __init__(
         self,
@@ -234,7 +234,7 @@ class Call:
                 waiter.set_result(None)
 
 
-class Pending:
+class PendingRequests:
     """The table of calls by id.
 
     `tell_cancelled(call, reason)` notifies the server of a cancellation; `intercept(call, n, response)` returns a

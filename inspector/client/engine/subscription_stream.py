@@ -88,9 +88,9 @@ class Listening:
         if self._lists:
             if self._events:
                 wanted["eventsListChanged"] = True  # C-EVENT-20
-            wanted.update({
-                f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)
-            })  # fmt: skip
+            wanted.update(
+                {f"{kind.capability}ListChanged": True for kind in KINDS.values() if self._offered(kind.capability)}
+            )
         if self._uris:
             wanted["resourceSubscriptions"] = list(self._uris)
         return wanted
@@ -98,6 +98,7 @@ class Listening:
     async def _renew(self) -> None:
         """Open a stream with the current filter; the old one is closed when the new one is acknowledged."""
         async with self._lock:
+            await asyncio.sleep(0)  # What is subscribed in the same turn goes into one request.
             before, wanted = self.stream, self._wanted()
             if before is not None and before.wanted == wanted and before.call.fate == "pending":
                 return

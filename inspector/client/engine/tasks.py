@@ -29,7 +29,7 @@ from inspector.errors import (
 
 WAITING_POLL = 2.0
 """Minimum seconds between two polls while the task waits for our input."""
-MOST_PAGES = 100
+MAX_PAGES = 100
 FAILED_LOOKS = 5
 """Consecutive failed polls after which a task is not polled any more."""
 
@@ -187,7 +187,7 @@ class TaskPoller:
             responses = await asked.answers()
         except InputUnavailable as refused:
             if not task.done:
-                self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.why}."))
+                self._over(task, error=InputRefused(f"The task requires input and does not get it: {refused.reason}."))
                 self.cancel(task)
             return
         if task.done:
@@ -264,7 +264,7 @@ class TaskPoller:
     async def list(self) -> None:
         """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
         cursor: str | None = None
-        for _ in range(MOST_PAGES):
+        for _ in range(MAX_PAGES):
             params = {} if cursor is None else {"cursor": cursor}
             call = self.engine.start("tasks/list", params, progress=False, background=True)
             result = await call.result()

@@ -30,8 +30,8 @@ def explain_timeout(journal: Journal, call: Call) -> str:
                 # Text and no broken message: most often a program that logs to stdout.
                 shown = safe(event.text.strip(), TEXT_SHOWN)
                 return f"The server printed “{shown}” to stdout, which must contain only messages. Print it to stderr."
-            why = event.fields.get("why", "not a JSON-RPC message")
-            return f"Message {n} arrived meanwhile but cannot be read: {why}."
+            reason = event.fields.get("why", "not a JSON-RPC message")
+            return f"Message {n} arrived meanwhile but cannot be read: {reason}."
         if index.state(n) is State.UNKNOWN:
             message = journal.event(n).message
             id = jsonrpc.excerpt(message.get("id") if type(message) is dict else None, ID_SHOWN)

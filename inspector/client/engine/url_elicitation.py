@@ -18,9 +18,11 @@ def elicitations_of(error: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the elicitations of an error -32042 that have a URL."""
     data = error.get("data")
     named = data.get("elicitations") if type(data) is dict else None
-    return [
-        item for item in named if type(item) is dict and isinstance(item.get("url"), str)
-    ] if type(named) is list else []  # fmt: skip
+    return (
+        [item for item in named if type(item) is dict and isinstance(item.get("url"), str)]
+        if type(named) is list
+        else []
+    )
 
 
 class UrlElicitation:
@@ -47,14 +49,14 @@ class UrlElicitation:
 
     async def done(self) -> None:
         """Wait until all are accepted and completed. Raises the server's error if one is declined."""
-        why = ""
+        reason = ""
         try:
             answers = await self._requests.answers()
             agreed = all(answer.get("action") == "accept" for answer in answers.values())
         except InputUnavailable as refused:
-            agreed, why = False, f": {refused.why}"
+            agreed, reason = False, f": {refused.reason}"
         if not agreed:
-            self._error.hint = f"The server requires a visit to a URL first, which was not accepted{why}."
+            self._error.hint = f"The server requires a visit to a URL first, which was not accepted{reason}."
             raise self._error
         self._call.alive()
         await self._completed.wait()

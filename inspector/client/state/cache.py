@@ -15,7 +15,7 @@ from inspector.client.state.catalog import BY_METHOD, KINDS
 
 KEPT = 1000
 """Maximum hints; the oldest are dropped."""
-LONGEST = 24 * 3600.0
+MAX_LENGTH = 24 * 3600.0
 """Maximum seconds of freshness that we use, whatever the server says (C-HINT-04)."""
 
 CACHEABLE = frozenset(("server/discover", "resources/read", *BY_METHOD))
@@ -100,4 +100,4 @@ def seconds_of(ttl: Any) -> float:
     """Return `ttlMs` in seconds; 0 if it is missing, negative or not a number (C-CACHE-02)."""
     if type(ttl) not in (int, float) or not ttl > 0:
         return 0.0
-    return float(min(ttl, LONGEST * 1000)) / 1000
+    return float(min(ttl, MAX_LENGTH * 1000)) / 1000

@@ -31,11 +31,15 @@ KINDS: dict[ListName, ListKind] = {
         "resources", "resources/list", "resources", "resources", "uri", "notifications/resources/list_changed"
     ),
     "templates": ListKind(
-        "templates", "resources/templates/list", "resourceTemplates", "resources", "uriTemplate",
+        "templates",
+        "resources/templates/list",
+        "resourceTemplates",
+        "resources",
+        "uriTemplate",
         "notifications/resources/list_changed",
     ),
     "prompts": ListKind("prompts", "prompts/list", "prompts", "prompts", "name", "notifications/prompts/list_changed"),
-}  # fmt: skip
+}
 
 BY_METHOD = {kind.method: kind for kind in KINDS.values()}
 

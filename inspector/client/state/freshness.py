@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from inspector.client.state.cache import CACHEABLE, LONGEST, subject_of
+from inspector.client.state.cache import CACHEABLE, MAX_LENGTH, subject_of
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape, excerpt
 
-MOST = 500
+MAX_COUNT = 500
 """New answers that are read at once."""
-MOST_KEPT = 100
+MAX_KEPT = 100
 """Requests whose answers are kept; older ones are dropped."""
 _ANSWERS = Query(method=tuple(sorted(CACHEABLE)), dir=Dir.RECV, shape=Shape.RESULT)
 _EARLY = "C-HINT-03"
@@ -44,7 +44,7 @@ class AnswerFreshness(NamedTuple):
     @property
     def until(self) -> datetime:
         """The end of the time to live. Longer than a day is shown as it is; we use a day."""
-        return self.received + timedelta(seconds=min(self.seconds, 10_000 * LONGEST))
+        return self.received + timedelta(seconds=min(self.seconds, 10_000 * MAX_LENGTH))
 
     def is_fresh(self, now: datetime) -> bool:
         """Whether it is fresh at a moment."""
@@ -57,7 +57,7 @@ class AnswerFreshness(NamedTuple):
         clock = (
             f"{self.until:%H:%M:%S}" if self.until.date() == self.received.date() else f"{self.until:%Y-%m-%d %H:%M}"
         )
-        capped = ", used for a day at most" if self.seconds > LONGEST else ""
+        capped = ", used for a day at most" if self.seconds > MAX_LENGTH else ""
         words = f"fresh until {clock}" if self.is_fresh(now) else f"stale since {clock}"
         return f"{words}{capped}, {self.scope}"
 
@@ -83,11 +83,15 @@ def freshness(journal: Journal, n: int) -> AnswerFreshness | None:
     if scope not in ("public", "private"):
         problems.append(f"cacheScope is {excerpt(scope, 20)}" if "cacheScope" in result else "cacheScope is missing")
     return AnswerFreshness(
-        n, method, subject_of(method, params if type(params) is dict else None).removeprefix("="),
-        journal.clock(index.time(n)), min(given, 1e15) / 1000 if usable else 0.0,
-        scope if scope in ("public", "private") else "private", " and ".join(problems),
+        n,
+        method,
+        subject_of(method, params if type(params) is dict else None).removeprefix("="),
+        journal.clock(index.time(n)),
+        min(given, 1e15) / 1000 if usable else 0.0,
+        scope if scope in ("public", "private") else "private",
+        " and ".join(problems),
         any(finding.rule == _EARLY for finding in journal.findings.of(n)),
-    )  # fmt: skip
+    )
 
 
 class NewestAnswers:
@@ -114,12 +118,12 @@ class NewestAnswers:
         if not new and self._findings == self._journal.findings.version:
             return self._answers
         self._findings = self._journal.findings.version
-        for n in new[-MOST:]:
+        for n in new[-MAX_COUNT:]:
             answer = freshness(self._journal, n)
             if answer is not None:
                 self._found.pop((answer.method, answer.subject), None)
                 self._found[answer.method, answer.subject] = n
-        while len(self._found) > MOST_KEPT:
+        while len(self._found) > MAX_KEPT:
             del self._found[next(iter(self._found))]
         answers = [answer for n in self._found.values() if (answer := freshness(self._journal, n)) is not None]
         scopes: dict[str, set[str]] = {}
@@ -142,14 +146,24 @@ def folded(answers: Sequence[AnswerFreshness]) -> list[tuple[AnswerFreshness, in
     for answer in answers:
         subject = "" if answer.method.endswith("/list") else answer.subject
         found.setdefault((answer.method, subject), []).append(answer)
-    return [(min(pages, key=lambda page: page.until)._replace(
-        changed_early=any(page.changed_early for page in pages)), len(pages)) for pages in found.values()]  # fmt: skip
+    return [
+        (
+            min(pages, key=lambda page: page.until)._replace(changed_early=any(page.changed_early for page in pages)),
+            len(pages),
+        )
+        for pages in found.values()
+    ]
 
 
 def as_json(answer: AnswerFreshness) -> dict[str, Any]:
     """Return it as JSON values."""
     return {
-        "method": answer.method, "subject": answer.subject or None, "received": answer.received.isoformat(),
-        "freshUntil": answer.until.isoformat(), "ttlSeconds": answer.seconds, "scope": answer.scope,
-        "problem": answer.problem or None, "changedEarly": answer.changed_early,
-    }  # fmt: skip
+        "method": answer.method,
+        "subject": answer.subject or None,
+        "received": answer.received.isoformat(),
+        "freshUntil": answer.until.isoformat(),
+        "ttlSeconds": answer.seconds,
+        "scope": answer.scope,
+        "problem": answer.problem or None,
+        "changedEarly": answer.changed_early,
+    }

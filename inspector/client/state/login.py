@@ -27,10 +27,10 @@ ORDERS = {
 _ENDS = ("token", "refresh", "request", "revoke")
 _OWN = {"device": "device", "exchange": "enterprise"}
 """Steps that only one grant has, with that grant."""
-MOST_STEPS = 200
+MAX_STEPS = 200
 """Maximum events of one login: the latest."""
-MOST_AT_ONCE = 50_000
-MOST_WORDS = 100
+MAX_AT_ONCE = 50_000
+MAX_WORDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Authorizations:
     def advance(self) -> bool:
         """Process some of the new events; True if any was relevant."""
         first, seen = len(self.numbers), self._seen
-        last = min(self._journal.index.count, seen + MOST_AT_ONCE)
+        last = min(self._journal.index.count, seen + MAX_AT_ONCE)
         self.numbers.extend(_STEPS.numbers(self._journal.index, seen, last))
         self._seen = last
         return len(self.numbers) > first
@@ -143,12 +143,12 @@ class Authorizations:
 
     def _told(self) -> list[Event]:
         last = len(self.numbers) if self.upto is None else bisect_right(self.numbers, self.upto)
-        return [self._journal.event(n) for n in self.numbers[max(last - MOST_STEPS, 0) : last]]
+        return [self._journal.event(n) for n in self.numbers[max(last - MAX_STEPS, 0) : last]]
 
     def _failure(self, after: int) -> AuthStep | None:
         """Return why a login ended without a failed step: the person declined or did not return."""
         index = self._journal.index
-        for n in range(after + 1, min(index.count, after + MOST_STEPS) + 1):
+        for n in range(after + 1, min(index.count, after + MAX_STEPS) + 1):
             if index.kind(n) == Kind.LIFE:
                 event = self._journal.event(n)
                 error = event.fields.get("error")
@@ -215,11 +215,17 @@ def _repeated(events: list[Event]) -> tuple[AuthStep, ...]:
 def _step(event: Event, name: str, fetches: list[Event]) -> AuthStep:
     fields = event.fields
     return AuthStep(
-        event.n, event.t, name, "ok" if fields.get("ok") is True else "failed", _text(fields.get("text")),
-        _text(fields.get("rule")), Hint.from_json(fields.get("fix_parts"), fields.get("fix")), _facts(event),
+        event.n,
+        event.t,
+        name,
+        "ok" if fields.get("ok") is True else "failed",
+        _text(fields.get("text")),
+        _text(fields.get("rule")),
+        Hint.from_json(fields.get("fix_parts"), fields.get("fix")),
+        _facts(event),
         tuple(each.n for each in fetches),
         math.fsum(_number(_facts(each).get("ms")) for each in fetches),
-    )  # fmt: skip
+    )
 
 
 def _not_reached(steps: list[AuthStep]) -> list[str]:
@@ -254,10 +260,16 @@ def _logged_in(event: Event, issuer: str, facts: dict[str, Any]) -> LoggedIn:
     claims = claims if type(claims) is dict else {}
     lifetime = _number(facts.get("expires_in"))
     return LoggedIn(
-        event.n, event.t, issuer or _text(claims.get("iss")), _text(facts.get("resource")), _words(facts.get("scope")),
-        _words(facts.get("missing")), event.t + round(lifetime * 1_000_000) if lifetime > 0 else 0,
-        facts.get("refresh") is True, claims,
-    )  # fmt: skip
+        event.n,
+        event.t,
+        issuer or _text(claims.get("iss")),
+        _text(facts.get("resource")),
+        _words(facts.get("scope")),
+        _words(facts.get("missing")),
+        event.t + round(lifetime * 1_000_000) if lifetime > 0 else 0,
+        facts.get("refresh") is True,
+        claims,
+    )
 
 
 def _facts(event: Event) -> dict[str, Any]:
@@ -270,7 +282,7 @@ def _text(value: object) -> str:
 
 
 def _words(value: object) -> tuple[str, ...]:
-    return tuple(each for each in value[:MOST_WORDS] if isinstance(each, str)) if type(value) is list else ()
+    return tuple(each for each in value[:MAX_WORDS] if isinstance(each, str)) if type(value) is list else ()
 
 
 def _number(value: object) -> float:

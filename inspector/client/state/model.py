@@ -17,9 +17,8 @@ from inspector.journal.journal import Journal
 
 Phase = Literal["new", "connecting", "ready", "failed", "lost", "closed"]
 Topic = Literal[
-    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "tasks",
-    "log",
-]  # fmt: skip
+    "phase", "server", "tools", "resources", "templates", "prompts", "calls", "inbox", "subscriptions", "tasks", "log"
+]
 
 
 class Changes:

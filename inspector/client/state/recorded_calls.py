@@ -16,7 +16,7 @@ BLOCK = 4096
 """Events between two snapshots of the calls in flight."""
 KEPT = 200
 """Maximum calls in a snapshot: the latest."""
-MOST_OPEN = 10_000
+MAX_OPEN = 10_000
 """Maximum open requests that are tracked; a hostile recording may contain only such."""
 
 
@@ -27,7 +27,7 @@ class RecordedCall:
     allowed = 0.0
     """The timeout in seconds; unknown in a recording."""
 
-    def __init__(self, flight: InFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
+    def __init__(self, flight: RequestsInFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
         journal = flight.journal
         self.n = n
         self.method = journal.index.method(n)
@@ -68,7 +68,7 @@ class RecordedCall:
         return found.person / 1_000_000 if found is not None else 0.0
 
 
-class InFlight:
+class RequestsInFlight:
     """Our requests without an end. `advance` reads the events in order; `at` returns those of any moment."""
 
     def __init__(self, journal: Journal) -> None:
@@ -99,7 +99,7 @@ class InFlight:
 
     def _walk(self, found: dict[int, None], first: int, last: int) -> int:
         """Process the events after `first` up to `last`; return `last`."""
-        walk_open(self.journal.index, found, first, last, MOST_OPEN)
+        walk_open(self.journal.index, found, first, last, MAX_OPEN)
         return last
 
     def settled_at(self, request: int) -> int:

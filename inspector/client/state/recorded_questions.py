@@ -11,9 +11,9 @@ from bisect import bisect_right
 from itertools import islice
 from typing import Any
 
-from inspector.client.inbox import MOST_QUESTIONS, TOPICS, Inbox, Question, QuestionStatus
+from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question, QuestionStatus
 from inspector.client.state.model import SessionModel
-from inspector.client.state.recorded_calls import InFlight
+from inspector.client.state.recorded_calls import RequestsInFlight
 from inspector.client.state.recorded_tracks import Budget, params_of, result_of
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import State as Standing
@@ -23,7 +23,7 @@ from inspector.protocol.jsonrpc import Shape
 
 MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
 """Requests whose response may require input."""
-LARGEST = 1 << 16
+MAX_SIZE = 1 << 16
 """Maximum bytes of a response that is searched for input requests."""
 LOOKED_AHEAD, READ_AHEAD = 20_000, 50
 """Events after an input request that are searched for the retried request, and requests that are read."""
@@ -31,13 +31,13 @@ LOOKED_AHEAD, READ_AHEAD = 20_000, 50
 
 def wants_input(journal: Journal, n: int) -> bool:
     """Whether a response seems to require input. Costs one read and no parsing."""
-    return journal.index.size(n) <= LARGEST and b"input_required" in journal.line(n)
+    return journal.index.size(n) <= MAX_SIZE and b"input_required" in journal.line(n)
 
 
 class Questions:
     """The questions of a recording: `events` are the numbers of the asking messages."""
 
-    def __init__(self, model: SessionModel, flight: InFlight) -> None:
+    def __init__(self, model: SessionModel, flight: RequestsInFlight) -> None:
         self.model = model
         self._flight = flight
         self.events = array("I")
@@ -143,7 +143,7 @@ def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:
     result = result_of(event)
     requests = result.get("inputRequests") if type(result) is dict else None
     found = []
-    for key, request in list(requests.items())[:MOST_QUESTIONS] if type(requests) is dict else ():
+    for key, request in list(requests.items())[:MAX_QUESTIONS] if type(requests) is dict else ():
         method = request.get("method") if type(request) is dict else None
         if isinstance(method, str) and method in TOPICS:
             params = request.get("params")

@@ -26,9 +26,9 @@ SECONDS = 0.01
 
 LOOKED_AT, READ = 2000, 200
 """Events before a task's first mention that are searched, and responses among them that are read."""
-LARGEST = 1 << 16
+MAX_SIZE = 1 << 16
 """Maximum bytes of a response that may create a task."""
-MOST = 300
+MAX_COUNT = 300
 """Maximum tasks of a recording whose requests are searched; a hostile recording may name one per message."""
 
 TrackState = TypeVar("TrackState")
@@ -51,7 +51,7 @@ class Budget:
 class Checkpoints(Generic[TrackState]):
     """States of a reduction after some of its events, at growing distances, so that they stay few and small."""
 
-    MOST = 32
+    MAX_COUNT = 32
     ROOM = 20_000
     """Maximum entries of all states together."""
 
@@ -66,7 +66,7 @@ class Checkpoints(Generic[TrackState]):
     def keep(self, position: int, state: TrackState, size: int) -> None:
         """Store a state that has `size` entries."""
         self._kept.append((position, state, size))
-        while len(self._kept) > self.MOST or sum(size for _, _, size in self._kept) > self.ROOM:
+        while len(self._kept) > self.MAX_COUNT or sum(size for _, _, size in self._kept) > self.ROOM:
             self._step *= 2
             if len(self._kept) == 1:
                 self._kept.clear()
@@ -233,7 +233,7 @@ class TaskTrack(Track):
         known = isinstance(id, str) and id in tasks.items
         tasks.replay(n, told, fetched=fetched)
         task = tasks.items.get(id) if isinstance(id, str) else None
-        if task is not None and not known and self._makers_sought < MOST:
+        if task is not None and not known and self._makers_sought < MAX_COUNT:
             self._makers_sought += 1
             _find_maker(journal, task, n)
 
@@ -243,7 +243,7 @@ def _find_maker(journal: Journal, task: Task, n: int) -> None:
     index = journal.index
     read = 0
     for m in RECEIVED_RESULTS.backwards(index, max(n - LOOKED_AT, 0), n - 1):
-        if not index.pair(m) or index.size(m) > LARGEST:
+        if not index.pair(m) or index.size(m) > MAX_SIZE:
             continue
         if index.method(m).startswith("tasks/"):
             continue

@@ -30,7 +30,7 @@ class ConnectionStep:
 
 
 _LIFE = Query(kind=Kind.LIFE, dir=Dir.LOCAL)
-MOST_LIFE = 2000
+MAX_LIFE = 2000
 """Maximum life events that are searched for the latest connection."""
 LOOKED_AT = 400
 """Maximum events after the latest (re)start that are read; a handshake takes fewer."""
@@ -97,12 +97,12 @@ def _unanswered(steps: list[ConnectionStep], event: Event) -> list[ConnectionSte
             for step in steps
         ]
     error = event.fields.get("error")
-    why = error.get("message") if type(error) is dict else None
+    reason = error.get("message") if type(error) is dict else None
     code = str(error.get("code", "")) if type(error) is dict else ""
-    if why is None or event.fields.get("event") not in ("error", "lost"):
+    if reason is None or event.fields.get("event") not in ("error", "lost"):
         return steps
     return [
-        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {why}", code=code)
+        replace(step, outcome="note", detail=f"{_method_of(step.title)}: {reason}", code=code)
         if step.outcome == "waiting" and step.n == event.fields.get("for")
         else step
         for step in steps
@@ -131,7 +131,7 @@ def _method_of(title: str) -> str:
 
 def last_start(journal: Journal, count: int) -> int:
     """Return the first event of the latest connection among the first `count` events."""
-    for n in islice(_LIFE.backwards(journal.index, upto=count), MOST_LIFE):
+    for n in islice(_LIFE.backwards(journal.index, upto=count), MAX_LIFE):
         if journal.event(n).fields.get("event") == "reopen":
             return n
     return 1

@@ -29,9 +29,12 @@ def surface_of(session: Offers) -> dict[str, Any]:
     """
     server = session.server
     found: dict[str, Any] = {
-        "server": server.info, "era": server.era, "revision": server.revision, "capabilities": server.capabilities,
+        "server": server.info,
+        "era": server.era,
+        "revision": server.revision,
+        "capabilities": server.capabilities,
         "instructions": server.instructions,
-    }  # fmt: skip
+    }
     incomplete: dict[str, str] = {}
     for name, kind in KINDS.items():
         items = session.catalog[name]

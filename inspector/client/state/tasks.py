@@ -13,7 +13,7 @@ from inspector.protocol.extensions import TASKS
 OVER = frozenset(("completed", "failed", "cancelled"))
 POLL = 1.0
 """Seconds between two polls if the server names no interval."""
-SHORTEST_POLL, LONGEST_POLL = 0.05, 3600.0
+MIN_POLL, MAX_POLL = 0.05, 3600.0
 KEPT = 1000
 """Maximum tasks in the table; finished ones are dropped first."""
 
@@ -178,4 +178,4 @@ def _seconds(interval: Any) -> float:
     """Return a poll interval in milliseconds as seconds, within limits."""
     if type(interval) not in (int, float) or not interval >= 0:
         return POLL
-    return float(min(max(min(interval, LONGEST_POLL * 1000) / 1000, SHORTEST_POLL), LONGEST_POLL))
+    return float(min(max(min(interval, MAX_POLL * 1000) / 1000, MIN_POLL), MAX_POLL))

@@ -7,7 +7,7 @@ import secrets
 from html import escape
 
 from inspector.demo.auth.clients import CODE, REFRESH
-from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.grants import BoundedDict, IssuedGrant
 from inspector.demo.auth.http_values import OAuthError, page, redirect, table
 
 TYPE_CHECKING = False
@@ -36,7 +36,7 @@ class Authorize:
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
-        self._open = Bounded(1000)
+        self._open = BoundedDict(1000)
 
     def ask(self, request: Request) -> HttpReply:
         """Handles a request for a code (RFC 6749 section 4.1.1): returns the page, or immediately the redirect."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from base64 import b64decode
 from urllib.parse import unquote_plus
 
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from inspector.demo.auth.http_values import Request, RequestParameters
 
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-LONGEST_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
+MAX_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
 SKEW = 60.0  # allowed clock difference in seconds
 
 
-class Identification:
+class ClientAuthentication:
     """Finds the client of a request, and authenticates it with its registered method only."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Identification:
         self._find = find
         self._audiences = audiences
         self._now = now
-        self._seen = Bounded()
+        self._seen = BoundedDict()
 
     def client(self, request: Request, form: RequestParameters) -> RegisteredClient:
         """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""
@@ -75,8 +75,8 @@ class Identification:
             raise ValueError(f"aud must be {self._audiences[0]}")
         if not isinstance(until, int | float) or not until > now - SKEW:  # NaN is not a time either
             raise ValueError("exp is in the past")
-        if until > now + LONGEST_ASSERTION + SKEW:
-            raise ValueError(f"exp is more than {LONGEST_ASSERTION:.0f} seconds away")
+        if until > now + MAX_ASSERTION + SKEW:
+            raise ValueError(f"exp is more than {MAX_ASSERTION:.0f} seconds away")
         if not isinstance(jti, str) or jti in self._seen:
             raise ValueError("jti is missing, or was used before")
         self._seen[jti] = True

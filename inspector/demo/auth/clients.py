@@ -8,7 +8,7 @@ import secrets
 from hmac import compare_digest
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
@@ -25,8 +25,8 @@ GRANTS = (CODE, REFRESH, ITSELF, DEVICE)
 METHODS = ("none", "client_secret_basic", "client_secret_post", "private_key_jwt")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 ANYWHERE_HERE = ("http://127.0.0.1/*", "http://localhost/*", "http://[::1]/*")
-MOST_REDIRECTS = 20
-LONGEST_URI = 2000
+MAX_REDIRECTS = 20
+MAX_URI = 2000
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")  # of a native app: a domain backwards (RFC 8252 7.1)
 
 
@@ -90,7 +90,7 @@ class Clients:
 
     def __init__(self, clients: list[RegisteredClient]) -> None:
         self._known = {client.id: client for client in clients}
-        self._registered = Bounded(1000)
+        self._registered = BoundedDict(1000)
 
     def find(self, client_id: str) -> RegisteredClient | None:
         """A client by its id."""
@@ -156,9 +156,9 @@ def from_metadata(client_id: str, asked: dict[str, Any]) -> RegisteredClient:
 
 def _texts(asked: dict[str, Any], key: str, default: list[str]) -> list[str]:
     value = asked.get(key, default)
-    good = isinstance(value, list) and len(value) <= MOST_REDIRECTS
-    if not good or not all(isinstance(each, str) and len(each) <= LONGEST_URI for each in value):
-        raise OAuthError("invalid_client_metadata", f"{key} must be a list of at most {MOST_REDIRECTS} texts")
+    good = isinstance(value, list) and len(value) <= MAX_REDIRECTS
+    if not good or not all(isinstance(each, str) and len(each) <= MAX_URI for each in value):
+        raise OAuthError("invalid_client_metadata", f"{key} must be a list of at most {MAX_REDIRECTS} texts")
     return list(value)
 
 

@@ -7,7 +7,7 @@ from html import escape
 
 from inspector.demo.auth.authorize import PERSON
 from inspector.demo.auth.clients import DEVICE, REFRESH
-from inspector.demo.auth.grants import Bounded, IssuedGrant
+from inspector.demo.auth.grants import BoundedDict, IssuedGrant
 from inspector.demo.auth.http_values import OAuthError, json_answer, page, table
 
 TYPE_CHECKING = False
@@ -39,8 +39,8 @@ class Devices:
 
     def __init__(self, issuer: Issuer) -> None:
         self._issuer = issuer
-        self._by_device = Bounded(1000)
-        self._by_user = Bounded(1000)
+        self._by_device = BoundedDict(1000)
+        self._by_user = BoundedDict(1000)
 
     def begin(self, request: Request) -> HttpReply:
         """The device authorization endpoint."""

@@ -8,7 +8,7 @@ import socket
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import CODE, DEVICE, REFRESH, RegisteredClient, from_metadata
-from inspector.demo.auth.grants import Bounded
+from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Fetch = Callable[[str], bytes]
 
 TIMEOUT = 5.0  # seconds
-LARGEST = 65536
+MAX_SIZE = 65536
 EXAMPLE = "https://client.example/metadata.json"
 # A document that needs no network: `.example` domains do not exist (RFC 2606).
 _EXAMPLE: dict[str, Any] = {
@@ -36,7 +36,7 @@ class Documents:
 
     def __init__(self, fetch: Fetch | None = None) -> None:
         self._fetch = fetch or fetch_public
-        self._clients = Bounded(100)
+        self._clients = BoundedDict(100)
         self._clients[EXAMPLE] = read(EXAMPLE, _EXAMPLE)
 
     def find(self, url: str) -> RegisteredClient:
@@ -94,11 +94,11 @@ def fetch_public(url: str) -> bytes:
         response = connection.getresponse()
         if response.status != 200:
             raise ValueError(f"status {response.status}")
-        body = response.read(LARGEST + 1)
+        body = response.read(MAX_SIZE + 1)
     except http.client.HTTPException as problem:
         raise ValueError(f"not HTTP: {type(problem).__name__}") from None
     finally:
         connection.close()
-    if len(body) > LARGEST:
-        raise ValueError(f"it is larger than {LARGEST} bytes")
+    if len(body) > MAX_SIZE:
+        raise ValueError(f"it is larger than {MAX_SIZE} bytes")
     return body

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     Clock = Callable[[], float]
 
-MOST = 10_000  # of each kind; the oldest are dropped
+MAX_COUNT = 10_000  # of each kind; the oldest are dropped
 CODE_LIFETIME = 60.0  # seconds
 
 
-class Bounded(dict[str, "Any"]):
+class BoundedDict(dict[str, "Any"]):
     """A dictionary that drops its oldest entry when it is full."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, limit: int = MAX_COUNT) -> None:
         super().__init__()
-        self._most = most
+        self._most = limit
 
     def __setitem__(self, key: str, value: Any) -> None:
         if key not in self and len(self) >= self._most:
@@ -84,7 +84,7 @@ class Refresh:
         self.used = False
 
 
-class Vault:
+class Grants:
     """All grants of one authorization server. `expiry`: lifetime of access tokens in seconds."""
 
     def __init__(self, issuer: str, expiry: int, now: Clock) -> None:
@@ -94,9 +94,9 @@ class Vault:
         self.lock = threading.RLock()
         self.skew = 0.0  # added to the times in access tokens, not to their real lifetime
         self._key = secrets.token_bytes(32)
-        self._codes = Bounded()
-        self._access = Bounded()
-        self._refresh = Bounded()
+        self._codes = BoundedDict()
+        self._access = BoundedDict()
+        self._refresh = BoundedDict()
 
     def new_code(self, grant: IssuedGrant, redirect_uri: str, challenge: str) -> str:
         """Returns a code for a grant, valid for a minute."""

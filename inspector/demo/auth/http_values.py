@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[str, str]]
 
-LARGEST_FORM = 65536
-MOST_FIELDS = 100
+MAX_FORM = 65536
+MAX_FIELDS = 100
 FORM = "application/x-www-form-urlencoded"
 
 
@@ -62,8 +62,8 @@ class Request:
         """Returns the parameters in the body; raises OAuthError for a body that is not a form."""
         if self.headers.get_content_type() != FORM:
             raise OAuthError("invalid_request", f"The body must be {FORM}")
-        if len(self.body) > LARGEST_FORM:
-            raise OAuthError("invalid_request", f"The body is larger than {LARGEST_FORM} bytes", status=413)
+        if len(self.body) > MAX_FORM:
+            raise OAuthError("invalid_request", f"The body is larger than {MAX_FORM} bytes", status=413)
         return RequestParameters(_pairs(self.body.decode("utf-8", "replace")))
 
 
@@ -91,9 +91,9 @@ class RequestParameters:
 
 def _pairs(text: str) -> Pairs:
     try:
-        return parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        return parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:
-        raise OAuthError("invalid_request", f"There are more than {MOST_FIELDS} parameters") from None
+        raise OAuthError("invalid_request", f"There are more than {MAX_FIELDS} parameters") from None
 
 
 def json_answer(status: int, document: dict[str, Any], **headers: str) -> HttpReply:

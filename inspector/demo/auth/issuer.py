@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.client_authentication import Identification
+from inspector.demo.auth.client_authentication import ClientAuthentication
 from inspector.demo.auth.clients import LOOPBACK, Clients, known
 from inspector.demo.auth.documents import Documents
 from inspector.demo.auth.faults import CLOCK_SKEW, SKEWED, Faults
-from inspector.demo.auth.grants import Vault
+from inspector.demo.auth.grants import Grants
 from inspector.demo.auth.http_values import OAuthError
 
 TYPE_CHECKING = False
@@ -69,12 +69,12 @@ class Issuer:
         self.url = url
         self.path = urlsplit(url).path
         self._server_url = server_url
-        self.vault = Vault(url, settings.expiry, settings.now)
+        self.vault = Grants(url, settings.expiry, settings.now)
         self.vault.skew = SKEWED if CLOCK_SKEW in self.faults else 0.0
         self.clients = Clients(known(settings.jwks))
         self._documents = Documents()
         audiences = (url, self.endpoint("/token"))
-        self.identification = Identification(self._client_or_401, audiences, settings.now)
+        self.identification = ClientAuthentication(self._client_or_401, audiences, settings.now)
 
     def endpoint(self, path: str) -> str:
         """Returns the URL of an endpoint."""

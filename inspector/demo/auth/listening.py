@@ -9,8 +9,8 @@ from socketserver import ThreadingTCPServer
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.clients import LOOPBACK
-from inspector.demo.auth.http_values import LARGEST_FORM, HttpReply, Request
-from inspector.demo.auth.token_check import Gate
+from inspector.demo.auth.http_values import MAX_FORM, HttpReply, Request
+from inspector.demo.auth.token_check import TokenCheck
 from inspector.demo.event_stream import is_gone
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ class AuthServer(ThreadingTCPServer):
         super().__init__((host, settings.port), _Handler)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self.server_address[1]}"
-        self.gate = Gate(settings, server_url, self.url)
+        self.gate = TokenCheck(settings, server_url, self.url)
 
     def start(self) -> None:
         """Serves on a thread of its own, until the process ends."""
@@ -48,10 +48,10 @@ class AuthServer(ThreadingTCPServer):
             super().handle_error(request, client_address)
 
 
-def open_gate(settings: IssuerSettings, server_url: str) -> Gate:
+def open_gate(settings: IssuerSettings, server_url: str) -> TokenCheck:
     """Opens the gate of an MCP server and starts its authorization servers. Ends the process if they cannot listen."""
     if settings.layout in ("same-origin", "defaults"):
-        return Gate(settings, server_url, server_url)
+        return TokenCheck(settings, server_url, server_url)
     try:
         server = AuthServer(settings, server_url)
     except OSError as problem:
@@ -117,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _read_body(self) -> bytes | None:
         """Returns the body; None if it was refused."""
         length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
-        if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= LARGEST_FORM:
+        if length.isascii() and length.isdigit() and len(length) < 10 and int(length) <= MAX_FORM:
             return self.rfile.read(int(length))
         status = 413 if length.isascii() and length.isdigit() else 411
         send(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     Point = tuple[int, int] | None
 
 _DIGEST_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # SHA-256 (RFC 8017 section 9.2)
-_MOST_BITS = 8192
+_MAX_BITS = 8192
 # NIST P-256
 _P = 0xFFFFFFFF00000001000000000000000000000000FFFFFFFFFFFFFFFFFFFFFFFF
 _N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
@@ -67,7 +67,7 @@ def _number(key: dict[str, Any], name: str) -> int:
 def _is_rsa(key: dict[str, Any], digest: bytes, signature: bytes) -> bool:
     modulus, exponent = _number(key, "n"), _number(key, "e")
     size = (modulus.bit_length() + 7) // 8
-    if key.get("kty") != "RSA" or not 1024 <= modulus.bit_length() <= _MOST_BITS or len(signature) != size:
+    if key.get("kty") != "RSA" or not 1024 <= modulus.bit_length() <= _MAX_BITS or len(signature) != size:
         return False
     if not 2 < exponent < 2**33:
         return False

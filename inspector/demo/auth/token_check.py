@@ -27,7 +27,7 @@ _WRITING = ("change-list", "touch-resource")
 _OF_OLD = ("same-origin", "defaults")
 
 
-class Gate:
+class TokenCheck:
     """The token check of the MCP server. `issuers_url` is the URL of the authorization servers, maybe the same."""
 
     def __init__(self, settings: IssuerSettings, server_url: str, issuers_url: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import failure, result
-from inspector.demo.definitions import Toolbox
+from inspector.demo.definitions import ToolTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 
 
 @box.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import failure, image, result, text
-from inspector.demo.definitions import Toolbox
+from inspector.demo.definitions import ToolTable
 from inspector.demo.rpc import URL_ELICITATION_REQUIRED, Refused, RpcError, encode
 from inspector.demo.schema import problems
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ASKS = {"readOnlyHint": True, "openWorldHint": True}
 MAX_ROUNDS = 4
-box = Toolbox()
+box = ToolTable()
 
 
 def _ask(call: ClientRequest, capability: str, method: str, params: dict[str, Any]) -> dict[str, Any] | str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.demo.definitions import READ_ONLY, RECEIVED, Toolbox, received
+from inspector.demo.definitions import READ_ONLY, RECEIVED, ToolTable, received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 
 
 @box.add(

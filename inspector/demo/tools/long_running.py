@@ -7,7 +7,7 @@ import sys
 
 from inspector.demo.call import LEVELS
 from inspector.demo.content import failure, result
-from inspector.demo.definitions import READ_ONLY, Toolbox
+from inspector.demo.definitions import READ_ONLY, ToolTable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 
 
 @box.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import audio, contents, embedded, failure, image, link, result, text
-from inspector.demo.definitions import READ_ONLY, Toolbox
+from inspector.demo.definitions import READ_ONLY, ToolTable
 from inspector.demo.media import icon
 from inspector.demo.rpc import RpcError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 
 _MARKDOWN = """# A markdown answer
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, failure, form, result, text
-from inspector.demo.definitions import Toolbox
+from inspector.demo.definitions import ToolTable
 from inspector.demo.rpc import Refused, encode
 from inspector.demo.tools.client_requests import ASKS
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 
 
 def _chosen(answer: dict[str, Any], field: str) -> str | None:

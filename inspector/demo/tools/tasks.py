@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, failure, form, result
-from inspector.demo.definitions import READ_ONLY, Toolbox
+from inspector.demo.definitions import READ_ONLY, ToolTable
 from inspector.demo.rpc import INTERNAL_ERROR, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = Toolbox()
+box = ToolTable()
 OPTIONAL = {"taskSupport": "optional"}
 PACE = {
     "seconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 3, "description": "How long it takes"},
@@ -40,8 +40,15 @@ def task_slow(call: ClientRequest) -> dict[str, Any]:
     return result("The slow task is done.")
 
 
-@box.add("task-only", PACE, title="Only a task", hints=READ_ONLY, patient=True, needs="tasks",
-         execution={"taskSupport": "required"})  # fmt: skip
+@box.add(
+    "task-only",
+    PACE,
+    title="Only a task",
+    hints=READ_ONLY,
+    patient=True,
+    needs="tasks",
+    execution={"taskSupport": "required"},
+)
 def task_only(call: ClientRequest) -> dict[str, Any]:
     """Works for a while, and can only be called as a task."""
     _work(call)

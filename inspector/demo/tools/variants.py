@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import result
-from inspector.demo.definitions import READ_ONLY, RECEIVED, Toolbox, received
+from inspector.demo.definitions import READ_ONLY, RECEIVED, ToolTable, received
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inspector.demo.call import ClientRequest
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-box = Toolbox()
+box = ToolTable()
 
 
 @box.add(

@@ -45,10 +45,10 @@ def _step(step: StepResult) -> str:
     number = f"{step.parent}.{step.number}" if step.parent else str(step.number)
     row = f" row {step.row}" if step.row else ""
     took = duration(step.seconds * 1e6) if step.outcome in ("passed", "failed") else ""
-    why = f" ({step.error})" if step.outcome in ("skipped", "not_run") and step.error else ""
+    reason = f" ({step.error})" if step.outcome in ("skipped", "not_run") and step.error else ""
     return (
         f'<tr><td class="{step.outcome}">{step.outcome.replace("_", " ")}<td>{number} {_text(step.name)}{row}'
-        f"<td>{_text(step.label + why)}<td>{_text(took)}</tr>"
+        f"<td>{_text(step.label + reason)}<td>{_text(took)}</tr>"
     )
 
 

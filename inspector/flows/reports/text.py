@@ -52,10 +52,10 @@ class TextReport:
         """The line of one step, with -v."""
         row = f" row {step.row}" if step.row else ""
         name = self._safe(step.name, 200)
-        why = f"  {self._safe(step.error, 200)}" if step.outcome in ("skipped", "not_run") and step.error else ""
+        reason = f"  {self._safe(step.error, 200)}" if step.outcome in ("skipped", "not_run") and step.error else ""
         took = duration(step.seconds * 1e6) if step.outcome in ("passed", "failed") else step.outcome.replace("_", " ")
         indent = "    " if step.parent else "  "
-        return f"{indent}{self._sign(step.outcome)} {step.number} {name}{row}  {took}{why}"
+        return f"{indent}{self._sign(step.outcome)} {step.number} {name}{row}  {took}{reason}"
 
     def failures(self, flow: FlowResult) -> Iterator[str]:
         """Yield the lines about the failures of a flow."""

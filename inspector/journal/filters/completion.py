@@ -13,7 +13,7 @@ from inspector.journal.index import NO_ID, STATE_NAMES
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 
-MOST = 50
+MAX_COUNT = 50
 """Most completions in the list."""
 _NEWEST = 2000
 """Events whose ids are offered."""
@@ -103,7 +103,7 @@ def complete(text: str, cursor: int, journal: Journal, names: Iterable[str] = ()
     typed = token.value.lower()
     starting = [value for value in values if value.lower().startswith(typed)]
     within = [value for value in values if typed in value.lower() and value not in starting] if typed else []
-    found = [value for value in (*starting, *within) if value.lower() != typed][:MOST]
+    found = [value for value in (*starting, *within) if value.lower() != typed][:MAX_COUNT]
     items = [Completion(start, end, f"{token.key}:{quoted(value)}", values[value]) for value in found]
     complete = not found or _fits_any(token.value, values, path=token.key in ("method", "ch"))
     return Completions(items, "" if complete else f"{token.word} is not complete")

@@ -32,16 +32,16 @@ from inspector.journal.filters.conditions import (
     MatchesQuery,
     Not,
 )
-from inspector.journal.filters.text import LONGEST
+from inspector.journal.filters.text import MAX_LENGTH
 from inspector.journal.filters.values import BadValue, NamePattern, span
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, KINDS, Dir, Kind
 from inspector.journal.index import STATE_NAMES, State
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
-LONGEST_FILTER = 2000
-MOST_TERMS = 100
-DEEPEST = 20
+MAX_FILTER = 2000
+MAX_TERMS = 100
+MAX_DEPTH = 20
 
 
 class FilterError(UsageError):
@@ -71,11 +71,12 @@ class FilterToken(NamedTuple):
 
 def compiled(source: str) -> tuple[Condition, list[Condition]]:
     """Return the condition of a filter, and all its terms. Raises `FilterError`."""
-    if len(source) > LONGEST_FILTER:
+    if len(source) > MAX_FILTER:
         raise FilterError(
-            f"The filter has {len(source):,} characters; at most {LONGEST_FILTER:,} are allowed.",
-            position=LONGEST_FILTER + 1, word="",
-        )  # fmt: skip
+            f"The filter has {len(source):,} characters; at most {MAX_FILTER:,} are allowed.",
+            position=MAX_FILTER + 1,
+            word="",
+        )
     parser = _Parser(list(tokens(source)), len(source))
     return parser.whole(), parser.terms
 
@@ -154,9 +155,11 @@ def _quoted(source: str, start: int) -> tuple[str, int]:
         out.append(char)
         at += 1
     raise FilterError(
-        f"The quote at character {start + 1} is not closed.", position=start + 1, word=source[start:],
+        f"The quote at character {start + 1} is not closed.",
+        position=start + 1,
+        word=source[start:],
         hint='Close it with ", or write \\" for a quotation mark.',
-    )  # fmt: skip
+    )
 
 
 # Expressions
@@ -192,30 +195,34 @@ class _Parser:
             token = self._peek() or self._tokens[self._at - 1]
             raise FilterError(
                 f"`{token.word}` at character {token.position} needs an operand.",
-                position=token.position, word=token.word, hint=f'To search for it, quote it: "{token.word}".',
-            )  # fmt: skip
+                position=token.position,
+                word=token.word,
+                hint=f'To search for it, quote it: "{token.word}".',
+            )
         return parts[0] if len(parts) == 1 else AllOf(parts)
 
     def _one(self, depth: int) -> Condition:
         token = self._tokens[self._at]
         self._at += 1
         if token.kind == "-":
-            if depth >= DEEPEST:
+            if depth >= MAX_DEPTH:
                 raise _too_deep(token)
             return Not(self._one(depth + 1))
         if token.kind == "(":
-            if depth >= DEEPEST:
+            if depth >= MAX_DEPTH:
                 raise _too_deep(token)
             inner = self._alternatives(depth + 1)
             if self._peek() is None:
                 raise FilterError(
-                    f"The `(` at character {token.position} is not closed.", position=token.position, word="(",
+                    f"The `(` at character {token.position} is not closed.",
+                    position=token.position,
+                    word="(",
                     hint="Add a ), or quote it to search for it.",
-                )  # fmt: skip
+                )
             self._at += 1
             return inner
-        if len(self.terms) >= MOST_TERMS:
-            raise FilterError(f"The filter has more than {MOST_TERMS} terms.", position=token.position, word=token.word)
+        if len(self.terms) >= MAX_TERMS:
+            raise FilterError(f"The filter has more than {MAX_TERMS} terms.", position=token.position, word=token.word)
         condition = _condition(token)
         self.terms.append(condition)
         return condition
@@ -223,9 +230,10 @@ class _Parser:
 
 def _too_deep(token: FilterToken) -> FilterError:
     return FilterError(
-        f"The filter is nested more than {DEEPEST} levels deep at character {token.position}.",
-        position=token.position, word=token.word,
-    )  # fmt: skip
+        f"The filter is nested more than {MAX_DEPTH} levels deep at character {token.position}.",
+        position=token.position,
+        word=token.word,
+    )
 
 
 # Terms
@@ -240,19 +248,23 @@ def _condition(token: FilterToken) -> Condition:
         there = f"Did you mean `{near[0]}:`? " if near else f"Use one of: {', '.join(key + ':' for key in _TERMS)}. "
         raise FilterError(
             f"Unknown term `{token.key}:` at character {token.position}.",
-            position=token.position, word=token.word, hint=f'{there}To search for it, quote it: "{token.word}".',
-        )  # fmt: skip
+            position=token.position,
+            word=token.word,
+            hint=f'{there}To search for it, quote it: "{token.word}".',
+        )
     try:
         if not token.value:
             raise BadValue(f"it needs a value, such as {_EXAMPLES.get(token.key, 'text')}")
-        if len(token.value) > LONGEST:
-            raise BadValue(f"it is longer than {LONGEST} characters")
+        if len(token.value) > MAX_LENGTH:
+            raise BadValue(f"it is longer than {MAX_LENGTH} characters")
         return make(token.value)
     except BadValue as problem:
         raise FilterError(
             f"`{token.word[:80]}` at character {token.position}: {problem}.",
-            position=token.position, word=token.word, reason=str(problem),
-        ) from None  # fmt: skip
+            position=token.position,
+            word=token.word,
+            reason=str(problem),
+        ) from None
 
 
 def _kind(text: str) -> Condition:
@@ -307,13 +319,23 @@ _SHAPES: dict[str, tuple[Shape, ...]] = {
     "batch": (Shape.BATCH,),
 }
 _DIRS = {
-    "send": Dir.SEND, "sent": Dir.SEND, "out": Dir.SEND, "→": Dir.SEND,
-    "recv": Dir.RECV, "received": Dir.RECV, "in": Dir.RECV, "←": Dir.RECV, "local": Dir.LOCAL,
-}  # fmt: skip
+    "send": Dir.SEND,
+    "sent": Dir.SEND,
+    "out": Dir.SEND,
+    "→": Dir.SEND,
+    "recv": Dir.RECV,
+    "received": Dir.RECV,
+    "in": Dir.RECV,
+    "←": Dir.RECV,
+    "local": Dir.LOCAL,
+}
 _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
-    "ok": State.DONE, "failed": State.ERROR, "canceled": State.CANCELLED, "timed-out": State.TIMED_OUT,
+    "ok": State.DONE,
+    "failed": State.ERROR,
+    "canceled": State.CANCELLED,
+    "timed-out": State.TIMED_OUT,
     "double": State.DOUBLED,
-}  # fmt: skip
+}
 
 _TERMS: dict[str, Callable[[str], Condition]] = {
     "method": lambda text: HasName(NamePattern(text), lambda index: index._methods, lambda index: index._method_names),
@@ -334,8 +356,20 @@ _TERMS: dict[str, Callable[[str], Condition]] = {
     "run": InRun,
 }
 _EXAMPLES = {
-    "method": "method:tools/*", "name": "name:echo", "dir": "dir:recv", "kind": "kind:stderr", "id": "id:7",
-    "status": "status:error", "duration": "duration:>500ms", "size": "size:>1k", "time": "time:>2s",
-    "n": "n:100-200", "ch": "ch:post-7", "exchange": "exchange:9", "finding": "finding:*", "mark": "mark:*",
-    "phase": "phase:negotiation", "run": "run:orders.yaml",
-}  # fmt: skip
+    "method": "method:tools/*",
+    "name": "name:echo",
+    "dir": "dir:recv",
+    "kind": "kind:stderr",
+    "id": "id:7",
+    "status": "status:error",
+    "duration": "duration:>500ms",
+    "size": "size:>1k",
+    "time": "time:>2s",
+    "n": "n:100-200",
+    "ch": "ch:post-7",
+    "exchange": "exchange:9",
+    "finding": "finding:*",
+    "mark": "mark:*",
+    "phase": "phase:negotiation",
+    "run": "run:orders.yaml",
+}

@@ -18,12 +18,12 @@ from inspector.journal.journal import Journal
 
 BLOCK = 1 << 20
 """Bytes that are read and searched at once."""
-LONGEST = 200
+MAX_LENGTH = 200
 """Most characters of a search text."""
 
 _GAP = 4096
-_MOST_READINGS = 16
-_OVERLAP = LONGEST * 32
+_MAX_READINGS = 16
+_OVERLAP = MAX_LENGTH * 32
 _HEAD = re.compile(rb'\{"n":-?\d+,"t":-?\d+,"dir":"[a-z]*","kind":"[a-z]*","ch":"(?:[^"\\]|\\.)*"')
 _KEY = b',"raw":"'
 _BASE64 = b',"b64":"'
@@ -47,7 +47,7 @@ class Needle:
         """The signs of a line that may have another form than the plain ones."""
         if "/" in text:
             self.unusual.append(b"\\\\/")
-        if len(readings) == _MOST_READINGS:
+        if len(readings) == _MAX_READINGS:
             letter = next(char for char in lower if not char.isascii() and len(_variants(char)) > 1)
             self.unusual += map(_in_file, _variants(letter))
         self.signs = [(form, len(form)) for form in self.plain] + [(sign, 0) for sign in (*self.unusual, _BASE64)]
@@ -76,9 +76,9 @@ def _in_file(text: str) -> bytes:
 
 
 def _readings(text: str) -> Iterator[str]:
-    """Return the forms of letters beyond ASCII in lower and upper case, at most `_MOST_READINGS`."""
+    """Return the forms of letters beyond ASCII in lower and upper case, at most `_MAX_READINGS`."""
     choices = (_variants(char) if not char.isascii() else [char] for char in text)
-    return map("".join, islice(product(*choices), _MOST_READINGS))
+    return map("".join, islice(product(*choices), _MAX_READINGS))
 
 
 def _variants(char: str) -> list[str]:

@@ -137,7 +137,7 @@ def _plots(report: LoadReport) -> Iterator[str]:
 
 
 def _histogram(limits: Sequence[float], names: Sequence[str], columns: Sequence[Sequence[int]]) -> str:
-    most = max(max(column) for column in columns)
+    largest = max(max(column) for column in columns)
     height = _ROW * (len(limits) + 1)
     wide = (_WIDTH - _LEFT) / 2
     parts = [f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="Histogram of latencies">']
@@ -146,7 +146,7 @@ def _histogram(limits: Sequence[float], names: Sequence[str], columns: Sequence[
         parts.append(f'<text x="{left:.0f}" y="14">{escape(name)}</text>')
         for row, number in enumerate(column):
             top = _ROW * (row + 1)
-            length = (wide - 90) * number / most
+            length = (wide - 90) * number / largest
             parts.append(f'<rect class="bar" x="{left:.0f}" y="{top + 3}" width="{length:.1f}" height="{_ROW - 6}"/>')
             parts.append(f'<text x="{left + length + 6:.1f}" y="{top + 14}">{count(number)}</text>')
     for row, limit in enumerate(limits):
@@ -157,19 +157,19 @@ def _histogram(limits: Sequence[float], names: Sequence[str], columns: Sequence[
 def _series(
     times: Sequence[float], values: Sequence[float], width: float, warm_up: float, shown: Callable[[float], str]
 ) -> str:
-    most = max(values) or 1.0
+    largest = max(values) or 1.0
     end = times[-1] + width
     scale = (_WIDTH - _LEFT) / end
     parts = [f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT + 20}" role="img">']
     for t, value in zip(times, values, strict=True):
-        tall = _HEIGHT * value / most
+        tall = _HEIGHT * value / largest
         kind = "warm-up" if t < warm_up else "bar"
         parts.append(
             f'<rect class="{kind}" x="{_LEFT + t * scale:.1f}" y="{_HEIGHT - tall:.1f}" '
             f'width="{max(width * scale - 0.5, 0.5):.1f}" height="{tall:.1f}"/>'
         )
     parts.append(f'<line class="axis" x1="{_LEFT}" y1="{_HEIGHT}" x2="{_WIDTH}" y2="{_HEIGHT}"/>')
-    parts.append(f'<text x="0" y="12">{_text(shown(most))}</text><text x="0" y="{_HEIGHT}">0</text>')
+    parts.append(f'<text x="0" y="12">{_text(shown(largest))}</text><text x="0" y="{_HEIGHT}">0</text>')
     parts.append(f'<text x="{_LEFT}" y="{_HEIGHT + 16}">0 s</text>')
     parts.append(f'<text x="{_WIDTH}" y="{_HEIGHT + 16}" text-anchor="end">{number_text(end, 3)} s</text>')
     return "".join((*parts, "</svg>"))

@@ -37,10 +37,10 @@ def row_limits(times: Sequence[Histogram]) -> list[float]:
     ends = [upper for histogram in times for upper, _ in histogram.buckets()]
     if not ends:
         return []
-    least, most = max(min(ends), 1e-5), max(ends)
+    least, largest = max(min(ends), 1e-5), max(ends)
     found = [step * 10**power for power in range(-5, 6) for step in _STEPS]
     first = max(next((at for at, limit in enumerate(found) if limit >= least), 0), 0)
-    last = next((at for at, limit in enumerate(found) if limit >= most), len(found) - 1)
+    last = next((at for at, limit in enumerate(found) if limit >= largest), len(found) - 1)
     every = 1 + (last - first) // _ROWS
     limits = found[last::-every]
     return [limit for limit in reversed(limits) if limit >= found[first]]
@@ -161,14 +161,14 @@ class LoadText:
         if not limits:
             return
         columns = [report.latency.rows(limits), report.service.rows(limits)]
-        most = max(max(column) for column in columns)
+        largest = max(max(column) for column in columns)
         for at, limit in enumerate(limits):
-            cells = "".join(f"  {self._bar(column[at], most)}{count(column[at]):>8}" for column in columns)
+            cells = "".join(f"  {self._bar(column[at], largest)}{count(column[at]):>8}" for column in columns)
             yield f"{time_text(limit):>8}{cells}"
         yield ""
 
-    def _bar(self, number: int, most: int) -> str:
-        length = max(round(_BAR * number / most), 1) if number else 0
+    def _bar(self, number: int, largest: int) -> str:
+        length = max(round(_BAR * number / largest), 1) if number else 0
         return (self._bars[-1] * length).ljust(_BAR)
 
     def _series(self) -> Iterator[str]:
@@ -194,10 +194,10 @@ class LoadText:
             max(values[at * len(values) // cells : max((at + 1) * len(values) // cells, at * len(values) // cells + 1)])
             for at in range(cells)
         ]
-        most = max(shown)
+        largest = max(shown)
         top = len(self._bars) - 1
-        bars = "".join(self._bars[round(top * value / most)] if most and value else " " for value in shown)
-        return f"{name:<12}{bars}  max {form(most)}"
+        bars = "".join(self._bars[round(top * value / largest)] if largest and value else " " for value in shown)
+        return f"{name:<12}{bars}  max {form(largest)}"
 
     def _errors(self) -> Iterator[str]:
         errors = self.report.errors

@@ -11,18 +11,18 @@ from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-DEEPEST = 256
+MAX_DEPTH = 256
 """Levels that are kept of a text that is nested too deeply to parse. A text with fewer levels is never changed."""
-LEFT_OUT = f"(nested deeper than {DEEPEST} levels: left out)"
+LEFT_OUT = f"(nested deeper than {MAX_DEPTH} levels: left out)"
 """Replaces a value that is nested too deeply."""
 
-MOST_MARKS = 300_000
+MAX_MARKS = 300_000
 """Brackets and strings of a text above which it is refused, because it would block everything else."""
 
 _MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
 
 
-DEEPEST_READ = 900
+MAX_READ = 900
 """Levels that are parsed completely. Python 3.11 parses about a thousand, Python 3.13 ten thousand: this limit is the
 same for all, and below that of code which recurses into a value."""
 
@@ -32,12 +32,12 @@ class TooDeep(ValueError):
 
 
 def shallow(text: str, decode: Callable[[str], Any]) -> str:
-    """Return the text with `LEFT_OUT` instead of every value below level `DEEPEST`.
+    """Return the text with `LEFT_OUT` instead of every value below level `MAX_DEPTH`.
 
     `decode` parses JSON that is nested no deeper than that, and raises ValueError for invalid JSON. Raises that, or
     `TooDeep`.
     """
-    if 2 * _containers(text) + text.count('"') // 2 > MOST_MARKS:
+    if 2 * _containers(text) + text.count('"') // 2 > MAX_MARKS:
         raise TooDeep
     depth = 0
     begins: list[int] = [0]
@@ -48,14 +48,14 @@ def shallow(text: str, decode: Callable[[str], Any]) -> str:
         if text[at] == '"':
             continue
         if text[at] in "[{":
-            if depth and depth % DEEPEST == 0:
+            if depth and depth % MAX_DEPTH == 0:
                 begins.append(at)
                 pieces.append([])
                 done.append(at)
             depth += 1
             continue
         depth -= 1
-        if depth > 0 and depth % DEEPEST == 0:
+        if depth > 0 and depth % MAX_DEPTH == 0:
             begin, end = begins.pop(), mark.end()
             decode("".join(pieces.pop()) + text[done.pop() : end])
             pieces[-1] += (text[done[-1] : begin], f'"{LEFT_OUT}"')
@@ -69,18 +69,18 @@ def shallow(text: str, decode: Callable[[str], Any]) -> str:
 
 def is_too_deep(text: str) -> bool:
     """Whether a JSON text is nested more deeply than values are parsed completely."""
-    return _containers(text) > DEEPEST_READ and depth_of(text) > DEEPEST_READ
+    return _containers(text) > MAX_READ and depth_of(text) > MAX_READ
 
 
 def depth_of(text: str) -> int:
-    """Return the nesting depth of a JSON text, by its first `MOST_MARKS` brackets and strings.
+    """Return the nesting depth of a JSON text, by its first `MAX_MARKS` brackets and strings.
 
     It is 0 if the text cannot be too deep.
     """
     depth = deepest = 0
-    if _containers(text) <= DEEPEST:
+    if _containers(text) <= MAX_DEPTH:
         return 0
-    for mark in islice(_MARK.finditer(text), MOST_MARKS):
+    for mark in islice(_MARK.finditer(text), MAX_MARKS):
         sign = text[mark.start()]
         if sign in "[{":
             depth += 1

@@ -92,7 +92,7 @@ class _Search:
                 self.take(token, start, end)
         except JsonSyntaxError as error:
             if len(self.found) < self.limit:
-                self.add(error.kind, error.why, error.at)
+                self.add(error.kind, error.reason, error.at)
         outside = raw.count("\r") - self.returns_in_strings
         if outside and len(self.found) < self.limit:
             self.add("carriage-return", "carriage return between tokens", raw.index("\r"), where="")

@@ -40,7 +40,7 @@ __all__ = [
 LINE_LIMIT = 2_000_000
 """Lines that are laid out of one document; the raw text has the others."""
 
-DEEPEST_INDENT = 128
+MAX_INDENT = 128
 """Levels that are indented; deeper ones are not, otherwise a deep document would be nothing but spaces."""
 
 RAW_WIDTH = 1000
@@ -69,7 +69,7 @@ class Tree:
         try:
             self._lay_out(inline, limit)
         except JsonSyntaxError as error:
-            self.error = Problem(error.kind, "", error.why, error.at)
+            self.error = Problem(error.kind, "", error.reason, error.at)
             self.truncated = False
             self._start_over()
             self._lay_out_raw(limit)
@@ -158,7 +158,7 @@ class Tree:
             start = self._value[line]
             end = self._value[line + 1] if line + 1 < len(self) else len(self.raw)
             return self.raw[start:end].rstrip("\n")
-        head = " " * (indent * min(self._depth[line], DEEPEST_INDENT))
+        head = " " * (indent * min(self._depth[line], MAX_INDENT))
         key = self._key[line]
         if key != _NONE:
             end = self._string_end(key)

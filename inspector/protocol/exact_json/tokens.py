@@ -19,11 +19,11 @@ class JsonToken(IntEnum):
 
 
 class JsonSyntaxError(ValueError):
-    """The text is not JSON: `why`, and the offset `at` which that shows."""
+    """The text is not JSON: `reason`, and the offset `at` which that shows."""
 
-    def __init__(self, why: str, at: int, kind: str = "syntax") -> None:
-        super().__init__(f"{why} at character {at + 1}")
-        self.why = why
+    def __init__(self, reason: str, at: int, kind: str = "syntax") -> None:
+        super().__init__(f"{reason} at character {at + 1}")
+        self.reason = reason
         self.at = at
         self.kind = kind
 

@@ -83,8 +83,8 @@ def can_add(kind: str, shape: FieldShape, value: Any) -> bool:
     """Whether the schema allows one more item or key."""
     size = len(value) if isinstance(value, (dict, list)) else 0
     schema = shape.schema
-    most = schema.get("maxItems" if kind == "array" else "maxProperties")
-    if isinstance(most, (int, float)) and size >= most:
+    limit = schema.get("maxItems" if kind == "array" else "maxProperties")
+    if isinstance(limit, (int, float)) and size >= limit:
         return False
     if kind == "object":
         extra = schema.get("additionalProperties", not shape.properties)

@@ -15,9 +15,9 @@ from inspector.errors import SchemaError, UsageError
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.file_inputs import file_input
 from inspector.protocol.forms.field import Field, can_add
-from inspector.protocol.forms.initial_values import Starts
+from inspector.protocol.forms.initial_values import InitialValues
 from inspector.protocol.forms.notes import Notes
-from inspector.protocol.forms.schema import Choice, FieldShape, Shaper
+from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.texts import hint_of, read_text
 from inspector.protocol.forms.values import UNSET, fits, same
 from inspector.protocol.validation import Validator
@@ -42,13 +42,13 @@ class Form:
 
     def __init__(self, schema: Any, value: Any = UNSET) -> None:
         self.schema = schema
-        self.shaper = Shaper(schema)
+        self.shaper = FieldReader(schema)
         self.problem = ""
         """Why values cannot be validated against the schema; `""` if they can. Fields work anyway."""
         self.truncated = False
         """Whether the last `fields()` was cut at the limit."""
         self._value: Any = UNSET
-        self._starts = Starts(self.shaper)
+        self._starts = InitialValues(self.shaper)
         self._notes = Notes()
         self._validator: Validator | None = None
         self.load(self._starts.skeleton(schema) if value is UNSET else value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.protocol.forms.schema import FieldShape, Shaper
+from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import UNSET
 
 MEMBER_LIMIT = 1_000
@@ -12,10 +12,10 @@ MEMBER_LIMIT = 1_000
 DEPTH_LIMIT = 8
 
 
-class Starts:
+class InitialValues:
     """Finds the initial values of the fields of one schema document."""
 
-    def __init__(self, shaper: Shaper) -> None:
+    def __init__(self, shaper: FieldReader) -> None:
         self.shaper = shaper
 
     def default_of(self, schema: Any, shape: FieldShape) -> Any:

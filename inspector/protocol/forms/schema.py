@@ -88,7 +88,7 @@ _GUESSES = (
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 
 
-class Shaper:
+class FieldReader:
     """Finds the shapes in one schema document."""
 
     def __init__(self, root: Any) -> None:

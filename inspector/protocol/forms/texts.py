@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from inspector.protocol.file_inputs import file_input
-from inspector.protocol.forms.schema import Choice, FieldShape, Shaper
+from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.values import json_of, same, text_of
 from inspector.reasons import json_fault
 from inspector.text import safe, size
@@ -22,12 +22,12 @@ _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
 
-def hint_of(shape: FieldShape, shaper: Shaper) -> str:
+def hint_of(shape: FieldShape, shaper: FieldReader) -> str:
     """Describe the values of a field in a few words: `integer 1-100`, `one of 6`, `string email`. Safe to show."""
     return safe(_hint(shape, shaper, 0) + (" or null" if shape.nullable else ""), HINT_LIMIT)
 
 
-def _hint(shape: FieldShape, shaper: Shaper, level: int) -> str:
+def _hint(shape: FieldShape, shaper: FieldReader, level: int) -> str:
     schema, kind = shape.schema, shape.kind
     if kind == "const":
         return f"always {text_of(schema.get('const'))}"
@@ -71,20 +71,20 @@ def _counted(length: str, noun: str) -> str:
 
 
 def _range(schema: Mapping[str, Any], low: str, high: str) -> str:
-    least, most = (
+    minimum, maximum = (
         value if isinstance(value := schema.get(key), (int, float)) and not isinstance(value, bool) else None
         for key in (low, high)
     )
-    if least is None and most is None:
+    if minimum is None and maximum is None:
         return ""
-    if most is None:
-        return f"from {_number(least)}" if least else ""
-    if least is None:
-        return f"up to {_number(most)}"
-    if least == most:
-        return _number(least)
-    words = low.endswith("Items") or least < 0 or isinstance(least, float) or isinstance(most, float)
-    return f"{_number(least)} to {_number(most)}" if words else f"{_number(least)}-{_number(most)}"
+    if maximum is None:
+        return f"from {_number(minimum)}" if minimum else ""
+    if minimum is None:
+        return f"up to {_number(maximum)}"
+    if minimum == maximum:
+        return _number(minimum)
+    words = low.endswith("Items") or minimum < 0 or isinstance(minimum, float) or isinstance(maximum, float)
+    return f"{_number(minimum)} to {_number(maximum)}" if words else f"{_number(minimum)}-{_number(maximum)}"
 
 
 def _number(value: float) -> str:
@@ -159,6 +159,6 @@ def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     except ValueError as error:
         if shape.kind == "json" and shape.schema.get("type", "string") == "string":
             return text, ""
-        why = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
-        return text, f"is not JSON: {why}"
+        reason = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
+        return text, f"is not JSON: {reason}"
     return value, ""

@@ -23,7 +23,7 @@ _SPELLED = re.compile(
     r"(?P<kind>[a-z]+)(?:=(?P<value>[^@%]*))?(?:@(?P<filter>.*?))?(?:%(?P<percent>[0-9.]+))?", re.DOTALL
 )
 _KINDS = {"delay": 0, "drop": None, "cut": None, "corrupt": None, "disconnect": None, "error": INTERNAL_ERROR}
-_LONGEST_DELAY = 3_600_000
+_MAX_DELAY = 3_600_000
 _HINT = "Write KIND[=VALUE][@FILTER][%PERCENT]: delay=200, drop@method:tools/call, error=-32603@name:add%10."
 
 
@@ -71,7 +71,7 @@ def _value(kind: str, word: str | None, text: str) -> int:
     if word is None and kind != "delay":
         return default or 0
     number = int(word) if word and re.fullmatch(r"-?[0-9]{1,9}", word, re.ASCII) else None
-    if kind == "delay" and (number is None or not 0 <= number <= _LONGEST_DELAY):
+    if kind == "delay" and (number is None or not 0 <= number <= _MAX_DELAY):
         raise UsageError(f"“{text[:80]}” has no duration.", hint="Write milliseconds: delay=200.")
     if kind == "error" and number is None:
         raise UsageError(f"“{text[:80]}” has no error code.", hint="Write a whole number: error=-32603.")

@@ -76,8 +76,8 @@ class Passthrough:
         if version_of(message) is None and opening is not None:
             answer = await self._ask(opening, None)
             if "error" in answer:
-                why = excerpt(answer["error"], 300)
-                raise ConnectionProblem(f"The live server refused the handshake of this client: {why}")
+                reason = excerpt(answer["error"], 300)
+                raise ConnectionProblem(f"The live server refused the handshake of this client: {reason}")
             connection.send(encode(jsonrpc.notification("notifications/initialized")))
 
     async def _ask(self, message: dict[str, Any], answering: PassthroughRequest | None) -> dict[str, Any]:

@@ -27,17 +27,23 @@ from inspector.replay.mock.batch import Batch
 from inspector.replay.mock.faults import MockFault, MockFaults
 from inspector.replay.mock.http import ServerBehaviour, field, status_of, version_of
 from inspector.replay.mock.passthrough import Passthrough, Upstream
-from inspector.replay.mock.statistics import Missed, MockReport, MockStatistics, report, shown
+from inspector.replay.mock.statistics import MockReport, MockStatistics, UnrecordedRequest, report, shown
 from inspector.replay.mock.tasks import GET, TaskEnds
 from inspector.replay.mock.timeline import Timeline, subscription_of
-from inspector.serving.base import Arrived, BodyForm, Reply, RequestHead, ServedClient
+from inspector.serving.base import BodyForm, ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load
-from inspector.transports.recorded_exchange import LiveNames, OpenQuestion, Play, UnansweredQuestions, asked_as
+from inspector.transports.recorded_exchange import (
+    LiveIds,
+    OpenQuestion,
+    ReplayedExchange,
+    UnansweredQuestions,
+    asked_as,
+)
 from inspector.transports.request_matching import HANDSHAKE, NOT_RECORDED, Match, RecordedRequests, UsedRequests
 
 OnMiss = Literal["error", "last", "passthrough"]
-MOST_RECORDED = 100
+MAX_RECORDED = 100
 """Maximum clients of one run whose recordings are kept."""
 TYPES: dict[BodyForm, str] = {"json": "application/json", "sse": "text/event-stream"}
 FINISH_WITHIN = 1.0
@@ -116,7 +122,7 @@ class Mock:
 
     def new_journal(self, number: int) -> Journal:
         """Return the recording of a client."""
-        if self._new_journal is None or number > MOST_RECORDED:
+        if self._new_journal is None or number > MAX_RECORDED:
             return Journal.unnamed({})
         made = self._new_journal(number)
         if made.path is not None:
@@ -184,7 +190,7 @@ class MockClient:
 
     # Incoming messages
 
-    def received(self, arrived: Arrived, reply: Reply) -> None:
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
         """Record a message and handle it."""
         self._record_arrived(arrived, reply)
         if arrived.shape is Shape.BATCH:
@@ -195,7 +201,7 @@ class MockClient:
         else:
             self._take(arrived.shape, arrived.message, reply, arrived.head, arrived)
 
-    def _record_arrived(self, arrived: Arrived, reply: Reply) -> None:
+    def _record_arrived(self, arrived: ClientMessage, reply: Reply) -> None:
         extra = ',"cut":true' if arrived.cut else ""
         self.journal.record_sent(reply.channel, arrived.data, arrived.message, extra)
         if arrived.head is not None:
@@ -205,7 +211,7 @@ class MockClient:
             self.journal.record_http(reply.channel, Dir.SEND, method=head.method, url=url, headers=fields)
 
     def _take(
-        self, shape: Shape, message: Any, reply: Reply, head: RequestHead | None, arrived: Arrived | None = None
+        self, shape: Shape, message: Any, reply: Reply, head: RequestHead | None, arrived: ClientMessage | None = None
     ) -> None:
         if shape is Shape.REQUEST:
             self._request(message, reply, head)
@@ -221,16 +227,16 @@ class MockClient:
             self._record_head(reply, 202, [])
         reply.end()
 
-    def _senseless(self, reply: Reply, arrived: Arrived | None) -> None:
+    def _senseless(self, reply: Reply, arrived: ClientMessage | None) -> None:
         """Respond to an invalid message as recorded, or with its JSON-RPC error (section 5.1)."""
         self.mock.tally.counts["invalid"] += 1
         word = self._next_word("", self.mock.timeline.senseless)
         if word:
             self.teller.tell(word)
-        elif arrived is None or not arrived.why:
+        elif arrived is None or not arrived.reason:
             self._refuse(reply, jsonrpc.INVALID_REQUEST, "This is not a JSON-RPC message.")
         elif not arrived.cut:  # A client that closed the connection cannot receive a response.
-            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is not JSON: {arrived.why}.")
+            self._refuse(reply, jsonrpc.PARSE_ERROR, f"This is not JSON: {arrived.reason}.")
 
     def _refuse(self, reply: Reply, code: int, text: str) -> None:
         raw = encode(jsonrpc.error(None, code, text))
@@ -336,13 +342,13 @@ class MockClient:
         mock = self.mock
         mock.tally.used.add(n)
         answering = _Answering(self, message, reply, n)
-        names = self.teller.names[n] = LiveNames(mock.journal.event(n).message, message)
+        names = self.teller.names[n] = LiveIds(mock.journal.event(n).message, message)
         if n in mock.timeline.listens:
             await self.teller.listen(n, names, answering)
             return
         if self.teller.tell(n):
             await asyncio.sleep(0)  # Messages that arrived before the response are sent before it.
-        if not await Play(mock.journal, n, message, answering).run():
+        if not await ReplayedExchange(mock.journal, n, message, answering).run():
             await answering.without_answer()
         elif not self._ready:
             self._say_ready(message, reply)
@@ -354,11 +360,13 @@ class MockClient:
         n = await self._order.last(method, params) if became == "last" else 0
         if became == "last" and not n:
             became = "error"
-        mock.tally.miss(Missed(self.number, method[:200], shown(params), nearest, became))
+        mock.tally.miss(UnrecordedRequest(self.number, method[:200], shown(params), nearest, became))
         self.journal.record_note(
             f"missed: {method[:200]} is not in the recording" + (" with these parameters" if nearest else ""),
-            missed=method[:200], nearest=nearest or None, became=became,
-        )  # fmt: skip
+            missed=method[:200],
+            nearest=nearest or None,
+            became=became,
+        )
         if n:
             await self._play(n, message, answering.reply)
         elif became == "passthrough" and self._passthrough is not None:
@@ -654,23 +662,23 @@ class _Answering:
                 self.send(self._body)
                 self.reply.end()
                 return
-            why = f"the recorded server responded with HTTP {self._status}"
+            reason = f"the recorded server responded with HTTP {self._status}"
         else:
-            why = fate(mock.journal, self._n)
+            reason = fate(mock.journal, self._n)
         method = mock.journal.index.method(self._n)
-        self._client.journal.record_note(f"no response: {method}: {why}", unanswered=self._n)
-        self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {why}.")
+        self._client.journal.record_note(f"no response: {method}: {reason}", unanswered=self._n)
+        self.error(NOT_RECORDED, f"The recording has no response to {method[:200]}: {reason}.")
 
 
 class _TimelineSender:
     """Sends a client the server's own messages of the timeline, each once."""
 
     def __init__(self, client: MockClient) -> None:
-        self.names: dict[int, LiveNames] = {}
+        self.names: dict[int, LiveIds] = {}
         """By recorded request, the names of its latest live request."""
         self._client = client
         self._mock = client.mock
-        self._listens: dict[int, list[tuple[LiveNames, _Answering]]] = {}
+        self._listens: dict[int, list[tuple[LiveIds, _Answering]]] = {}
         """By recorded `subscriptions/listen`, the open live ones."""
         self._told: set[int] = set()
 
@@ -717,7 +725,7 @@ class _TimelineSender:
 
     # Subscriptions
 
-    async def listen(self, n: int, names: LiveNames, answering: _Answering) -> None:
+    async def listen(self, n: int, names: LiveIds, answering: _Answering) -> None:
         """Serve a subscription until either side ends it."""
         answering.listen()
         live = names, answering
@@ -741,7 +749,7 @@ class _TimelineSender:
             self._tell_live(m, event, *live)
         return bool(listen) or subscription is not None
 
-    def _tell_live(self, m: int, event: Event, names: LiveNames, answering: _Answering) -> None:
+    def _tell_live(self, m: int, event: Event, names: LiveIds, answering: _Answering) -> None:
         if event.shape in _ANSWERS:
             answering.send(names.response(event.bytes, event.message), m)
             answering.reply.end()

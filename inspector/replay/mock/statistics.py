@@ -10,13 +10,13 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import excerpt
 from inspector.transports.request_matching import HANDSHAKE
 
-MOST_KEPT = 1000
+MAX_KEPT = 1000
 """Maximum misses that are stored; further ones are only counted."""
 EXCERPT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class UnrecordedRequest:
     """A request that was not in the recording."""
 
     client: int
@@ -37,14 +37,14 @@ class MockStatistics:
         self.requests = 0
         self.counts: Counter[str] = Counter()
         """`answered`, `missed`, `unanswered`, `refused`, `cancelled`, `invalid`; `fault:…` by kind."""
-        self.missed: list[Missed] = []
+        self.missed: list[UnrecordedRequest] = []
         self.used: set[int] = set()
         """Recorded requests that matched a client's request."""
 
-    def miss(self, missed: Missed) -> None:
+    def miss(self, missed: UnrecordedRequest) -> None:
         """Store a request that was not in the recording."""
         self.counts["missed"] += 1
-        if len(self.missed) < MOST_KEPT:
+        if len(self.missed) < MAX_KEPT:
             self.missed.append(missed)
 
 
@@ -57,9 +57,9 @@ class MockReport:
     clients: int
     requests: int
     counts: dict[str, int]
-    missed: list[Missed]
+    missed: list[UnrecordedRequest]
     never_asked: list[tuple[int, str, str]]
-    """Event number, method and parameters of unused recorded requests, up to `MOST_KEPT`."""
+    """Event number, method and parameters of unused recorded requests, up to `MAX_KEPT`."""
     never_asked_count: int
     recordings: list[str]
     """The recordings of the clients."""
@@ -75,14 +75,19 @@ class MockReport:
             **{name: self.counts.get(name, 0) for name in COUNTED},
             "faults": faults,
             "misses": [
-                {"client": each.client, "method": each.method, "params": each.params, "nearest": each.nearest or None,
-                 "became": each.became}
+                {
+                    "client": each.client,
+                    "method": each.method,
+                    "params": each.params,
+                    "nearest": each.nearest or None,
+                    "became": each.became,
+                }
                 for each in self.missed
             ],
             "neverAsked": [{"event": n, "method": method, "params": params} for n, method, params in self.never_asked],
             "neverAskedCount": self.never_asked_count,
             "recordings": self.recordings,
-        }  # fmt: skip
+        }
 
 
 COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid")
@@ -90,17 +95,22 @@ COUNTED = ("answered", "missed", "unanswered", "refused", "cancelled", "invalid"
 
 def report(
     tally: MockStatistics, journal: Journal, requests: dict[str, list[int]], seed: str, recordings: list[str]
-) -> MockReport:  # fmt: skip
+) -> MockReport:
     """Create the report. `requests` are the recorded ones by method; handshakes are not reported as unused."""
     asked = (found for method, found in requests.items() if method not in HANDSHAKE)
     numbers = sorted(n for found in asked for n in found if n not in tally.used)
-    never = [
-        (n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MOST_KEPT]
-    ]  # fmt: skip
+    never = [(n, journal.index.method(n), shown(journal.event(n).message.get("params"))) for n in numbers[:MAX_KEPT]]
     return MockReport(
-        str(journal.path or ""), seed, tally.clients, tally.requests, dict(tally.counts), tally.missed, never,
-        len(numbers), recordings,
-    )  # fmt: skip
+        str(journal.path or ""),
+        seed,
+        tally.clients,
+        tally.requests,
+        dict(tally.counts),
+        tally.missed,
+        never,
+        len(numbers),
+        recordings,
+    )
 
 
 def shown(params: Any) -> str:

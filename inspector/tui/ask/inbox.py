@@ -21,7 +21,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 _TOPIC_CELLS = 12
@@ -67,7 +67,7 @@ class QuestionRows:
         return paint.spread(left, state, width)
 
 
-class InboxPane(AnswersBeside, Edge):
+class InboxPane(AnswersBeside, Pane):
     """The inbox. The selected question is shown and answered in the work pane."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox"), *bindings("asked")]

@@ -25,7 +25,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.form import FormView
@@ -43,7 +43,7 @@ BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
 
 
-class QuestionPane(CompactEdge):
+class QuestionPane(CompactPane):
     """One question: the user accepts, declines or cancels it here; afterwards the pane shows the answer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -84,7 +84,7 @@ class QuestionPane(CompactEdge):
         self.session = session
         self.question: Question | None = None
         self._bodies: OrderedDict[tuple[int, Any], FormBody | UrlBody | TextBody] = OrderedDict()
-        self._said = Paragraphs(most=MESSAGE_LINES, after=1, id="said")
+        self._said = Paragraphs(max_lines=MESSAGE_LINES, after=1, id="said")
         self._answer = JsonView(id="answer")
         self._foot = Paragraphs(after=1, id="foot")
         self._state = ""

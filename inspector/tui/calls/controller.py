@@ -133,9 +133,15 @@ class CallsPart:
         return [*getattr(target, "secrets", ()), *self.saved.secrets()]
 
     async def _save(
-        self, list_name: ListName, address: str, arguments: Any, schema: Any, expect: Mapping[str, Any] | None = None,
-        snapshot: tuple[str, str] | None = None, name: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        list_name: ListName,
+        address: str,
+        arguments: Any,
+        schema: Any,
+        expect: Mapping[str, Any] | None = None,
+        snapshot: tuple[str, str] | None = None,
+        name: str = "",
+    ) -> None:
         await asyncio.to_thread(self.saved.read)
         saved = self.saved
         flow = self._chosen_flow()

@@ -25,7 +25,7 @@ _ACTIONS: dict[ListName, str] = {"tools": "call", "resources": "read", "template
 
 
 @dataclass(frozen=True)
-class Offer:
+class OfferedVariable:
     """A variable that holds a value of the arguments: `{{name}}` can be written instead of the value."""
 
     name: str
@@ -44,7 +44,7 @@ class Draft:
     name: str = ""
     expect: Mapping[str, Any] | None = None
     secrets: list[str] = field(default_factory=list)
-    offers: list[Offer] = field(default_factory=list)
+    offers: list[OfferedVariable] = field(default_factory=list)
 
     def step(self, name: str, chosen: Iterable[str] = ()) -> dict[str, Any]:
         """The step as it is written; `chosen` are the variables that stand for their values."""
@@ -61,9 +61,13 @@ class Draft:
 
 
 def draft_of(
-    list_name: ListName, address: str, arguments: Any, schema: Any, variables: Mapping[str, Any],
+    list_name: ListName,
+    address: str,
+    arguments: Any,
+    schema: Any,
+    variables: Mapping[str, Any],
     secrets: Sequence[str] = (),
-) -> Draft:  # fmt: skip
+) -> Draft:
     """A call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
 
     `variables` are those of the flow and the environment, with secret values left out.
@@ -79,7 +83,7 @@ def draft_of(
             and not isinstance(value, bool)
             and any(_is(each, value) for each in found)
         ):
-            draft.offers.append(Offer(name, value, isinstance(value, str) and len(value) >= SHORT))
+            draft.offers.append(OfferedVariable(name, value, isinstance(value, str) and len(value) >= SHORT))
     return draft
 
 

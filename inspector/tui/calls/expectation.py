@@ -12,7 +12,7 @@ from inspector.errors import ServerError
 from inspector.tui.calls.drafts import file_name, literal
 from inspector.tui.work.outcome import CallOutcome
 
-_DEEPEST = 20
+_MAX_DEPTH = 20
 """Levels of a value whose shape is described; what is deeper may be anything."""
 _BRANCHES = 5
 """Different shapes of the items of a list that are told apart."""
@@ -89,7 +89,7 @@ def place(value: dict[str, Any], pointer: str | None) -> tuple[Any, ValuePath]:
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
     """A JSON Schema of the members and types of a value. Members may be added to its objects, none may be missing."""
-    if depth >= _DEEPEST:
+    if depth >= _MAX_DEPTH:
         return {}
     if isinstance(value, dict):
         properties = {key: shape_of(item, depth + 1) for key, item in value.items()}

@@ -18,7 +18,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -44,7 +44,7 @@ class FlowView(LinesView, inherit_bindings=False):
         self.post_message(self.Resized())
 
 
-class FlowPane(CompactEdge, CallsActions):
+class FlowPane(CompactPane, CallsActions):
     """The flow of the row under the cursor of the list. Enter opens a step, or closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("calls")]
@@ -127,11 +127,17 @@ class FlowPane(CompactEdge, CallsActions):
         if row.flow is not None:
             run = saved.runs.get(row.path)
             return page_of(
-                row.flow, shown, saved.steps(row.flow), run, saved.values(row.flow),
+                row.flow,
+                shown,
+                saved.steps(row.flow),
+                run,
+                saved.values(row.flow),
                 self._opened.get(row.path, set()),
-                self._width, saved.running, saved.changes.get(row.path),
+                self._width,
+                saved.running,
+                saved.changes.get(row.path),
                 saved.other_server(row.flow),
-            )  # fmt: skip
+            )
         if row.error is not None:
             where = f"{shown}:{row.error.line}" if row.error.line else shown
             page.add(Row([(where, "bright")]), line=row.line)

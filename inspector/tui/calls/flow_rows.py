@@ -63,10 +63,17 @@ def day_and_time(when: float, now: float | None = None) -> str:
 
 
 def page_of(
-    flow: Flow, shown_path: str, steps: Sequence[PlainStep], run: NewestRun | None, variables: Mapping[str, Any],
-    opened: set[int], width: int, running: Running | None = None, changed: Mapping[int, Sequence[str]] | None = None,
+    flow: Flow,
+    shown_path: str,
+    steps: Sequence[PlainStep],
+    run: NewestRun | None,
+    variables: Mapping[str, Any],
+    opened: set[int],
+    width: int,
+    running: Running | None = None,
+    changed: Mapping[int, Sequence[str]] | None = None,
     other_server: str = "",
-) -> FlowPage:  # fmt: skip
+) -> FlowPage:
     """The rows of a flow. `opened` are the numbers of the steps of which everything is shown.
 
     `other_server` is the server that the flow names where that is not the server of the session.
@@ -133,9 +140,17 @@ class _Step:
     """Adds the rows of one step to a page."""
 
     def __init__(
-        self, page: FlowPage, flow: Flow, number: int, step: PlainStep, run: NewestRun | None, width: int, *,
-        column: int, running: str,
-    ) -> None:  # fmt: skip
+        self,
+        page: FlowPage,
+        flow: Flow,
+        number: int,
+        step: PlainStep,
+        run: NewestRun | None,
+        width: int,
+        *,
+        column: int,
+        running: str,
+    ) -> None:
         self.page, self.flow, self.number, self.step, self.run = page, flow, number, step, run
         self.width, self.running = width, running
         self.results = run.steps.get(number, []) if run is not None else []

@@ -17,7 +17,7 @@ from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError
 from inspector.flows.results import OUTCOMES, FlowOutcome
 
-MOST = 1000
+MAX_COUNT = 1000
 """Flows that are remembered of a folder, those that ran last."""
 _FILE_BYTES = 4 * 1024 * 1024
 
@@ -58,7 +58,7 @@ def keep_environment_in_use(folder: Path, name: str) -> None:
 
 
 def _keep(folder: Path, kept: Mapping[str, FlowTimes], environment: str) -> None:
-    newest = sorted(kept.items(), key=lambda flow: flow[1][0])[-MOST:]
+    newest = sorted(kept.items(), key=lambda flow: flow[1][0])[-MAX_COUNT:]
     data = {
         "environment": environment,
         "flows": {

@@ -20,7 +20,7 @@ from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 SOON = 0.05
@@ -42,7 +42,7 @@ class CallsList(VirtualList, inherit_bindings=False):
             super()._move(1 if rows > 0 else -1)
 
 
-class CallsPane(Edge, CallsActions):
+class CallsPane(Pane, CallsActions):
     """The list. What the cursor is on is shown beside it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("calls"), *bindings("collection")]

@@ -20,7 +20,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
 
@@ -47,7 +47,7 @@ class SaveCallDialog(ModalScreen[StepToSave | None]):
 
     DEFAULT_CSS = """
     SaveCallDialog { align: center middle; }
-    SaveCallDialog > Edge { width: 90%; max-width: 100; height: 22; max-height: 100%; }
+    SaveCallDialog > Pane { width: 90%; max-width: 100; height: 22; max-height: 100%; }
     SaveCallDialog Editor { margin: 0 1; height: 1; }
     SaveCallDialog #variables { height: auto; max-height: 4; margin-top: 1; }
     SaveCallDialog #preview { height: 1fr; margin-top: 1; }
@@ -84,7 +84,7 @@ class SaveCallDialog(ModalScreen[StepToSave | None]):
             KeyHint("tab", "next field", "tab"),
             KeyHint("esc", "cancel", "escape"),
         ]
-        with Edge(title=f"Save {safe(self._draft.address, 60)}", keys=keys):
+        with Pane(title=f"Save {safe(self._draft.address, 60)}", keys=keys):
             yield self._step_name
             yield self._file
             yield self._variables
@@ -96,8 +96,8 @@ class SaveCallDialog(ModalScreen[StepToSave | None]):
         self._step_name.focus()
 
     @property
-    def _edge(self) -> Edge:
-        return self.query_one(Edge)
+    def _edge(self) -> Pane:
+        return self.query_one(Pane)
 
     def _draw(self, problem: str = "") -> None:
         file = self._files.get(self._file.value.strip())

@@ -296,9 +296,13 @@ class SavedCalls:
             # A server may have told a token, on stderr for example, before its answer shows that it is one.
             stops.append(variables.secrets.tell(lambda secret: self._blank_soon(secret, blanking), new=True))
             await run_flow(
-                flow, cast("Session", commands), variables, _Progress(self, run),
-                only=[only] if only else None, findings=self.findings,
-            )  # fmt: skip
+                flow,
+                cast("Session", commands),
+                variables,
+                _Progress(self, run),
+                only=[only] if only else None,
+                findings=self.findings,
+            )
         except InspectorError as error:
             run.error, run.outcome = sentences(error.message, error.hint), "failed"
         finally:

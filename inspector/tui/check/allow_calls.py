@@ -13,7 +13,7 @@ from inspector.client.session_state import SessionState
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 Calls = str | tuple[str, ...]
 _MODES = (
@@ -41,7 +41,7 @@ class AskNames(ModalScreen[tuple[str, ...] | None]):
 
     DEFAULT_CSS = """
     AskNames { align: center middle; }
-    AskNames > Edge { width: 90%; max-width: 90; height: 6; }
+    AskNames > Pane { width: 90%; max-width: 90; height: 6; }
     AskNames Editor { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -55,7 +55,7 @@ class AskNames(ModalScreen[tuple[str, ...] | None]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "allow", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Edge(title="Tools that may be called", keys=keys), Vertical():
+        with Pane(title="Tools that may be called", keys=keys), Vertical():
             yield Editor(", ".join(self._now), placeholder="names, separated by commas", id="names")
 
     def on_mount(self) -> None:
@@ -66,7 +66,7 @@ class AskNames(ModalScreen[tuple[str, ...] | None]):
         names = tuple(dict.fromkeys(name.strip() for name in self.query_one(Editor).value.split(",") if name.strip()))
         unknown = next((name for name in names if name not in self._known), "")
         if unknown:
-            self.query_one(Edge).note = [(f"unknown tool {unknown[:40]}", "error")]
+            self.query_one(Pane).note = [(f"unknown tool {unknown[:40]}", "error")]
         else:
             self.dismiss(names)
 

@@ -20,9 +20,9 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.lines_view import LinesView
 from inspector.tui.widgets.paint import Piece
 
-MOST_SEEN = 8
+MAX_SEEN = 8
 """Most different observations that are shown."""
-MOST_MESSAGES = 12
+MAX_MESSAGES = 12
 """Most messages that are shown for one observation."""
 _LABEL = 6
 
@@ -79,19 +79,19 @@ def rows_of(
         shown.setdefault(seen(result.outcome, keymap), []).append(result)
     heading = "Not checked" if verdict == "skip" else "Seen"
     rows += [Row(), Row([(heading, "bright bold")])]
-    for text, results in list(shown.items())[:MOST_SEEN]:
+    for text, results in list(shown.items())[:MAX_SEEN]:
         role = ROLES[verdict] if verdict in ("fail", "warn") else "normal"
         rows += paragraph(text, role, limit=20) if text else []
         rows.append(Row([(", ".join(_where(result) for result in results), "muted")]))
         evidence = results[0].outcome.evidence
-        for n in evidence[:MOST_MESSAGES]:
+        for n in evidence[:MAX_MESSAGES]:
             if journal is not None and 0 < n <= journal.index.count:
                 messages[len(rows)] = n
                 rows.append(Row(message_line(journal, n), 2))
-        if len(evidence) > MOST_MESSAGES:
-            rows.append(Row([(f"and {len(evidence) - MOST_MESSAGES} more", "muted")]))
-    if len(shown) > MOST_SEEN:
-        rows.append(Row([(f"and {len(shown) - MOST_SEEN} more, see the report", "muted")]))
+        if len(evidence) > MAX_MESSAGES:
+            rows.append(Row([(f"and {len(evidence) - MAX_MESSAGES} more", "muted")]))
+    if len(shown) > MAX_SEEN:
+        rows.append(Row([(f"and {len(shown) - MAX_SEEN} more, see the report", "muted")]))
     if verdict in ("fail", "warn", "note"):
         rows += [Row(), Row([(f"{'Fix':<{_LABEL}}", "bright bold"), (check.fix, "normal")], _LABEL)]
     origin = next((result.origin for result in checked.telling if result.origin is not None), None)

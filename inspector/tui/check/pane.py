@@ -29,7 +29,7 @@ from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.model_view.choose_hosts import choose_hosts
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import Copy, HintsChanged, Save
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
@@ -89,7 +89,7 @@ class CheckPane(Horizontal):
         behind = (judged, events) if events - judged > FAR_BEHIND else (0, 0)
         if behind != self._judged:
             self._judged = behind
-            self.query_one("#check-list", Edge).facts = self._facts()
+            self.query_one("#check-list", Pane).facts = self._facts()
 
     @property
     def found(self) -> CheckRun:
@@ -110,10 +110,10 @@ class CheckPane(Horizontal):
         return "" if found.report.score is None else str(found.report.score)
 
     def compose(self) -> ComposeResult:
-        with Edge(title="Check", id="check-list"):
+        with Pane(title="Check", id="check-list"):
             yield CheckHead(id="check-head")
             yield CheckList(self._rows, id="check-rows")
-        with Edge(id="check-finding"):
+        with Pane(id="check-finding"):
             yield FindingView(id="check-view")
 
     def on_mount(self) -> None:
@@ -196,7 +196,7 @@ class CheckPane(Horizontal):
             self._list.action_first()
         progress = (found.done, found.total, found.now) if found.running else None
         self.query_one("#check-head", CheckHead).show(report, progress)
-        edge = self.query_one("#check-list", Edge)
+        edge = self.query_one("#check-list", Pane)
         edge.facts = self._facts()
         self._show_current()
         self._show_hints()
@@ -248,7 +248,7 @@ class CheckPane(Horizontal):
         )
 
     def _show_current(self) -> None:
-        checked, edge = self.current, self.query_one("#check-finding", Edge)
+        checked, edge = self.current, self.query_one("#check-finding", Pane)
         if checked is None:
             at = self._list.cursor
             edge.title, edge.facts = "", ()
@@ -275,7 +275,7 @@ class CheckPane(Horizontal):
         return [f"check.{name}" for name in names if self.check_action(name.replace("-", "_"), ())]
 
     def _show_hints(self) -> None:
-        edge = self.query_one("#check-list", Edge)
+        edge = self.query_one("#check-list", Pane)
         edge.keys = self.hints()
         self.post_message(HintsChanged())
 

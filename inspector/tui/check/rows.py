@@ -21,9 +21,7 @@ from inspector.tui.widgets.fact_rows import Row
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.paint import Piece
 
-ROLES: dict[Verdict, str] = {
-    "fail": "error", "warn": "finding", "note": "muted", "skip": "faint", "pass": "received",
-}  # fmt: skip
+ROLES: dict[Verdict, str] = {"fail": "error", "warn": "finding", "note": "muted", "skip": "faint", "pass": "received"}
 WORDS: dict[Verdict, str] = {"skip": "skipped"}
 FOLDED: tuple[Verdict, ...] = ("pass", "skip")
 _ID, _LEVEL = 10, 9
@@ -71,9 +69,7 @@ def _key(verb: str, keymap: Keymap | None) -> str:
 def sign(verdict: Verdict) -> Piece:
     """The sign of a verdict."""
     signs = signs_now()
-    shown = {
-        "fail": signs.failed, "warn": signs.finding, "note": signs.local, "skip": signs.later, "pass": signs.done
-    }  # fmt: skip
+    shown = {"fail": signs.failed, "warn": signs.finding, "note": signs.local, "skip": signs.later, "pass": signs.done}
     return shown[verdict], ROLES[verdict]
 
 
@@ -179,7 +175,7 @@ class CheckRows:
         return [
             [sign(verdict), (lead, role), (f" {fold} ", "faint"), (first, "muted")],
             [(" " * (len(lead) + 4), "normal"), (between.join(rest), "faint")],
-        ]  # fmt: skip
+        ]
 
 
 def _check(checked: CheckSummary, width: int, keymap: Keymap | None) -> list[list[Piece]]:

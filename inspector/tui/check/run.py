@@ -12,7 +12,7 @@ from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Visited
 from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result
-from inspector.check.run import Run, Runner, Wanted, of_recording, renewed
+from inspector.check.run import CheckSelection, Run, Runner, of_recording, renewed
 from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal
 from inspector.client.session_state import SessionState
@@ -53,16 +53,14 @@ class CheckRun:
         session = self.session.commands
         if isinstance(target, RecordingTarget) or session is None:
             return
-        wanted = Wanted(
+        wanted = CheckSelection(
             allowed=self.allowed, only=frozenset((only,)) if only else frozenset(), hosts=self._host_facts()
         )
         self._before = self._run if only else None
         if self.journal is None or not only:
             self.release()
             self.journal = new_journal(target, settings=self._settings, keep=self._keep)
-        runner = Runner(
-            target, self.journal, session.options, wanted, told=self._took, began=self._began,
-        )  # fmt: skip
+        runner = Runner(target, self.journal, session.options, wanted, told=self._took, began=self._began)
         self._present = runner.run
         self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"
         self._sum_up()
@@ -87,7 +85,7 @@ class CheckRun:
         try:
             while journal.refresh():
                 pass
-            found = report_of(of_recording(journal, target.label, Wanted(hosts=self._host_facts())), journal)
+            found = report_of(of_recording(journal, target.label, CheckSelection(hosts=self._host_facts())), journal)
         except BaseException:
             journal.release()
             raise

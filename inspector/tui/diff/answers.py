@@ -24,7 +24,7 @@ from inspector.protocol.exact_json.text import Tree, tree
 from inspector.protocol.jsonrpc import NotJson, Shape
 from inspector.protocol.result_shape import repeats_content
 from inspector.text import count, duration, quantity
-from inspector.tui.diff.side import INLINE, LONGEST, AnswerSide, ShownSide
+from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
@@ -34,10 +34,10 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
-from inspector.tui.widgets.content_blocks import Look, shown_blocks
+from inspector.tui.widgets.content_blocks import DrawOptions, shown_blocks
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection, Section
 from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
@@ -48,7 +48,7 @@ from inspector.tui.work.answer_changes import difference_text
 SIDES_FROM = 100
 """Columns from which both answers stand beside each other; below, only their differences are shown."""
 
-MOST_ALIGNED = 2000
+MAX_ALIGNED = 2000
 """Lines of a result above which both are shown as JSON only."""
 
 _ROLES = {"added": ("+", "received"), "removed": ("-", "error"), "moved": ("~", "muted")}
@@ -115,7 +115,7 @@ def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> N
     if one is None or other is None:
         return
     texts = [[line for block in side for line in _lines(block)] for side in (one, other)]
-    if max(map(len, texts)) > MOST_ALIGNED:
+    if max(map(len, texts)) > MAX_ALIGNED:
         return
     pairs = align(*texts)
     same = [frozenset(pair[at] for pair in pairs) for at in (0, 1)]
@@ -129,7 +129,7 @@ def _make_readable(compared: ComparedAnswers, a: AnswerSide, b: AnswerSide) -> N
 
 def _readable(side: AnswerSide) -> list[list[Section]] | None:
     """Return the sections of each content block of a result; None if its content is not what a person reads."""
-    if len(side.text) > LONGEST:
+    if len(side.text) > MAX_LENGTH:
         return None
     answer = read(side.text)
     result = answer.get("result") if isinstance(answer, dict) else None
@@ -137,7 +137,7 @@ def _readable(side: AnswerSide) -> list[list[Section]] | None:
         return None
     if "structuredContent" in result and not repeats_content(result):
         return None
-    return [block.sections for block in shown_blocks(result["content"], Look(columns=0))]
+    return [block.sections for block in shown_blocks(result["content"], DrawOptions(columns=0))]
 
 
 def _lines(block: Sequence[Section]) -> list[str]:
@@ -161,7 +161,7 @@ def _sections(side: AnswerSide) -> tuple[list[Section], Tree | None]:
     """Return the sections of an answer, and its laid-out text if it is short enough."""
     if side.missing or not side.text:
         return [RowSection(paragraph(side.missing or "no answer yet", "muted"))], None
-    if len(side.text) > LONGEST:
+    if len(side.text) > MAX_LENGTH:
         told = f"{count(len(side.text))} characters: too long to show here."
         return [RowSection(paragraph(told, "finding"))], None
     laid_out = tree(side.text, inline=INLINE)
@@ -203,7 +203,7 @@ class AnswersView(Container):
     AnswersView { layout: vertical; height: 1fr; }
     AnswersView #answers-list { height: 1fr; min-height: 5; }
     AnswersView #answers-sides { height: 3fr; }
-    AnswersView #answers-sides > Edge { width: 1fr; height: 1fr; }
+    AnswersView #answers-sides > Pane { width: 1fr; height: 1fr; }
     """
 
     def __init__(self, empty: str = "", *, id: str | None = None) -> None:
@@ -215,12 +215,12 @@ class AnswersView(Container):
         self._asked: tuple[AnswerSide, AnswerSide, str, str] | None = None
 
     def compose(self) -> ComposeResult:
-        yield Edge(
+        yield Pane(
             VirtualList(DifferenceRows(), empty=self._empty, id="answers-rows"), title="Differences", id="answers-list"
         )
         with Horizontal(id="answers-sides"):
-            yield Edge(SideView(id="answer-a"), title="A", id="answers-a")
-            yield Edge(SideView(id="answer-b"), title="B", id="answers-b")
+            yield Pane(SideView(id="answer-a"), title="A", id="answers-a")
+            yield Pane(SideView(id="answer-b"), title="B", id="answers-b")
 
     def on_mount(self) -> None:
         scroll_together(self, *(self.query_one(f"#answer-{name}", SideView) for name in ("a", "b")))
@@ -240,7 +240,7 @@ class AnswersView(Container):
     def name_sides(self, a: AnswerSide, b: AnswerSide) -> None:
         """Name the sides and their facts, without a comparison."""
         for name, side in (("a", a), ("b", b)):
-            edge = self.query_one(f"#answers-{name}", Edge)
+            edge = self.query_one(f"#answers-{name}", Pane)
             edge.title = [(f"{name.upper()}  ", "muted"), (side.label, "bright")]
             edge.facts = side.facts
         if self._found is None:
@@ -288,7 +288,7 @@ class AnswersView(Container):
         self.query_one("#answer-b", SideView).display_side(b)
 
     def _draw_facts(self) -> None:
-        edge, found = self.query_one("#answers-list", Edge), self._found
+        edge, found = self.query_one("#answers-list", Pane), self._found
         facts: list[Pieces] = []
         if found is not None and found.differences:
             more = " and more" if found.truncated else ""

@@ -11,7 +11,7 @@ from inspector.client.recording_info import RecordingInfo, list_recordings
 from inspector.tui.dialogs import Choose
 from inspector.tui.window import window_of
 
-MOST = 200
+MAX_COUNT = 200
 """Most recordings in the list, newest first."""
 
 
@@ -38,7 +38,7 @@ def _others(mine: Path) -> list[RecordingInfo]:
     for info in (*list_recordings(mine.parent), *list_recordings()):
         if not info.problem and info.path.name != mine.name:
             found.setdefault(info.path.name, info)
-    return list(found.values())[:MOST]
+    return list(found.values())[:MAX_COUNT]
 
 
 def _about(info: RecordingInfo) -> str:

@@ -20,7 +20,7 @@ PORTION = 20_000
 """Events between two checks for cancellation."""
 
 
-class GivenUp(Exception):
+class ComparisonCancelled(Exception):
     """The comparison was cancelled."""
 
 
@@ -60,15 +60,15 @@ class ComparedRecordings:
 
 
 def compare_files(a: Path, b: Path, rules: ComparisonRules, wanted: Callable[[], bool]) -> ComparedRecordings:
-    """Read both recordings and compare them. Raises `RecordingError`, or `GivenUp` when no longer `wanted`."""
+    """Read both recordings and compare them. Raises `RecordingError`, or `ComparisonCancelled` once not `wanted`."""
     with ExitStack() as opened:
         one, other = _read("A", a, wanted, opened), _read("B", b, wanted, opened)
         changes = compare_surfaces(one.surface, other.surface)
         if not wanted():
-            raise GivenUp
+            raise ComparisonCancelled
         conversation = compare_conversations(one.journal, other.journal, rules, without=SURFACE_METHODS)
         if not wanted():
-            raise GivenUp
+            raise ComparisonCancelled
         opened.pop_all()
     return ComparedRecordings(one, other, changes, conversation, unread_lists(one.surface, other.surface))
 
@@ -79,8 +79,8 @@ def _read(letter: str, path: Path, wanted: Callable[[], bool], opened: ExitStack
     session = RecordedSession(journal, path)
     while journal.refresh(PORTION):
         if not wanted():
-            raise GivenUp
+            raise ComparisonCancelled
     while session.advance(PORTION):
         if not wanted():
-            raise GivenUp
+            raise ComparisonCancelled
     return RecordingSide(letter, path, journal, surface_of(session))

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
     from inspector.tui.diff.comparison import ComparedRecordings
 
 ROLES: dict[ChangeSeverity, str] = {
-    "breaking": "error", "unsure": "finding", "changed": "finding", "added": "received", "cosmetic": "muted",
-}  # fmt: skip
+    "breaking": "error",
+    "unsure": "finding",
+    "changed": "finding",
+    "added": "received",
+    "cosmetic": "muted",
+}
 WORDS: dict[ChangeSeverity, str] = {"unsure": "cannot tell"}
 _WORD = 11
 _SUBJECT = 34
@@ -136,9 +140,11 @@ def summary(found: ComparedRecordings) -> list[Pieces]:
     for severity, amount in counts(found.changes).items():
         parts.append([(f"{count(amount)} {WORDS.get(severity, severity)}", ROLES[severity])])
     kinds: tuple[tuple[StepKind, str, str], ...] = (
-        ("changed", "differ", "finding"), ("only-a", "only in A", "error"), ("only-b", "only in B", "received"),
+        ("changed", "differ", "finding"),
+        ("only-a", "only in A", "error"),
+        ("only-b", "only in B", "received"),
         ("same", "the same", "muted"),
-    )  # fmt: skip
+    )
     for kind, word, role in kinds:
         amount = found.conversation.count(kind)
         if amount:

@@ -15,7 +15,7 @@ from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.surface import ONE, Change
 from inspector.errors import InspectorError
 from inspector.tui.advice import error_text
-from inspector.tui.diff.comparison import ComparedRecordings, GivenUp, compare_files
+from inspector.tui.diff.comparison import ComparedRecordings, ComparisonCancelled, compare_files
 from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
 from inspector.tui.diff.side_view import SideView, scroll_together
@@ -26,7 +26,7 @@ from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, plain
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -50,7 +50,7 @@ class DiffScreen(Screen[None]):
     DiffScreen { layout: vertical; }
     DiffScreen #diff-list { height: 2fr; }
     DiffScreen #diff-sides { height: 3fr; }
-    DiffScreen #diff-sides > Edge { width: 1fr; }
+    DiffScreen #diff-sides > Pane { width: 1fr; }
     """
 
     def __init__(self, a: Path, b: Path, rules: ComparisonRules = DEFAULT) -> None:
@@ -62,10 +62,10 @@ class DiffScreen(Screen[None]):
         self._shown: dict[Which, ShownSide] = {}
 
     def compose(self) -> ComposeResult:
-        yield Edge(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
+        yield Pane(VirtualList(self._rows, empty="Comparing …", id="diff-rows"), title="Compare", id="diff-list")
         with Horizontal(id="diff-sides"):
-            yield Edge(SideView(id="view-a"), title="A", id="diff-a")
-            yield Edge(SideView(id="view-b"), title="B", id="diff-b")
+            yield Pane(SideView(id="view-a"), title="A", id="diff-a")
+            yield Pane(SideView(id="view-b"), title="B", id="diff-b")
         yield Footer(id="diff-footer")
         yield TooSmall()
 
@@ -83,7 +83,7 @@ class DiffScreen(Screen[None]):
         worker = get_current_worker()
         try:
             found = compare_files(*self._paths, self._rules, lambda: not worker.is_cancelled)
-        except GivenUp:
+        except ComparisonCancelled:
             return
         except InspectorError as error:
             self.app.call_from_thread(self._failed, error)
@@ -95,13 +95,13 @@ class DiffScreen(Screen[None]):
 
     def _failed(self, error: InspectorError) -> None:
         self._list.empty = error_text(error, self)
-        self.query_one("#diff-list", Edge).tone = "error"
+        self.query_one("#diff-list", Pane).tone = "error"
         self._list.source_changed()
 
     def _take(self, found: ComparedRecordings) -> None:
         """Show the finished comparison, from its first difference."""
         self._found = found
-        edge = self.query_one("#diff-list", Edge)
+        edge = self.query_one("#diff-list", Pane)
         edge.title = [(found.a.label, "bright"), ("  and  ", "muted"), (found.b.label, "bright")]
         edge.facts = summary(found)
         edge.note = _warning(found.changes)
@@ -144,7 +144,7 @@ class DiffScreen(Screen[None]):
             else:
                 shown = whole(side)
             self._shown[name] = shown
-            edge = self.query_one(f"#diff-{name}", Edge)
+            edge = self.query_one(f"#diff-{name}", Pane)
             edge.title = [(f"{side.letter}  ", "muted"), (side.label, "bright")]
             edge.facts = [f"message {shown.n:,}"] if shown.n else []
             self.query_one(f"#view-{name}", SideView).display_side(shown)

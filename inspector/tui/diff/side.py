@@ -22,9 +22,9 @@ from inspector.tui.widgets.sections import JsonSection, Section
 if TYPE_CHECKING:
     from inspector.tui.diff.comparison import ComparedRecordings, RecordingSide
 
-LONGEST = 1_000_000
+MAX_LENGTH = 1_000_000
 """Characters of a message that are laid out; open the recording to see a longer one."""
-MOST_INSIDE = 40
+MAX_INSIDE = 40
 """Most messages inside one exchange that are shown."""
 INLINE = 60
 
@@ -69,7 +69,7 @@ class _Builder:
         self.add(RowSection(paragraph(text, role)))
 
     def json(self, text: str, pointers: Iterable[str]) -> None:
-        if len(text) > LONGEST:
+        if len(text) > MAX_LENGTH:
             self.say(f"{count(len(text))} characters: too long to show here.", "finding")
             return
         laid_out = tree(text, inline=INLINE)
@@ -188,7 +188,7 @@ def of_step(found: ComparedRecordings, step: ConversationStep, which: Which) -> 
         if finding.part == "state":
             build.say(finding.what, "finding")
     others = dict.fromkeys(event for one in step.findings if (event := one.a if which == "a" else one.b))
-    for event in list(others)[:MOST_INSIDE]:
+    for event in list(others)[:MAX_INSIDE]:
         if event not in (n, answer):
             _message(build, side, step, which, event, "in between")
     return build.shown(answer if _differs_at(step, which, answer) else n)

@@ -14,7 +14,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 _TIME, _ID, _CURSOR = 13, 22, 18
-_LEAST_FOR_CURSOR, _LEAST_FOR_ID = 100, 56
+_MIN_FOR_CURSOR, _MIN_FOR_ID = 100, 56
 """Cells from which there is room for the column."""
 _CLOSE = 200
 """Rows from the end that are read without a pass over all."""
@@ -81,10 +81,10 @@ class SubscriptionRows:
         line = [*paint.cell([(at, "muted")], _TIME), *paint.cell([(sign, role)], 2)]
         room = width - _TIME - 2
         if row.kind in ("event", "repeat"):
-            if width >= _LEAST_FOR_ID:
+            if width >= _MIN_FOR_ID:
                 line += [*paint.cell([(row.event_id, role)], _ID - 1), Segment(" ")]
                 room -= _ID
-            wide = width >= _LEAST_FOR_CURSOR and bool(row.cursor)
+            wide = width >= _MIN_FOR_CURSOR and bool(row.cursor)
             told = [*([(f"{row.note}  ", "finding")] if row.note else []), (row.data, "normal")]
             line += paint.cell(told, room - (_CURSOR if wide else 0))
             return [*line, *paint.cell([(row.cursor, "muted")], _CURSOR, right=True)] if wide else line
@@ -98,6 +98,10 @@ def _look(row: EventRow) -> tuple[str, str]:
     if row.kind == "event":
         return (signs.finding, "finding") if row.note else (signs.received, "received")
     return {
-        "repeat": (signs.times, "muted"), "active": (signs.live, "received"), "gap": (signs.finding, "finding"),
-        "heartbeat": (signs.later, "muted"), "error": (signs.failed, "error"), "terminated": (signs.failed, "error"),
-    }.get(row.kind, (signs.local, "muted"))  # fmt: skip
+        "repeat": (signs.times, "muted"),
+        "active": (signs.live, "received"),
+        "gap": (signs.finding, "finding"),
+        "heartbeat": (signs.later, "muted"),
+        "error": (signs.failed, "error"),
+        "terminated": (signs.failed, "error"),
+    }.get(row.kind, (signs.local, "muted"))

@@ -34,7 +34,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.form import FormView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
@@ -86,14 +86,23 @@ class EventsScreen(Screen[int | None]):
         yield HeaderLine(id="header")
         with Horizontal(id="feed-body"):
             with Vertical(id="feed-left"):
-                yield Edge(VirtualList(self.types, empty="Reading events/list.", id="types"), title="Event types",
-                           id="feed-types")  # fmt: skip
-                yield Edge(FactsView(what="the event type", id="about"), title="Type", id="feed-about")
+                yield Pane(
+                    VirtualList(self.types, empty="Reading events/list.", id="types"),
+                    title="Event types",
+                    id="feed-types",
+                )
+                yield Pane(FactsView(what="the event type", id="about"), title="Type", id="feed-about")
             with Vertical(id="feed-right"):
-                yield Edge(FormView(empty="This event type has no arguments.", id="arguments"), title="Arguments",
-                           id="feed-form")  # fmt: skip
-                yield Edge(VirtualList(self.rows, empty="Follow the event type, or poll it once.", id="arrived"),
-                           title="Events", id="feed-events")  # fmt: skip
+                yield Pane(
+                    FormView(empty="This event type has no arguments.", id="arguments"),
+                    title="Arguments",
+                    id="feed-form",
+                )
+                yield Pane(
+                    VirtualList(self.rows, empty="Follow the event type, or poll it once.", id="arrived"),
+                    title="Events",
+                    id="feed-events",
+                )
         yield Footer(id="feed-footer")
         yield TooSmall()
 
@@ -131,7 +140,7 @@ class EventsScreen(Screen[int | None]):
         self.run_worker(self._load(), exclusive=True, group="events", exit_on_error=False)
 
     async def _load(self) -> None:
-        edge = self.query_one("#feed-types", Edge)
+        edge = self.query_one("#feed-types", Pane)
         try:
             if not await self._allowed():
                 self.dismiss(None)
@@ -175,7 +184,7 @@ class EventsScreen(Screen[int | None]):
         self.query_one("#about", FactsView).set_sections([] if event is None else _about(event))
         schema = event.input_schema if event is not None else {}
         await self._form.show(Form.from_schema(schema or {"type": "object"}))
-        form = self.query_one("#feed-form", Edge)
+        form = self.query_one("#feed-form", Pane)
         form.title = ["Arguments  ", (event.name if event is not None else "", "bright")]
         self._show_keys()
 
@@ -276,13 +285,13 @@ class EventsScreen(Screen[int | None]):
         ended = self._shown[1:2] != (state,)
         self._shown = shown
         self._arrived.source_changed()
-        edge = self.query_one("#feed-events", Edge)
+        edge = self.query_one("#feed-events", Pane)
         edge.facts = _facts(subscription, state, self.feed)
         edge.tone = "error" if self.followed is not None and self.followed.error is not None else ""
         if ended:
-            why = self.followed.why if self.followed is not None and state == "ended" else ""
-            if why and why != "Stopped.":
-                self.notify(safe(why, 300), severity="warning", markup=False, timeout=8)
+            reason = self.followed.reason if self.followed is not None and state == "ended" else ""
+            if reason and reason != "Stopped.":
+                self.notify(safe(reason, 300), severity="warning", markup=False, timeout=8)
             self._show_keys()
 
     # Keys
@@ -318,8 +327,8 @@ class EventsScreen(Screen[int | None]):
         self._show_keys()
 
     def _show_keys(self) -> None:
-        self.query_one("#feed-types", Edge).keys = hints(self, ("list.select", "arguments"))
-        self.query_one("#feed-events", Edge).keys = hints(self, ("list.select", "message"))
+        self.query_one("#feed-types", Pane).keys = hints(self, ("list.select", "arguments"))
+        self.query_one("#feed-events", Pane).keys = hints(self, ("list.select", "message"))
         footer = self.query_one(Footer)
         footer.hints = [*self.hints(), *hints(self, "app.next-pane", "app.help")]
         footer.note = "draft: SEP-3415"

@@ -16,7 +16,7 @@ from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan, number_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 _LABEL = 16
 _FIELDS: Mapping[str, tuple[str, str]] = {
@@ -40,7 +40,7 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
 
     DEFAULT_CSS = """
     LoadDialog { align: center middle; }
-    LoadDialog > Edge { width: 90%; max-width: 90; height: 13; max-height: 100%; }
+    LoadDialog > Pane { width: 90%; max-width: 90; height: 13; max-height: 100%; }
     LoadDialog Vertical { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,7 +57,7 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("^r", "start", "ctrl+r"), KeyHint("enter", "next", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Edge(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
+        with Pane(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
             for name, (label, empty) in _FIELDS.items():
                 value = "" if self._is_empty(name) else number_text(getattr(self._plan, name)) + _UNIT.get(name, "")
                 yield Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
@@ -84,7 +84,7 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
         try:
             self.dismiss(planned(self._plan, said))
         except UsageError as error:
-            self.query_one(Edge).note = [(error.message, "error")]
+            self.query_one(Pane).note = [(error.message, "error")]
 
     def action_leave(self) -> None:
         """Close without a plan."""

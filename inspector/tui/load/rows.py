@@ -95,7 +95,7 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
         return [Row([("No answer after the warm-up yet.", "muted")])]
     wide = max((cells - _AXIS) // 2, 14)
     columns = [report.latency.rows(limits), report.service.rows(limits)]
-    most = max(max(column) for column in columns)
+    largest = max(max(column) for column in columns)
     first = "latency" if report.is_closed else "from the intended start"
     if len(first) > wide - 2:
         first = "intended start"
@@ -106,7 +106,7 @@ def latency_rows(report: LoadReport, cells: int) -> list[Row]:
         pieces: list[Piece] = [(f"{time_text(limit):>{_AXIS - 1}} ", "muted")]
         for column in columns:
             number = column[at]
-            length = max(round(room * number / most), 1) if number else 0
+            length = max(round(room * number / largest), 1) if number else 0
             pieces += [(signs_now().bars[-1] * length, "chart"), " " * (room - length)]
             pieces.append((f"{count(number) if number else '':>7}  ", "normal"))
         rows.append(Row(pieces))
@@ -216,7 +216,7 @@ def _chart(
     room = max(cells - _AXIS, 10)
     points = [(sample.t, value(sample)) for sample in report.series]
     newest = points[-1][1] if points else 0.0
-    most = max((number for _, number in points), default=0.0)
+    largest = max((number for _, number in points), default=0.0)
     end = max(report.plan.seconds, points[-1][0] + report.width if points else 0.0)
     columns = [0.0] * room
     known = [False] * room
@@ -230,10 +230,10 @@ def _chart(
     rows = [Row([(name, "bright"), (" " * gap + f"now {shown(newest)}", "muted")])]
     levels = signs_now().bars
     for line in range(lines, 0, -1):
-        label = shown(most) if line == lines else "0" if line == 1 else ""
+        label = shown(largest) if line == lines else "0" if line == 1 else ""
         text = ""
         for at in range(room):
-            height = columns[at] / most * lines if most else 0.0
+            height = columns[at] / largest * lines if largest else 0.0
             part = height - (line - 1)
             if part <= 0:
                 # The lowest line shows that there is a value.

@@ -22,7 +22,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import OpenArrivals
 from inspector.load.floor import measure_floor
-from inspector.load.plan import MOST_RATE, LoadPlan
+from inspector.load.plan import MAX_RATE, LoadPlan
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.protocol.views import is_read_only
@@ -40,7 +40,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.window import window_of
@@ -104,16 +104,16 @@ class LoadScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
-        yield Edge(FactsView(what="the result", id="load-verdict-text"), id="load-verdict")
+        yield Pane(FactsView(what="the result", id="load-verdict-text"), id="load-verdict")
         with Horizontal(id="load-body"):
             with Vertical(id="load-left"):
-                yield Edge(FactsView(what="the plan", id="plan-rows"), title="Plan", id="load-plan")
-                yield Edge(FactsView(what="the counts", id="now-rows"), title="Now", id="load-now")
-            yield Edge(FactsView(what="the latency", id="latency-rows"), title="Latency", id="load-latency")
+                yield Pane(FactsView(what="the plan", id="plan-rows"), title="Plan", id="load-plan")
+                yield Pane(FactsView(what="the counts", id="now-rows"), title="Now", id="load-now")
+            yield Pane(FactsView(what="the latency", id="latency-rows"), title="Latency", id="load-latency")
             with Vertical(id="load-right"):
-                yield Edge(FactsView(what="the series", id="series-rows"), title="Over time", id="load-series")
-                yield Edge(FactsView(what="the errors", id="error-rows"), title="Errors", id="load-errors")
-                yield Edge(FactsView(what="the figures", id="process-rows"), title="Server process", id="load-process")
+                yield Pane(FactsView(what="the series", id="series-rows"), title="Over time", id="load-series")
+                yield Pane(FactsView(what="the errors", id="error-rows"), title="Errors", id="load-errors")
+                yield Pane(FactsView(what="the figures", id="process-rows"), title="Server process", id="load-process")
         yield Footer(id="footer")
         yield TooSmall()
 
@@ -148,8 +148,8 @@ class LoadScreen(Screen[None]):
             # The run has a thread of its own, and cannot ask: it uses the login that is there.
             options = replace(options, authorize=options.authorize.for_session(NoPerson()))
         self._run = LoadRun(
-            target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor,
-        )  # fmt: skip
+            target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor
+        )
         self._background = BackgroundRun(self._run, partial(self._ended, self._run))
         self._background.start()
         self._draw()
@@ -210,20 +210,23 @@ class LoadScreen(Screen[None]):
         self._show("error-rows", error_rows(report, self._cells("error-rows")))
         lines = (self._lines("process-rows") - 3) // 2
         self._show("process-rows", process_rows(report, self._cells("process-rows"), max(lines, 1)))
-        self.query_one("#load-latency", Edge).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
-        self.query_one("#load-errors", Edge).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
+        self.query_one("#load-latency", Pane).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
+        self.query_one("#load-errors", Pane).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
         pids = [str(connection.pid) for connection in run.connections if connection.pid]
-        self.query_one("#load-process", Edge).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
+        self.query_one("#load-process", Pane).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
         self._draw_footer()
 
     def _draw_verdict(self, run: LoadRun, report: LoadReport) -> None:
-        edge = self.query_one("#load-verdict", Edge)
+        edge = self.query_one("#load-verdict", Pane)
         edge.title = [("Load  ", "muted"), (", ".join(self._plan.tools), "bright")]
         edge.tone = "error" if self._problem else ""
         states = {
-            "connecting": "connecting", "floor": "measuring the own floor", "running": "running",
-            "draining": "waiting for the last answers", "over": "incomplete" if report.incomplete else "done",
-        }  # fmt: skip
+            "connecting": "connecting",
+            "floor": "measuring the own floor",
+            "running": "running",
+            "draining": "waiting for the last answers",
+            "over": "incomplete" if report.incomplete else "done",
+        }
         state = "paused" if self._is_paused and not self._is_over else states[run.phase]
         edge.facts = [f"{state}  {min(run.seconds, self._plan.seconds):.1f} s of {self._plan.seconds:g} s"]
         if self._problem:
@@ -293,7 +296,7 @@ class LoadScreen(Screen[None]):
         self._step(0.8)
 
     def _step(self, factor: float) -> None:
-        self._planned_rate = float(f"{min(max(self._planned_rate * factor, 0.1), MOST_RATE):.3g}")
+        self._planned_rate = float(f"{min(max(self._planned_rate * factor, 0.1), MAX_RATE):.3g}")
         if not self._is_paused:
             self._change_rate(self._planned_rate)
 

@@ -106,8 +106,9 @@ def footer_hints(widget: Widget, state: LogState) -> list[KeyHint]:
         return hints(widget, "messages.filter")
     session, n = state.session, state.current
     wanted: list[str | tuple[str, str]] = [
-        "list.select" if session.commands is not None else ("list.select", "go there"), "messages.filter"
-    ]  # fmt: skip
+        "list.select" if session.commands is not None else ("list.select", "go there"),
+        "messages.filter",
+    ]
     if state.searched:
         wanted.append("messages.next-hit")
     if session.journal.findings.total:

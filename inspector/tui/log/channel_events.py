@@ -8,7 +8,7 @@ from inspector.journal.query import Query
 
 REACH = 200_000
 """Events before and after one that are searched."""
-MOST = 60
+MAX_COUNT = 60
 """Most events that are shown."""
 
 
@@ -21,15 +21,15 @@ def facts_around(journal: Journal, n: int) -> list[int]:
     index = journal.index
     facts = Query(kind=(Kind.HTTP, Kind.LIFE), channel=index.channel(n))
     found = facts.numbers(index, n - REACH - 1, n + REACH)
-    if len(found) <= MOST:
+    if len(found) <= MAX_COUNT:
         return found
     heads = [m for m in found if is_request_head(journal, m)]
     begin = max((m for m in heads if m <= n), default=0)
     end = min((m for m in heads if m > n), default=index.count + 1)
     near = [m for m in found if begin <= m < end]
     before = sum(m <= n for m in near)
-    start = max(before - MOST // 2, 0)
-    return near[start : start + MOST]
+    start = max(before - MAX_COUNT // 2, 0)
+    return near[start : start + MAX_COUNT]
 
 
 def is_request_head(journal: Journal, n: int) -> bool:

@@ -30,7 +30,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 
@@ -89,7 +89,7 @@ def with_method(text: str, method: str, id: int) -> str:
     return json.dumps({**kept, "method": method}, indent=2, ensure_ascii=False)
 
 
-class Described:
+class DescribedMessage:
     """A text as a message: its description, and the bytes to send.
 
     Over stdio a message is a line. JSON on several lines is therefore sent on one, which does not change its value,
@@ -145,9 +145,14 @@ class MessageEditor(Editor):
 
     def __init__(self, value: str) -> None:
         super().__init__(
-            value, multiline=True, placeholder="a message", ground="ground", idle_ground="ground", limit=LIMIT,
+            value,
+            multiline=True,
+            placeholder="a message",
+            ground="ground",
+            idle_ground="ground",
+            limit=LIMIT,
             highlight=_colours,
-        )  # fmt: skip
+        )
 
     @property
     def rows_shown(self) -> int:
@@ -187,7 +192,7 @@ class ComposeScreen(ModalScreen[None]):
         self._call: Call | None = None
         self._editor = MessageEditor(text or _drafts.get(session) or template("tools/call", session.next_id))
         self._methods = VirtualList(TextRows([(name,) for name in METHODS]), id="methods")
-        self._edge = Edge(title="Message", id="message")
+        self._edge = Pane(title="Message", id="message")
         self._answer = DetailPane(session, id="answer")
 
     def compose(self) -> ComposeResult:
@@ -205,10 +210,10 @@ class ComposeScreen(ModalScreen[None]):
         self._describe()
 
     @property
-    def described(self) -> Described:
+    def described(self) -> DescribedMessage:
         """The text as a message, and the bytes to send."""
         one_line = self.session.target.kind == "stdio"
-        return Described(self._editor.value, one_line=one_line, as_typed=self.as_typed)
+        return DescribedMessage(self._editor.value, one_line=one_line, as_typed=self.as_typed)
 
     def _describe(self) -> None:
         found = self.described

@@ -33,7 +33,7 @@ from inspector.text import safe
 from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.summaries import headers_of
 
-_MOST_OPTIONS = 50
+_MAX_OPTIONS = 50
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _LISTS = {
     "tools/list": "tools",
@@ -164,7 +164,7 @@ def _connection(journal: Journal) -> list[str]:
         return []
     found = [f"--cwd {word(header.text('cwd'))}"] if header.text("cwd") else []
     variables, fields = (
-        [name for name in header.array(key)[:_MOST_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
+        [name for name in header.array(key)[:_MAX_OPTIONS] if isinstance(name, str) and shape.fullmatch(name)]
         for key, shape in (("env", VARIABLE), ("headers", FIELD_NAME))
     )
     found += [f'--env {name}="${name}"' for name in variables]

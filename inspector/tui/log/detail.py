@@ -30,7 +30,7 @@ from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.json_view import JsonView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _NOT_LOADED = (-1, "")
@@ -50,7 +50,7 @@ class DetailLines(JsonView):
             pane.show_all()
 
 
-class DetailPane(Edge):
+class DetailPane(Pane):
     """One event. `show` shows another; `compare` shows the difference of two."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("detail")]
@@ -145,7 +145,8 @@ class DetailPane(Edge):
         facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
         time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
         if time is not None:
-            facts.append(duration(time.server))
+            if time.server or not time.person:
+                facts.append(duration(time.server))
             if time.person:
                 facts.append([(yours(duration(time.person)), "ask")])
         cached = freshness(journal, n)

@@ -12,7 +12,7 @@ from inspector.journal.query import Query
 from inspector.protocol.exact_json.text import Tree, pretty
 from inspector.protocol.views import View
 from inspector.text import count, duration, safe, size
-from inspector.tui.log.channel_events import MOST, facts_around
+from inspector.tui.log.channel_events import MAX_COUNT, facts_around
 from inspector.tui.log.summaries import headers_of, life, summary
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets.json_view import AT_ONCE
@@ -21,7 +21,7 @@ from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, beginning, more_sect
 
 DetailLine = tuple[str, list[Span]]
 
-_LONGEST = 2000
+_MAX_LENGTH = 2000
 _HEX_SHOWN = 16
 _DIFFED = 2000
 """Lines of a message that are compared."""
@@ -33,7 +33,7 @@ def line(*pieces: str | tuple[str, str]) -> DetailLine:
     spans: list[Span] = []
     for piece in pieces:
         words, role = (piece, "") if isinstance(piece, str) else piece
-        shown = safe(words, _LONGEST, ascii=ascii_only())
+        shown = safe(words, _MAX_LENGTH, ascii=ascii_only())
         if role:
             spans.append((len(text), len(text) + len(shown), role))
         text += shown
@@ -92,9 +92,9 @@ def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
     """Return an event that is not JSON as text, after the reason."""
     if event.dropped is not None:
         return [PieceSection([line((not_kept(event.dropped), "finding"))])]
-    why = event.fields.get("why")
+    reason = event.fields.get("why")
     if event.kind == Kind.INVALID:
-        words = why if isinstance(why, str) else "this is not JSON"
+        words = reason if isinstance(reason, str) else "this is not JSON"
         head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
     elif event.kind == Kind.OTHER and isinstance(why, str):
         head = [PieceSection([line((why, "muted")), EMPTY])]
@@ -145,7 +145,7 @@ def http_sections(journal: Journal, n: int, folded: Sequence[int] = ()) -> list[
     """
     event = journal.event(n)
     of_stream = [m for m in folded if journal.index.kind(m) == Kind.SSE]
-    numbers = sorted({*facts_around(journal, n), *of_stream[:MOST]})
+    numbers = sorted({*facts_around(journal, n), *of_stream[:MAX_COUNT]})
     lines: list[DetailLine] = []
     kinds = {journal.index.kind(m) for m in numbers}
     is_http = Kind.HTTP in kinds or event.kind in (Kind.HTTP, Kind.SSE)
@@ -211,7 +211,7 @@ def _folded_lines(journal: Journal, folded: Sequence[int]) -> list[DetailLine]:
     if not folded:
         return []
     lines: list[DetailLine] = []
-    for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MOST]:
+    for m in [m for m in folded if journal.index.kind(m) in (Kind.RPC, Kind.INVALID)][:MAX_COUNT]:
         words = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, m))
         sent = journal.index.dir(m) == Dir.SEND
         sign = (signs_now().sent, "sent") if sent else (signs_now().received, "received")
@@ -226,7 +226,7 @@ def _spawn_lines(facts: View) -> list[DetailLine]:
         return []
     rows: list[DetailLine] = []
     known = [key for key in ("program", "cwd", "pid") if facts.members.get(key) is not None]
-    rows += [line((f"    {key:<8}", "muted"), safe(facts.members[key], _LONGEST)) for key in known]
+    rows += [line((f"    {key:<8}", "muted"), safe(facts.members[key], _MAX_LENGTH)) for key in known]
     names = [name for name in facts.array("env") if isinstance(name, str)]
     if names:
         rows.append(line(("    env     ", "muted"), f"{count(len(names))} variables: {', '.join(names[:100])}"))

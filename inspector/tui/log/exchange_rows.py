@@ -16,7 +16,7 @@ from typing import NamedTuple
 from inspector.journal.durations import asks_people, response_times, took
 from inspector.journal.exchange import add_roots, is_answer
 from inspector.journal.folding import Folding
-from inspector.journal.format import Kind
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query, both, picked
@@ -191,7 +191,8 @@ class ExchangeRows:
             exchanges += chosen.count(1)
             errors += both(chosen, _FAILED.mask(index, low, high)).count(1)
             sample = islice(picked(low, chosen), 0, None, 1 + last // (_MANY * 10))
-            answered = [n for n in sample if index.pair(n)]
+            # Without the server's requests: their time is the client's.
+            answered = [n for n in sample if index.pair(n) and index.dir(n) is Dir.SEND]
             if asks_people(index):
                 for n in answered:
                     found = took(index, n)

@@ -16,7 +16,7 @@ from inspector.protocol.jsonrpc import Shape
 _FEW = 8
 """Most messages with the same id that are compared: request and answer, in both directions."""
 
-_MOST_NAMES = 2000
+_MAX_NAMES = 2000
 
 _FOLD = "-phase:negotiation"
 
@@ -41,7 +41,7 @@ def highlight(text: str) -> list[tuple[int, int, str]]:
 def known_names(catalog: Catalog) -> Iterator[str]:
     """Return names that requests use: tools, prompts, URIs of resources; of very many only the first."""
     for kind in KINDS.values():
-        for item in catalog[kind.name].items[:_MOST_NAMES]:
+        for item in catalog[kind.name].items[:_MAX_NAMES]:
             name = item.get(kind.id_field)
             # A name that cannot be typed is not offered.
             if isinstance(name, str) and name.isprintable():

@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from inspector.journal.filters import Filter
 from inspector.tui.log.rows import MessageRows
 
-_MOST_TRIES = 1000
+_MAX_TRIES = 1000
 """Most hits that are skipped because they have no row."""
 
 
@@ -16,7 +16,7 @@ async def next_hit(searched: Filter, rows: MessageRows, n: int, step: int) -> in
     """The nearest event after `n` (before it, with -1) that matches and has another row; 0 for none. Run in a
     thread."""
     row = rows.index_of(n)
-    for _ in range(_MOST_TRIES):
+    for _ in range(_MAX_TRIES):
         n = await asyncio.to_thread(searched.next, rows.journal, n, step)
         found = rows.index_of(n)
         if not n or (found is not None and found != row):

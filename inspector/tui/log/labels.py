@@ -14,7 +14,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import Signs, quantity, safe
 from inspector.tui.log.summaries import (
-    LARGEST_READ,
+    MAX_READ,
     counted_items,
     headers_of,
     items_of,
@@ -26,7 +26,7 @@ from inspector.tui.widgets.paint import Piece
 _RESPONSE = Query(kind=Kind.HTTP, dir=Dir.RECV)
 _MEDIA = {"text/event-stream": "sse", "application/json": "json", "text/html": "html", "text/plain": "text"}
 _KEPT_HEADS = 1000
-_MOST_COUNTED = 4 << 20
+_MAX_COUNTED = 4 << 20
 """Bytes of a list's pages that are read to count its items."""
 
 _WORDS: dict[State, Piece] = {
@@ -86,7 +86,7 @@ def subject(journal: Journal, n: int) -> list[Piece]:
     if not request or index.shape(request) != Shape.REQUEST:
         return summary(journal, n)
     method = index.method(request)
-    if index.size(request) > LARGEST_READ:
+    if index.size(request) > MAX_READ:
         return [method]
     return [method, *request_summary(method, journal.event(request).message)]
 
@@ -104,7 +104,7 @@ def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:
 # Folded rows
 
 
-class HttpWords:
+class HttpLabels:
     """The HTTP response folded into a row, in one or two words: `200 sse`. Bodies are read once."""
 
     def __init__(self, journal: Journal) -> None:
@@ -141,7 +141,7 @@ def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
         return [*said, "  ", *summary(journal, failed)]
-    if sum(index.size(m) for m in answers) <= _MOST_COUNTED:
+    if sum(index.size(m) for m in answers) <= _MAX_COUNTED:
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
         said.append((f"  {counted_items(index.method(n), items)}", "bright"))
     return said

@@ -76,7 +76,8 @@ class LastMessageLine(LineWidget):
         time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
         times: list[paint.Piece] = []
         if time is not None:
-            times.append((f" {duration(time.server)}", "muted"))
+            if time.server or not time.person:
+                times.append((f" {duration(time.server)}", "muted"))
             if time.person:
                 times.append((f" {yours(duration(time.person))}", "ask"))
         return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *times]

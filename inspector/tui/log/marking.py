@@ -13,7 +13,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
 class AskNote(ModalScreen[str | None]):
@@ -21,7 +21,7 @@ class AskNote(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     AskNote { align: center middle; }
-    AskNote > Edge { width: 90%; max-width: 100; height: auto; max-height: 100%; }
+    AskNote > Pane { width: 90%; max-width: 100; height: auto; max-height: 100%; }
     AskNote Vertical { height: auto; }
     AskNote Editor { margin: 0 1; }
     """
@@ -40,7 +40,7 @@ class AskNote(ModalScreen[str | None]):
             KeyHint("^j", "new line", "ctrl+j"),
             KeyHint("esc", "cancel", "escape"),
         ]
-        with Edge(title=self._title, facts=("in the recording",), keys=keys), Vertical():
+        with Pane(title=self._title, facts=("in the recording",), keys=keys), Vertical():
             yield Editor(self._note, placeholder="what you noticed", id="note", multiline=True)
 
     def on_mount(self) -> None:

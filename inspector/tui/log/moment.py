@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from inspector.client.session_state import SessionState
 from inspector.tui.log.message_list import MessageList
-from inspector.tui.log.now_row import WithNow
+from inspector.tui.log.now_row import RowsWithMoment
 from inspector.tui.log.rows import MessageRows, Numbers
 from inspector.tui.log.view import MessageView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
-class AtMoment(Edge):
+class MomentLog(Pane):
     """The log's state at a moment. The rows of a subclass are all events, or those of exchanges."""
 
     session: SessionState
@@ -30,13 +30,13 @@ class AtMoment(Edge):
         return None if self.session.at_end else self.session.upto
 
     def _with_now(self, numbers: Numbers) -> Numbers:
-        return numbers if self._upto is None else WithNow(numbers, self._upto)
+        return numbers if self._upto is None else RowsWithMoment(numbers, self._upto)
 
     @property
     def happened(self) -> int | None:
         """How many of the rows had happened at the moment shown; None at the end."""
         numbers = self._rows.numbers
-        return numbers.at if isinstance(numbers, WithNow) else None
+        return numbers.at if isinstance(numbers, RowsWithMoment) else None
 
     @property
     def stands_now(self) -> bool:

@@ -14,7 +14,7 @@ NOW = 0
 """The number of the row that is not an event."""
 
 
-class WithNow:
+class RowsWithMoment:
     """Numbers of events, with a row for the moment after event `upto` if events follow it."""
 
     def __init__(self, numbers: Numbers, upto: int) -> None:

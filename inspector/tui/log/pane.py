@@ -29,7 +29,7 @@ from inspector.tui.log.jumps import next_hit, next_of
 from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.marking import AskNote, toggle_mark, write_note
 from inspector.tui.log.message_list import MessageList
-from inspector.tui.log.moment import AtMoment
+from inspector.tui.log.moment import MomentLog
 from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.log.rows import TIMES, TIMES_WORDS, MessageRows
 from inspector.tui.log.view import LONG, MessageView
@@ -56,7 +56,7 @@ DRAWN = 0.05
 """Seconds between two drawings while a thread reads."""
 
 
-class MessagesPane(AtMoment):
+class MessagesPane(MomentLog):
     """The log. `maximised` turns it into the exchange view; other panes call `select` and `show_exchange`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("messages")]
@@ -253,10 +253,19 @@ class MessagesPane(AtMoment):
     @property
     def _state(self) -> LogState:
         return LogState(
-            self.session, self._view, self.current, one_exchange=self._is_exchange, maximised=self.maximised,
-            follow=self._list.follow, comparing=bool(self._compared), looking=self._catching_up is self._view,
-            searched=self._searched is not None, happened=self.happened, newer=self._newer, problem=self._problem,
-        )  # fmt: skip
+            self.session,
+            self._view,
+            self.current,
+            one_exchange=self._is_exchange,
+            maximised=self.maximised,
+            follow=self._list.follow,
+            comparing=bool(self._compared),
+            looking=self._catching_up is self._view,
+            searched=self._searched is not None,
+            happened=self.happened,
+            newer=self._newer,
+            problem=self._problem,
+        )
 
     @property
     def _newer(self) -> int:
@@ -298,9 +307,8 @@ class MessagesPane(AtMoment):
         """Show other rows: another filter, or the exchange view. The cursor stays on its event if possible."""
         n = self.current
         view = self._view = MessageView(
-            self.session.journal, self.filter, by_exchange=self.maximised,
-            folding=self.folding if self._folds else None,
-        )  # fmt: skip
+            self.session.journal, self.filter, by_exchange=self.maximised, folding=self.folding if self._folds else None
+        )
         times, now = self._rows.times, self._rows.now
         if view.exchanges is not None:
             self._rows = WaterfallRows(self._flat, view.exchanges)

@@ -9,14 +9,14 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.cache import LRUCache
 
-from inspector.journal.durations import Took, took
+from inspector.journal.durations import CallTimes, took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size, yours
-from inspector.tui.log.labels import HttpWords, id_text, list_words, sign_of, standing
+from inspector.tui.log.labels import HttpLabels, id_text, list_words, sign_of, standing
 from inspector.tui.log.summaries import summary
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -32,10 +32,10 @@ _FIGURE = 8
 _SIZE = 7
 _ROOM_FOR_SIZE = 36
 """Cells that the summary keeps if the size is shown."""
-_LEAST_NAME = 12
-_LEAST_WORDS = 8
-_LEAST_ID = 3
-_MOST_ID = 9
+_MIN_NAME = 12
+_MIN_WORDS = 8
+_MIN_ID = 3
+_MAX_ID = 9
 _FEW_TEXT_IDS = 6
 """Text ids that do not widen the column, such as that of the first question."""
 
@@ -50,7 +50,7 @@ class Numbers(Protocol):
     def position(self, n: int) -> int | None: ...
 
 
-class Everything:
+class AllEvents:
     """Every event up to `count`, which a tick sets."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class LogColumns:
 
     def __init__(self, width: int, id_cells: int) -> None:
         roomy = width >= 90
-        self.id = id_cells if width >= 40 else min(id_cells, _LEAST_ID)
+        self.id = id_cells if width >= 40 else min(id_cells, _MIN_ID)
         self.gap = 2 if width >= 48 else 1
         rest = width - 1 - 1 - self.id - self.gap - 2
         self.size = _SIZE if rest - (_FIGURE + 1) - (_SIZE + 1) - 11 >= _ROOM_FOR_SIZE else 0
@@ -94,7 +94,7 @@ class MessageRows:
         self.journal = journal
         self.folding = folding
         self.folds = folding is not None
-        self.everything = Everything()
+        self.everything = AllEvents()
         self.numbers: Numbers = self.everything
         self.times: Times = "clock"
         self.from_first = False
@@ -103,9 +103,9 @@ class MessageRows:
         self.now: int | None = None
         self.upto: int | None = None
         """Of a recording: the last event before the moment shown; None at its end."""
-        self.id_cells = _LEAST_ID
+        self.id_cells = _MIN_ID
         self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
-        self._http = HttpWords(journal)
+        self._http = HttpLabels(journal)
         self._ids_seen = 0
         self._text_ids = 0
 
@@ -123,7 +123,7 @@ class MessageRows:
     def forget(self) -> None:
         """Read bodies again when they are drawn next."""
         self._summaries.clear()
-        self._http = HttpWords(self.journal)
+        self._http = HttpLabels(self.journal)
 
     def measure_ids(self) -> bool:
         """Measure the ids of new events. Returns True if the column got wider."""
@@ -133,9 +133,9 @@ class MessageRows:
         texts, largest = self.journal.index.ids_between(self._ids_seen, last)
         self._ids_seen = last
         self._text_ids += texts
-        widest = _MOST_ID if self._text_ids > _FEW_TEXT_IDS else len(str(largest))
+        widest = _MAX_ID if self._text_ids > _FEW_TEXT_IDS else len(str(largest))
         before = self.id_cells
-        self.id_cells = min(max(before, widest), _MOST_ID)
+        self.id_cells = min(max(before, widest), _MAX_ID)
         return self.id_cells != before
 
     # State at the moment shown
@@ -243,7 +243,7 @@ class MessageRows:
             end.append((f"  {http}", "error"))
         closing = paint.segments(end)
         room = cells - paint.width(closing)
-        if room < _LEAST_WORDS:
+        if room < _MIN_WORDS:
             closing, room = [], cells
         pieces = fitted(self.summary(n), room)
         role = "normal"
@@ -257,13 +257,13 @@ class MessageRows:
         line = paint.cut(line, room)
         return [*line, Segment(" " * (room - paint.width(line))), *closing]
 
-    def _took(self, n: int) -> Took | None:
+    def _took(self, n: int) -> CallTimes | None:
         """The duration of a row's call so far; only on the row that shows it."""
         index = self.journal.index
         listed = self.list_messages(n)
         if listed:
             last = listed[-1]
-            return Took(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
+            return CallTimes(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
         if index.shape(n) in (Shape.RESULT, Shape.ERROR):
             return took(index, n)
         if self.now is not None and self.pending(n):
@@ -278,7 +278,7 @@ class MessageRows:
     def took(self, n: int) -> tuple[str, str]:
         """Return the duration of an answer, or the waiting time of a request, with its role."""
         found = self._took(n)
-        if found is None:
+        if found is None or (found.person and not found.server):
             return "", "muted"
         if self.journal.index.shape(n) is Shape.REQUEST and not self.list_messages(n):
             return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")
@@ -352,9 +352,9 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
     method, (name, role) = pieces[0], pieces[1]
     if not name.startswith(" ") or " " in name[1:]:
         return pieces  # A sentence keeps its beginning.
-    if room - len(method) < min(_LEAST_NAME, len(name)):
+    if room - len(method) < min(_MIN_NAME, len(name)):
         method = method.rpartition("/")[2]
-    return [method, (paint.middle(name, max(room - len(method), _LEAST_NAME)), role)]
+    return [method, (paint.middle(name, max(room - len(method), _MIN_NAME)), role)]
 
 
 def _length(pieces: Sequence[Piece]) -> int:

@@ -15,7 +15,7 @@ from inspector.text import count, safe, size
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.work.call_events import steps
 
-LARGEST_READ = 256 << 10
+MAX_READ = 256 << 10
 """Bytes above which a message is not parsed for its summary."""
 
 TEXT = 300
@@ -40,7 +40,7 @@ _LIST_KEYS = {
     "prompts/list": "prompts",
     "tasks/list": "tasks",
 }
-_MOST_MEMBERS = 100
+_MAX_MEMBERS = 100
 _COUNTED = 20_000
 """Characters of a text whose lines are counted."""
 
@@ -49,7 +49,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     """Return the summary of event `n`. Names and texts of the server are bright."""
     index = journal.index
     kind, shape, method = index.kind(n), index.shape(n), index.method(n)
-    if index.size(n) > LARGEST_READ:
+    if index.size(n) > MAX_READ:
         return _too_large(kind, shape, method, index.size(n))
     event = journal.event(n)
     if event.dropped is not None:
@@ -198,7 +198,7 @@ def value_summary(value: Any) -> str:
         return _compact(value)
     if not value:
         return "empty"
-    lists = [(key, item) for key, item in list(value.items())[:_MOST_MEMBERS] if isinstance(item, list)]
+    lists = [(key, item) for key, item in list(value.items())[:_MAX_MEMBERS] if isinstance(item, list)]
     if len(value) == 1 and not lists:
         [(key, item)] = value.items()
         # SDKs wrap a value that is not an object; the wrapper is not shown.
@@ -315,7 +315,7 @@ def _content(view: View) -> list[Piece]:
 
 def _as_json(text: str) -> Any:
     try:
-        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= LARGEST_READ else None
+        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= MAX_READ else None
     except NotJson:
         return None
 

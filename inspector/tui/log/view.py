@@ -9,7 +9,7 @@ from inspector.journal.filters import Filter, FilterChange, FilteredView
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.journal import Journal
 from inspector.tui.log.exchange_rows import ExchangeRows, Growth
-from inspector.tui.log.rows import Everything, Numbers
+from inspector.tui.log.rows import AllEvents, Numbers
 
 AT_ONCE = 4000
 """Events that one tick handles; more are left to a thread."""
@@ -47,7 +47,7 @@ class MessageView:
         self.matches = (
             FoldedMatches(folding, self.filtered) if folding is not None and self.filtered is not None else None
         )
-        self.everything = Everything()
+        self.everything = AllEvents()
         self.seen = 0
 
     @property

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rich.segment import Segment
 from textual.strip import Strip
 
-from inspector.journal.durations import Took, asks_people, questions
+from inspector.journal.durations import CallTimes, asks_people, questions
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
@@ -134,7 +134,7 @@ class WaterfallRows(MessageRows):
         answer = self.answer(n)
         return [*super().folded(n), *([answer, *super().folded(answer)] if answer else [])]
 
-    def _took(self, n: int) -> Took | None:
+    def _took(self, n: int) -> CallTimes | None:
         return super()._took(self.answer(n) or n) if not self.list_messages(n) else super()._took(n)
 
     def took(self, n: int) -> tuple[str, str]:

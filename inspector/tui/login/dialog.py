@@ -19,7 +19,7 @@ from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 ELSEWHERE = "elsewhere"
 """The answer that opens the page in another browser."""
@@ -39,7 +39,7 @@ class LoginDialog(ModalScreen[None]):
 
     DEFAULT_CSS = """
     LoginDialog { align: center middle; }
-    LoginDialog > Edge { width: 90%; max-width: 110; height: 8; max-height: 100%; }
+    LoginDialog > Pane { width: 90%; max-width: 110; height: 8; max-height: 100%; }
     LoginDialog Vertical { height: 1fr; }
     LoginDialog FactsView { height: 1fr; }
     LoginDialog Editor { margin: 1 1 0 1; }
@@ -66,7 +66,7 @@ class LoginDialog(ModalScreen[None]):
         self._minute: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        edge = Edge(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self._title)
+        edge = Pane(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self._title)
         edge.tone = "ask"
         yield edge
 
@@ -77,7 +77,7 @@ class LoginDialog(ModalScreen[None]):
     def _fit(self) -> None:
         """Fit the height to the text, with border, keys, and an empty line or the field above them."""
         around = 5 if self._placeholder else 4
-        self.query_one(Edge).styles.height = max(self.query_one(FactsView).virtual_size.height, 1) + around
+        self.query_one(Pane).styles.height = max(self.query_one(FactsView).virtual_size.height, 1) + around
 
     def ask(
         self,
@@ -101,7 +101,7 @@ class LoginDialog(ModalScreen[None]):
             self._draw()
 
     def _draw(self) -> None:
-        edge, view, editor = self.query_one(Edge), self.query_one(FactsView), self.query_one(Editor)
+        edge, view, editor = self.query_one(Pane), self.query_one(FactsView), self.query_one(Editor)
         edge.title = self._title
         edge.keys = [
             *([_OPEN] if self._opens else [_TAKE] if self._placeholder else []),
@@ -121,7 +121,7 @@ class LoginDialog(ModalScreen[None]):
         if self._minute is not None:
             self._minute.stop()
             self._minute = None
-        edge = self.query_one(Edge)
+        edge = self.query_one(Pane)
         if not self._until:
             edge.facts = ()
             return

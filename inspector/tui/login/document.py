@@ -17,14 +17,16 @@ from inspector.tui.login.steps import title
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 _TABS = (Tab("response", "response"), Tab("request", "request"), Tab("headers", "headers"))
 _LOOKED_AT = {
-    "issuer": "issuer", "server": "authorization_servers", "resource": "resource",
+    "issuer": "issuer",
+    "server": "authorization_servers",
+    "resource": "resource",
     "authorize": "code_challenge_methods_supported",
-}  # fmt: skip
+}
 """The member of its document that each step reads."""
 _FROM = {"server": "resource", "issuer": "metadata", "authorize": "metadata", "scope": "resource"}
 """For a step without a request: the step whose document it uses."""
@@ -49,7 +51,7 @@ def document_of(steps: Sequence[AuthStep], at: int) -> tuple[int, int]:
     return at, 0
 
 
-class LoginDocument(Edge):
+class LoginDocument(Pane):
     """One request of a login and its response, both redacted as in the recording."""
 
     DEFAULT_CSS = """

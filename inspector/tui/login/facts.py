@@ -21,10 +21,11 @@ _FIX, _NOW = "Possible fix   ", "Next action"
 _SKEW = 60
 """Seconds by which two clocks may differ without a warning."""
 _TIMES = ("exp", "iat", "nbf", "auth_time")
-_ELSEWHERE = frozenset({
-    "claims", "document", "request", "response", "headers", "ms", "bytes", "url", "status", "field", "again", "run",
-    "expected", "found", "places", "challenge", "asked",
-})  # fmt: skip
+_ELSEWHERE = frozenset(
+    """
+    claims document request response headers ms bytes url status field again run expected found places challenge asked
+    """.split()
+)
 """Facts that are shown elsewhere."""
 
 

@@ -16,7 +16,7 @@ from inspector.auth.options import GRANTS, AuthOptions
 from inspector.auth.url_checks import secure
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 _LABEL = 16
 _SECRETS = ("client_secret", "bearer")
@@ -36,7 +36,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
 
     DEFAULT_CSS = """
     LoginOptions { align: center middle; }
-    LoginOptions > Edge { width: 90%; max-width: 100; height: 12; max-height: 100%; }
+    LoginOptions > Pane { width: 90%; max-width: 100; height: 12; max-height: 100%; }
     LoginOptions Vertical { height: 1fr; padding: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -57,7 +57,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
             KeyHint("enter", "next", "enter"),
             KeyHint("esc", "cancel", "escape"),
         ]
-        with Edge(title="Log in with other credentials", keys=keys), Vertical():
+        with Pane(title="Log in with other credentials", keys=keys), Vertical():
             for name, (label, empty) in FIELDS.items():
                 value = getattr(self._options, name)
                 shown = "" if name == "grant" and value == "auto" else value
@@ -81,7 +81,7 @@ class LoginOptions(ModalScreen[AuthOptions | None]):
         said = {name: self.query_one(f"#login-{name}", Editor).value.strip() for name in FIELDS}
         said["grant"] = said["grant"] or "auto"
         if problem := _problem(said):
-            self.query_one(Edge).note = [(problem, "error")]
+            self.query_one(Pane).note = [(problem, "error")]
             return
         self.dismiss(replace(self._options, **said))  # type: ignore[arg-type]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import Invitation
+from inspector.auth.person import LoginPage
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
 from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from inspector.tui.sessions import OpenSession
 
 NAME = 200
-LONGEST_URL = 8000
+MAX_URL = 8000
 
 
 class DialogPerson:
@@ -41,16 +41,16 @@ class DialogPerson:
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
-        text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, LONGEST_URL)}"
+        text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, MAX_URL)}"
         dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
         answer = await dialog.answers.get()
         if answer is None:
             raise _cancelled()
         return None if answer == ELSEWHERE else True
 
-    async def show(self, invitation: Invitation) -> None:
+    async def show(self, invitation: LoginPage) -> None:
         """Show what the login waits for."""
-        host, url = safe(invitation.host, NAME), safe(invitation.url, LONGEST_URL)
+        host, url = safe(invitation.host, NAME), safe(invitation.url, MAX_URL)
         text = f"The browser is open at {host}." if invitation.opened else f"Log in with a browser at {host}:\n\n{url}"
         if invitation.code:
             text += f"\n\nEnter this code there:  {safe(invitation.code, NAME)}"

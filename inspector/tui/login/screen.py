@@ -24,14 +24,14 @@ from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, TabLine
 from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2
 """Seconds between two reads of the journal."""
 NARROW = 100
-_MOST_OF_LOGIN = 20
+_MAX_OF_LOGIN = 20
 """Lines of the pane about the token."""
 
 NextAction = int | str | None
@@ -80,12 +80,12 @@ class AuthorizationScreen(Screen[NextAction]):
         with Horizontal(id="auth-body"):
             with Vertical(id="auth-left"):
                 empty = "The server has not asked for a login."
-                yield Edge(
+                yield Pane(
                     LoginStepsView(self._step_rows, empty=empty, id="auth-step-list"),
                     title="Authorization",
                     id="auth-steps",
                 )
-                yield Edge(FactsView(id="auth-login-rows"), title="Logged in", id="auth-login")
+                yield Pane(FactsView(id="auth-login-rows"), title="Logged in", id="auth-login")
             with Vertical(id="auth-right"):
                 yield LoginDocument(self.session.journal, id="auth-document")
                 yield LoginDocument(self.session.journal, id="auth-again")
@@ -119,9 +119,13 @@ class AuthorizationScreen(Screen[NextAction]):
         """Draw what is new. Texts about the remaining time change every minute."""
         self._found.advance()
         seen = (
-            self.session.phase, self._work.has_token, self._token, len(self._found.numbers), int(time.time() // 60),
+            self.session.phase,
+            self._work.has_token,
+            self._token,
+            len(self._found.numbers),
+            int(time.time() // 60),
             self.size,
-        )  # fmt: skip
+        )
         if seen != self._seen:
             self._seen = seen
             self._draw()
@@ -148,7 +152,7 @@ class AuthorizationScreen(Screen[NextAction]):
         if failed < 0 and at_end:
             view.action_last()
         self._stop = stop
-        edge = self.query_one("#auth-steps", Edge)
+        edge = self.query_one("#auth-steps", Pane)
         edge.tone = "error" if failed >= 0 else ""
         edge.facts = (f"stopped at step {failed + 1} of {len(steps)}",) if failed >= 0 else ()
         edge.keys = self.hints()
@@ -161,14 +165,14 @@ class AuthorizationScreen(Screen[NextAction]):
         return hints(self, ("list.down", "step"), *(f"authorization.{name}" for name in names), *reveal, "app.quit")
 
     def _draw_login(self) -> None:
-        found, edge = self._found.logged_in(), self.query_one("#auth-login", Edge)
+        found, edge = self._found.logged_in(), self.query_one("#auth-login", Pane)
         edge.display = found is not None and (self.size.width >= NARROW or bool(self._token))
         if found is None:
             return
         rows = logged_in_rows(found, self.session.journal)
         if self._token:
             rows = [*fact("token", self._token, "ask"), *rows]
-        edge.styles.height = min(len(rows) + 3, _MOST_OF_LOGIN)
+        edge.styles.height = min(len(rows) + 3, _MAX_OF_LOGIN)
         self.query_one("#auth-login-rows", FactsView).show(RowSection(rows))
 
     def on_login_steps_view_moved(self) -> None:

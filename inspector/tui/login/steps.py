@@ -16,15 +16,28 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.widgets.wrapping import wrap
 
 TITLES = {
-    "challenge": "challenge", "resource": "protected resource", "server": "authorization server",
-    "metadata": "server metadata", "issuer": "issuer", "scope": "scopes", "registration": "client",
-    "authorize": "browser", "callback": "redirect", "device": "device code", "exchange": "identity provider",
-    "token": "token", "refresh": "renewal", "stepup": "more scopes", "request": "request", "revoke": "log out",
-    "fetch": "request", "end": "end",
-}  # fmt: skip
+    "challenge": "challenge",
+    "resource": "protected resource",
+    "server": "authorization server",
+    "metadata": "server metadata",
+    "issuer": "issuer",
+    "scope": "scopes",
+    "registration": "client",
+    "authorize": "browser",
+    "callback": "redirect",
+    "device": "device code",
+    "exchange": "identity provider",
+    "token": "token",
+    "refresh": "renewal",
+    "stepup": "more scopes",
+    "request": "request",
+    "revoke": "log out",
+    "fetch": "request",
+    "end": "end",
+}
 """The titles of the steps on the screen."""
 _TITLE, _TIME, _RULE = 21, 8, 9
-_LEAST_FOR_RULE = 80
+_MIN_FOR_RULE = 80
 """Cells of a row from which it shows the rule; an unfolded step shows it always."""
 INDENT = 5
 """Indentation of a step's text, in cells."""
@@ -186,9 +199,11 @@ class LoginStepsView(VirtualList):
 def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
     signs = signs_now()
     mark, role = {
-        "ok": (signs.done, "received"), "note": (signs.finding, "finding"), "failed": (signs.failed, "error"),
+        "ok": (signs.done, "received"),
+        "note": (signs.finding, "finding"),
+        "failed": (signs.failed, "error"),
         "open": (signs.later, "faint"),
-    }[step.outcome]  # fmt: skip
+    }[step.outcome]
     quiet = step.outcome == "open"
     line = paint.segments([(f"{mark} ", role), (f"{number:>2} ", "faint" if quiet else "normal")])
     line += paint.cell([(title(step), "faint" if quiet else "bright")], _TITLE)
@@ -200,7 +215,7 @@ def _head(step: AuthStep, number: int, width: int) -> list[Segment]:
 def _end(step: AuthStep, width: int) -> list[Segment]:
     """The duration of its requests, and its rule if it fits."""
     took = duration(round(step.ms * 1000)) if step.ms else ""
-    if width < _LEAST_FOR_RULE:
+    if width < _MIN_FOR_RULE:
         return paint.cell([(took, "muted")], _TIME, right=True) if took else []
     rule = paint.cell([(step.rule.partition(" section")[0], "faint")], _RULE)
     return [*paint.cell([(took, "muted")], _TIME, right=True), *paint.segments("  "), *rule]
@@ -221,9 +236,12 @@ def _wrapped(rows: Sequence[Row], width: int) -> list[list[paint.Piece]]:
         spans, hang = section.spans(at, text), section.hang(at)
         for number, (start, end) in enumerate(wrap(text, width, hang)):
             lead: list[paint.Piece] = [" " * hang] if number else []
-            lines.append(lead + [
-                (text[max(begin, start) : min(stop, end)], role)
-                for begin, stop, role in spans
-                if begin < end and stop > start
-            ])  # fmt: skip
+            lines.append(
+                lead
+                + [
+                    (text[max(begin, start) : min(stop, end)], role)
+                    for begin, stop, role in spans
+                    if begin < end and stop > start
+                ]
+            )
     return lines

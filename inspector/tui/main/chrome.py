@@ -45,7 +45,7 @@ _PHASES = {
 }
 """The label and role of each phase of a live session."""
 
-_LEAST_NAME = 16
+_MIN_NAME = 16
 _HOW = 60
 """Characters that are shown of the way the revision was found."""
 
@@ -63,7 +63,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
         said = ("certificate not checked", "error")
     return session_parts(
         # A long name must leave room for the state.
-        safe(session.server.title or target.label, max(width // 3, _LEAST_NAME)),
+        safe(session.server.title or target.label, max(width // 3, _MIN_NAME)),
         target.describe(),
         short_target=target.label,
         # The HTTP transport is known only after the connection is made.

@@ -82,7 +82,7 @@ MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
 MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
 MainScreen.-zoomed #skills { width: 1fr; }
 MainScreen.-zoomed #log > #detail { display: block; height: 1fr; }
-MainScreen.-zoomed #body > * Edge { width: 1fr; height: 1fr; max-height: 100%; }
+MainScreen.-zoomed #body > * Pane { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-medium SkillPane #skill-side { width: 42; }
 MainScreen.-narrow SkillPane #skill-md { display: none; }
 MainScreen.-narrow SkillPane #skill-side { width: 1fr; }
@@ -148,9 +148,13 @@ class PaneLayout:
         """Return what a single column shows: the pane with the focus."""
         panes = self._panes
         places = (
-            ("messages", panes.messages), ("detail", panes.detail), ("work", panes.work), ("work", panes.task),
-            ("work", panes.flow), ("work", panes.skill),
-        )  # fmt: skip
+            ("messages", panes.messages),
+            ("detail", panes.detail),
+            ("work", panes.work),
+            ("work", panes.task),
+            ("work", panes.flow),
+            ("work", panes.skill),
+        )
         return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
 
     def arrange(self) -> None:

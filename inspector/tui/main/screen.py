@@ -417,12 +417,22 @@ class MainScreen(Screen[None]):
         session = self.session
         facts = (
             self.pane_layout.blocked,
-            session.phase, session.server, len(session.journal), session.journal.incomplete, self.size.width,
-            self.pane_layout.place, len(session.inbox.open()), session.latency, session.changes["calls"],
-            self.connection.indexing, session.journal.ended is None,
-            session.changes["tasks"], self.panes.skill_count, *map(tuple, self._sessions.marks(session)),
-            *(len(session.catalog[name]) for name in KINDS),
-        )  # fmt: skip
+            session.phase,
+            session.server,
+            len(session.journal),
+            session.journal.incomplete,
+            self.size.width,
+            self.pane_layout.place,
+            len(session.inbox.open()),
+            session.latency,
+            session.changes["calls"],
+            self.connection.indexing,
+            session.journal.ended is None,
+            session.changes["tasks"],
+            self.panes.skill_count,
+            *map(tuple, self._sessions.marks(session)),
+            *((len(session.catalog[name]), session.catalog[name].pages > 0) for name in KINDS),
+        )
         if facts != self._facts:
             phase_changed = not self._facts or facts[:2] != self._facts[:2]
             self._facts = facts
@@ -587,8 +597,10 @@ class MainScreen(Screen[None]):
         if session.options.extensions.get(EVENTS) is None:
             self.notify(
                 "Events are a draft. Offer the extension io.modelcontextprotocol/events first: choose “extensions” in "
-                "the palette, or connect with --extension events.", severity="warning", timeout=8,
-            )  # fmt: skip
+                "the palette, or connect with --extension events.",
+                severity="warning",
+                timeout=8,
+            )
             return
 
         def opened(n: int | None) -> None:

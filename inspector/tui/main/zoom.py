@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.widget import Widget
 
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.work.pane import WorkPane
 
 
@@ -23,7 +23,7 @@ class Zoom:
         found: Widget | None = None
         node = widget
         while node is not None and node is not self._body:
-            if found is None and isinstance(node, Edge):
+            if found is None and isinstance(node, Pane):
                 found = node
             parent = node.parent
             if parent is self._body:

@@ -58,10 +58,14 @@ def _names(names: dict[str, str]) -> list[Row]:
 def _table(hosts: Sequence[str], by_fact: dict[str, list[HostNote]], facts: dict[str, tuple[Fact, ...]]) -> list[Row]:
     heads = [host.split("-", 1) for host in hosts]
     rows = [
-        Row([(" " * _LABEL, "muted"), *((f"{head[line] if line < len(head) else '':>{_COLUMN}}", "muted")
-                                        for head in heads)])
+        Row(
+            [
+                (" " * _LABEL, "muted"),
+                *((f"{head[line] if line < len(head) else '':>{_COLUMN}}", "muted") for head in heads),
+            ]
+        )
         for line in range(max(map(len, heads)))
-    ]  # fmt: skip
+    ]
     for label, fields in _PARTS:
         cells = []
         for host in hosts:

@@ -19,7 +19,7 @@ _WIDE = 60
 """Cells from which the bar is long."""
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _TOKENS, _SHARE = 8, 7
-_LEAST_FOR_BAR = 40
+_MIN_FOR_BAR = 40
 """Cells from which there is room for a bar."""
 
 
@@ -84,7 +84,7 @@ class ToolCostRows:
         tokens = f"{'~' if self.cost.counter.is_estimate else ''}{count(tool.tokens)}"
         share = f"{self.cost.share(tool):.1%}"
         cells = _BAR if width >= _WIDE else _SHORT_BAR
-        bar = cells + 1 if width >= _LEAST_FOR_BAR else 0
+        bar = cells + 1 if width >= _MIN_FOR_BAR else 0
         line = paint.cell([(tool.name or "(unnamed)", "bright")], max(width - bar - _TOKENS - _SHARE - 1, 8))
         line.append(Segment(" "))
         if bar:

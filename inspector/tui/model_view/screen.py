@@ -32,7 +32,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, text_lines
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import JsonSection
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
@@ -77,8 +77,8 @@ class ModelScreen(Screen[str | None]):
     ModelScreen.-medium #model-hosts { display: none; }
     ModelScreen.-medium.-hosts #model-hosts { display: block; width: 1fr; }
     ModelScreen.-medium.-hosts #model-text { display: none; }
-    ModelScreen.-narrow #model-body > Edge { width: 1fr; display: none; }
-    ModelScreen.-narrow #model-body > Edge.-front { display: block; }
+    ModelScreen.-narrow #model-body > Pane { width: 1fr; display: none; }
+    ModelScreen.-narrow #model-body > Pane.-front { display: block; }
     """
 
     def __init__(self, session: SessionState, name: str = "") -> None:
@@ -99,11 +99,11 @@ class ModelScreen(Screen[str | None]):
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
         with Horizontal(id="model-body"):
-            with Edge(title="Tools", id="model-list"):
+            with Pane(title="Tools", id="model-list"):
                 yield VirtualList(self.rows, empty="Counting …", id="model-rows")
                 yield FilterInput(id="model-filter")
-            yield Edge(ModelText(what="", id="model-view"), title="Model input", id="model-text")
-            yield Edge(FactsView(what="the limits", id="hosts-view"), title="Hosts", id="model-hosts")
+            yield Pane(ModelText(what="", id="model-view"), title="Model input", id="model-text")
+            yield Pane(FactsView(what="the limits", id="hosts-view"), title="Hosts", id="model-hosts")
         yield Footer(id="model-footer")
         yield TooSmall()
 
@@ -189,7 +189,7 @@ class ModelScreen(Screen[str | None]):
         self.set_class(self._front == _PANES[2], "-hosts")
 
     def _draw_totals(self) -> None:
-        cost, edge = self._cost, self.query_one("#model-list", Edge)
+        cost, edge = self._cost, self.query_one("#model-list", Pane)
         if cost is None:
             return
         tokens = f"~{count(cost.tokens)}"
@@ -207,7 +207,7 @@ class ModelScreen(Screen[str | None]):
 
     def _show_tool(self) -> None:
         tool, cost = self.tool, self._cost
-        text, hosts = self.query_one("#model-text", Edge), self.query_one("#model-hosts", Edge)
+        text, hosts = self.query_one("#model-text", Pane), self.query_one("#model-hosts", Pane)
         if tool is None or cost is None:
             text.facts = hosts.facts = []
             self.query_one("#model-view", ModelText).set_sections([])
@@ -243,9 +243,7 @@ class ModelScreen(Screen[str | None]):
         if self.query_one("#model-list").has_focus_within:
             of_list = [("list.select", "open"), "model.sort", "model.filter"]
         pane = [] if self.has_class("-wide") else [("app.next-pane", "next pane")]
-        return hints(
-            self, *of_list, "model.leave", *pane, "model.budget", "model.hosts", "model.copy", "model.save",
-        )  # fmt: skip
+        return hints(self, *of_list, "model.leave", *pane, "model.budget", "model.hosts", "model.copy", "model.save")
 
     def on_descendant_focus(self) -> None:
         self._show_footer()
@@ -347,12 +345,16 @@ class ModelScreen(Screen[str | None]):
 def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:
     found: list[RowSection | JsonSection] = [
         RowSection([_head("name", len(tool.name)), Row([(tool.name, "normal")])]),
-        RowSection([
-            Row(), _head("description", len(tool.description)),
-            *(Row([(line, "normal")]) for line in text_lines(tool.description)), Row(),
-            _head("input schema", len(tool.schema)),
-        ]),
-    ]  # fmt: skip
+        RowSection(
+            [
+                Row(),
+                _head("description", len(tool.description)),
+                *(Row([(line, "normal")]) for line in text_lines(tool.description)),
+                Row(),
+                _head("input schema", len(tool.schema)),
+            ]
+        ),
+    ]
     if tool.schema:
         found.append(JsonSection(tree(tool.schema)))
     if tool.not_included:

@@ -16,7 +16,7 @@ from inspector.replay.positions import TypedPosition
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 _EXAMPLES = "01:12.3   +30s   -2min   at 13:05   1204   start   end"
 
@@ -26,7 +26,7 @@ class AskPlace(ModalScreen[TypedPosition | None]):
 
     DEFAULT_CSS = """
     AskPlace { align: center bottom; }
-    AskPlace > Edge { width: 92%; max-width: 90; height: 6; margin-bottom: 6; }
+    AskPlace > Pane { width: 92%; max-width: 90; height: 6; margin-bottom: 6; }
     AskPlace Editor { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,7 +40,7 @@ class AskPlace(ModalScreen[TypedPosition | None]):
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "go", "enter"), KeyHint("esc", "stay", "escape")]
-        with Edge(title="Go to a time or a number", keys=keys), Vertical():
+        with Pane(title="Go to a time or a number", keys=keys), Vertical():
             yield Editor(placeholder=_EXAMPLES, lead=[("@ ", "key")], id="place")
 
     def on_mount(self) -> None:
@@ -52,14 +52,14 @@ class AskPlace(ModalScreen[TypedPosition | None]):
             note = positions.beyond(positions.read(event.value, self._journal), self._journal)
         except UsageError:  # the text may be incomplete
             note = ""
-        self.query_one(Edge).note = [(note, "muted")] if note else ""
+        self.query_one(Pane).note = [(note, "muted")] if note else ""
 
     def action_take(self) -> None:
         """Go there if the text names a place."""
         try:
             place = positions.read(self.query_one(Editor).value, self._journal)
         except UsageError as error:
-            self.query_one(Edge).note = [(advice(error.hint) or error.message, "error")]
+            self.query_one(Pane).note = [(advice(error.hint) or error.message, "error")]
             return
         self.dismiss(place)
 

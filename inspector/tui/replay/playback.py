@@ -40,7 +40,7 @@ LOW = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Playing:
+class PlaybackOptions:
     """How to open a recording: its place, speed, longest gap and clock.
 
     The place is as the user types it (empty: the end). The gap is in seconds (0: unlimited).
@@ -74,14 +74,14 @@ class Playback:
     def __init__(
         self,
         session: RecordedSession,
-        playing: Playing | None = None,
+        playing: PlaybackOptions | None = None,
         *,
         follow_file: bool = False,
         opened_from: OpenedFrom | None = None,
     ) -> None:
         if opened_from is not None and opened_from.n:
-            playing = Playing(at=f"#{opened_from.n}")
-        opened = playing or Playing()
+            playing = PlaybackOptions(at=f"#{opened_from.n}")
+        opened = playing or PlaybackOptions()
         self.session = session
         self.follow_file = follow_file
         """The file is read while another process writes it."""
@@ -162,8 +162,13 @@ class Playback:
         player = self.player
         self.behind = behind
         shown = (
-            player.at_end, player.now, player.playing, player.speed, behind, len(status_lines.waited_for(self.session))
-        )  # fmt: skip
+            player.at_end,
+            player.now,
+            player.playing,
+            player.speed,
+            behind,
+            len(status_lines.waited_for(self.session)),
+        )
         if shown != self._shown:
             self._shown = shown
             self._screen.draw_lines()
@@ -254,9 +259,12 @@ class Playback:
     async def _choose_speed(self) -> None:
         words = [speeds.words(speed) for speed in speeds.SPEEDS]
         chosen = await self._screen.app.push_screen_wait(
-            Choose("Speed", [(word, "as fast as possible" if word == "max" else "") for word in words],
-                   speeds.words(self.player.speed))
-        )  # fmt: skip
+            Choose(
+                "Speed",
+                [(word, "as fast as possible" if word == "max" else "") for word in words],
+                speeds.words(self.player.speed),
+            )
+        )
         speed = speeds.read(chosen) if chosen is not None else None
         if speed is not None:
             self.player.speed = speed

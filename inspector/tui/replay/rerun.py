@@ -24,10 +24,10 @@ from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.text_view import TextView
 
-_MOST = 1 << 20
+_MAX_COUNT = 1 << 20
 """Bytes of the report that are shown."""
 _VERDICTS = {0: ("same answers as recorded", "received"), 5: ("different answers", "finding")}
 
@@ -44,7 +44,7 @@ class RerunScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     RerunScreen { align: center middle; }
-    RerunScreen > Edge { width: 92%; max-width: 120; height: 90%; }
+    RerunScreen > Pane { width: 92%; max-width: 120; height: 90%; }
     RerunScreen Editor { margin: 0 1 1 1; height: auto; }
     RerunScreen TextView { height: 1fr; }
     """
@@ -65,7 +65,7 @@ class RerunScreen(ModalScreen[None]):
             KeyHint("^k", "copy the command", "ctrl+k"),
             KeyHint("esc", "back", "escape"),
         ]
-        with Edge(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
+        with Pane(title="Run again", facts=("sends what was recorded to a live server",), keys=keys), Vertical():
             yield Editor(self._suggested, placeholder="a command, a URL or @name", lead=[("target  ", "muted")])
             yield TextView(empty="The differences appear here. Nothing has been sent yet.")
 
@@ -95,7 +95,7 @@ class RerunScreen(ModalScreen[None]):
         return None
 
     def _say(self, words: str, role: str) -> None:
-        self.query_one(Edge).note = [(safe(words, 60), role)]
+        self.query_one(Pane).note = [(safe(words, 60), role)]
 
     def action_copy_command(self) -> None:
         """Copy the command for this rerun."""
@@ -112,13 +112,19 @@ class RerunScreen(ModalScreen[None]):
         self._end()
         self._say("running", "progress")
         process = self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "inspector", *words, stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, env={**os.environ, "NO_COLOR": "1"},
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "inspector",
+            *words,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env={**os.environ, "NO_COLOR": "1"},
+        )
         assert process.stdout is not None
         told = bytearray()
         while block := await process.stdout.read(1 << 16):
-            told += block[: max(_MOST - len(told), 0)]
+            told += block[: max(_MAX_COUNT - len(told), 0)]
         code = await process.wait()
         if process is self._process and self.is_attached:
             self._say(*_VERDICTS.get(code, (f"ended with exit code {code}", "error")))

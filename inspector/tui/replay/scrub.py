@@ -18,7 +18,7 @@ from inspector.tui.log.rows import moment
 from inspector.tui.replay.timeline import ScrubLine
 from inspector.tui.themes import ascii_only, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
 class ScrubPane(Container):
@@ -29,10 +29,10 @@ class ScrubPane(Container):
 
     DEFAULT_CSS = """
     ScrubPane { height: auto; width: 1fr; }
-    ScrubPane > Edge { height: 5; padding: 1 1 1 1; }
+    ScrubPane > Pane { height: 5; padding: 1 1 1 1; }
     ScrubPane > .-slim { display: none; }
     ScrubPane.-low { height: 2; }
-    ScrubPane.-low > Edge { display: none; }
+    ScrubPane.-low > Pane { display: none; }
     ScrubPane.-low > .-slim { display: block; }
     """
 
@@ -42,7 +42,7 @@ class ScrubPane(Container):
         self._sought = sought
         self._line = ScrubLine()
         self._slim = ScrubLine(slim=True)
-        self._edge = Edge(self._line)
+        self._edge = Pane(self._line)
         self._drawn: tuple[object, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -63,9 +63,16 @@ class ScrubPane(Container):
         cells = line.cells
         mark = profile.cell(player.place, cells) if player.position else 0
         state = (
-            cells, mark, profile.seen, profile.errors, player.position, player.now, player.playing, player.speed,
+            cells,
+            mark,
+            profile.seen,
+            profile.errors,
+            player.position,
+            player.now,
+            player.playing,
+            player.speed,
             ascii_only(),
-        )  # fmt: skip
+        )
         if state == self._drawn or not line.size.width:
             return
         self._drawn = state

@@ -20,7 +20,7 @@ from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 LOOK = 0.5
 """Seconds between two reads of the request count."""
@@ -74,7 +74,7 @@ class ServeScreen(ModalScreen[None]):
 
     DEFAULT_CSS = """
     ServeScreen { align: center middle; }
-    ServeScreen > Edge { width: 92%; max-width: 110; height: 22; max-height: 100%; }
+    ServeScreen > Pane { width: 92%; max-width: 110; height: 22; max-height: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "start_or_stop", show=False),
@@ -90,7 +90,7 @@ class ServeScreen(ModalScreen[None]):
         self.commands = (f"inspector serve {path}", f"inspector serve --http 8000 {path}")
 
     def compose(self) -> ComposeResult:
-        yield Edge(FactsView(what=""), title="Serve this recording")
+        yield Pane(FactsView(what=""), title="Serve this recording")
 
     def on_mount(self) -> None:
         self.query_one(FactsView).focus()
@@ -118,13 +118,15 @@ class ServeScreen(ModalScreen[None]):
             Row([("It answers as the recorded server did; its clients cannot tell that it is a mock.", "muted")]),
         ]
         self.query_one(FactsView).show(RowSection(rows))
-        edge = self.query_one(Edge)
+        edge = self.query_one(Pane)
         edge.facts = ([("serving", "received")],) if server.url else ()
         url = [KeyHint("u", "copy URL", "u")] if server.url else []
         edge.keys = [
-            KeyHint("s", "stop" if server.url else "serve here", "s"), *url, KeyHint("c", "copy command", "c"),
+            KeyHint("s", "stop" if server.url else "serve here", "s"),
+            *url,
+            KeyHint("c", "copy command", "c"),
             KeyHint("esc", "back" if not server.url else "close, keep serving", "escape"),
-        ]  # fmt: skip
+        ]
 
     async def action_start_or_stop(self) -> None:
         """Start the server on loopback, or stop it."""

@@ -23,8 +23,8 @@ from inspector.tui.widgets.status_lines import LinePart
 
 WIDE = 130
 """Width in cells from which more than the moment fits."""
-_LEAST_NAME = 16
-_LONGEST = 200
+_MIN_NAME = 16
+_MAX_LENGTH = 200
 
 
 def header(session: RecordedSession, player: Player, state: tuple[str, str], width: int) -> list[LinePart]:
@@ -32,17 +32,17 @@ def header(session: RecordedSession, player: Player, state: tuple[str, str], wid
     path, server, journal = session.target.path, session.server, session.journal
     told = journal.header.get("target")
     target = told if isinstance(told, dict) else {}
-    address = safe(recorded_target(session) or target.get("name", ""), _LONGEST)
+    address = safe(recorded_target(session) or target.get("name", ""), _MAX_LENGTH)
     began = journal.clock(0)
     date = f"{began.day} {began:%b %H:%M}" if journal.started.timestamp() else ""
     revision: Pieces = [server.revision, (f" {server.era}", "muted")] if server.known else ""
     word, role = state
     # The rest of the line shows a file in its usual state.
     odd = role in ("finding", "progress", "error") or word == "following"
-    name = safe(server.title, max(width // 4, _LEAST_NAME))
+    name = safe(server.title, max(width // 4, _MIN_NAME))
     parts = [
         LinePart([[("replay", "bright bold")]]),
-        LinePart([[safe(path.name, _LONGEST)], [safe(path.name, max(width // 3, _LEAST_NAME))]], (3,), gap=2),
+        LinePart([[safe(path.name, _MAX_LENGTH)], [safe(path.name, max(width // 3, _MIN_NAME))]], (3,), gap=2),
         LinePart([[(name, "muted")], ""], (4,), gap=2),
         LinePart([[(address, "muted")], [(safe(address, width // 4), "muted")], ""], (1, 2), gap=2),
         LinePart([safe(target.get("kind", ""), 20), ""], (6,), right=True),

@@ -72,12 +72,12 @@ class ScrubLine(LineWidget):
 
     def _bars(self, look: Palette) -> list[Segment]:
         bars = signs_now().bars
-        most = max((events for events, _ in self.columns), default=0)
+        limit = max((events for events, _ in self.columns), default=0)
         line = []
         for at, (events_there, errors) in enumerate(self.columns[: self.cells]):
             role = "chart-error" if errors else "chart" if at <= self.mark else "chart-dim"
             # Logarithmic, so that a few events are visible beside very many.
-            level = round(log(1 + events_there) / log(1 + most) * (len(bars) - 1)) if events_there else 0
+            level = round(log(1 + events_there) / log(1 + limit) * (len(bars) - 1)) if events_there else 0
             shown = bars[level] if events_there else " "
             if self.slim and at == self.mark:
                 line.append(Segment(shown, look.style("chart reverse")))

@@ -21,12 +21,12 @@ from inspector.tui.keymap import KeyHint
 from inspector.tui.log.labels import id_text, sign_of
 from inspector.tui.log.summaries import summary
 from inspector.tui.search import sources
-from inspector.tui.search.sources import MOST, MOST_COUNTED, TITLES, GroupId, SearchHit, Words
+from inspector.tui.search.sources import MAX_COUNT, MAX_COUNTED, TITLES, GroupId, SearchHit, SearchTerms
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Piece
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 if TYPE_CHECKING:
@@ -51,10 +51,10 @@ class SearchRows:
         self.totals: dict[GroupId, int] = dict.fromkeys(TITLES, 0)
         self.only: GroupId | None = None
         """The group that is shown alone."""
-        self.words = Words("")
+        self.words = SearchTerms("")
         self._rows: list[SearchHit | GroupId | None] = []
 
-    def clear(self, words: Words) -> None:
+    def clear(self, words: SearchTerms) -> None:
         """Start a new search."""
         self.words = words
         for name in TITLES:
@@ -65,7 +65,7 @@ class SearchRows:
     def add(self, hit: SearchHit) -> None:
         """Add a result; beyond a number it is only counted."""
         self.totals[hit.group] += 1
-        if len(self.hits[hit.group]) < MOST:
+        if len(self.hits[hit.group]) < MAX_COUNT:
             self.hits[hit.group].append(hit)
 
     def arrange(self) -> None:
@@ -125,7 +125,7 @@ class SearchRows:
             return []
         if isinstance(row, str):
             shown, total = len(self.hits[row]) if self.only else min(len(self.hits[row]), SHOWN), self.totals[row]
-            more = "+" if total >= MOST_COUNTED else ""
+            more = "+" if total >= MAX_COUNTED else ""
             amount = count(total) if shown == total else f"{count(shown)} of {count(total)}{more}"
             room = width - len(amount)
             return [*paint.cell([(TITLES[row], "bright bold")], room), *paint.segments([(amount, "muted")])]
@@ -157,7 +157,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     DEFAULT_CSS = """
     SearchScreen { align: center top; }
-    SearchScreen > Edge { width: 100%; max-width: 160; height: 100%; margin: 2 0 0 0; }
+    SearchScreen > Pane { width: 100%; max-width: 160; height: 100%; margin: 2 0 0 0; }
     SearchScreen Editor { height: 1; margin: 0 1 1 1; }
     SearchScreen VirtualList { height: 1fr; }
     """
@@ -192,7 +192,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             KeyHint("^o", "only this group", "ctrl+o"),
             KeyHint("esc", "back", "escape"),
         ]
-        with Edge(title="Search", keys=keys):
+        with Pane(title="Search", keys=keys):
             yield Editor(self._text, placeholder="names, descriptions, arguments, texts of messages")
             yield self._list
 
@@ -209,7 +209,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
     @work(exclusive=True, group="search", exit_on_error=False)
     async def _search(self, text: str) -> None:
         """Search what is in memory at once, and the rest when the keys rest."""
-        words = Words(text)
+        words = SearchTerms(text)
         self._rows.only = None
         self._rows.clear(words)
         self._begun = time.monotonic()
@@ -252,7 +252,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self._list.empty = "Nothing has all of these words."
         self._draw()
 
-    def _in_memory(self, words: Words) -> Iterator[SearchHit | None]:
+    def _in_memory(self, words: SearchTerms) -> Iterator[SearchHit | None]:
         if self._session is not None:
             catalog = self._session.catalog
             yield from sources.items(words, catalog, "tools")
@@ -262,15 +262,15 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         if self._collection is not None:
             yield from sources.flows(words, self._collection)
 
-    def _in_files(self, words: Words, wanted: sources.StillWanted) -> Iterator[SearchHit]:
+    def _in_files(self, words: SearchTerms, wanted: sources.StillWanted) -> Iterator[SearchHit]:
         """Run in a thread: the newest messages first, then the newest recordings."""
         session, given = self._session, 0
         if session is not None:
             for numbers in sources.messages(words, session.journal, session.upto or len(session.journal), wanted):
                 for n in numbers:
-                    yield self._message(n) if given < MOST else SearchHit("messages", "", key=n)
+                    yield self._message(n) if given < MAX_COUNT else SearchHit("messages", "", key=n)
                     given += 1
-                if given >= MOST_COUNTED:
+                if given >= MAX_COUNTED:
                     break
         mine = session.journal.path if session is not None else None
         yield from sources.recordings(words, mine, wanted)
@@ -288,7 +288,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
 
     def _draw(self) -> None:
         self._rows.arrange()
-        edge = self.query_one(Edge)
+        edge = self.query_one(Pane)
         total = sum(self._rows.totals.values())
         facts = [quantity(total, "result"), quantity(self._rows.groups, "group")]
         facts.append(duration(self._took) if self._took else f"looking {signs_now().cut}")

@@ -37,20 +37,20 @@ TITLES: dict[GroupId, str] = {
 }
 """The groups in the order of the screen."""
 
-MOST = 200
+MAX_COUNT = 200
 """Results of a group that are kept; further ones are counted."""
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 """Matching messages of the session up to which they are counted."""
-MOST_IN_FILE = 500
+MAX_IN_FILE = 500
 """Matching messages of a recording up to which they are counted: the next file is more interesting."""
-LONGEST = 100
+MAX_LENGTH = 100
 """Characters of a text that is searched for."""
 _TEXT = 2000
 """Characters of a description that are searched."""
 _DEFAULT = 20
 """Characters of a default that are shown."""
 _DEPTH = 8
-_MOST_ARGUMENTS = 500
+_MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
 """Events that are searched between two looks at whether the search is still wanted."""
 _BLOCK = 1 << 18
@@ -77,11 +77,11 @@ class SearchHit:
     """What to open: see the source."""
 
 
-class Words:
+class SearchTerms:
     """The typed text: words that must all occur, in any case."""
 
     def __init__(self, text: str) -> None:
-        self.all = text[:LONGEST].split()
+        self.all = text[:MAX_LENGTH].split()
         self._folded = [word.casefold() for word in self.all]
 
     def __bool__(self) -> bool:
@@ -98,7 +98,7 @@ class Words:
         return " ".join(quoted(word) for word in self.all)
 
 
-def items(words: Words, catalog: Any, name: ListName) -> Iterator[SearchHit | None]:
+def items(words: SearchTerms, catalog: Any, name: ListName) -> Iterator[SearchHit | None]:
     """Yield the items of a list whose name, title or description fits, and None for each other one.
 
     The key is the list's name and the address.
@@ -119,7 +119,7 @@ def _is_text(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and bool(value.strip())
 
 
-def arguments(words: Words, catalog: Any) -> Iterator[SearchHit | None]:
+def arguments(words: SearchTerms, catalog: Any) -> Iterator[SearchHit | None]:
     """Yield the arguments of tools whose name or description fits, and None for each other one.
 
     The key is that of the tool.
@@ -131,7 +131,7 @@ def arguments(words: Words, catalog: Any) -> Iterator[SearchHit | None]:
         for path, schema in _properties(item.get("inputSchema")):
             within = schema.get("items")
             choices = schema.get("enum") or (within.get("enum") if type(within) is dict else None)
-            listed = ", ".join(str(choice)[:LONGEST] for choice in choices[:50]) if type(choices) is list else ""
+            listed = ", ".join(str(choice)[:MAX_LENGTH] for choice in choices[:50]) if type(choices) is list else ""
             described = schema.get("description") or schema.get("title")
             if words.fit(path, described, listed):
                 kind, default = schema.get("type"), schema.get("default")
@@ -151,8 +151,8 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         if type(outer) is not dict or depth > _DEPTH:
             continue
         properties = outer.get("properties")
-        for name, inner in list(properties.items())[:_MOST_ARGUMENTS] if type(properties) is dict else ():
-            if type(inner) is not dict or given >= _MOST_ARGUMENTS:
+        for name, inner in list(properties.items())[:_MAX_ARGUMENTS] if type(properties) is dict else ():
+            if type(inner) is not dict or given >= _MAX_ARGUMENTS:
                 continue
             given += 1
             yield f"{path}{name}", inner
@@ -160,7 +160,7 @@ def _properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         waiting.append((f"{path.rstrip('.')}[].", outer.get("items"), depth + 1))
 
 
-def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
+def messages(words: SearchTerms, journal: Journal, last: int, wanted: StillWanted) -> Iterator[list[int]]:
     """Yield the numbers of the messages with the words among the events up to `last`, newest first, slice by slice."""
     filter: Filter = parse(words.filter)
     scan = Scan(journal)
@@ -170,7 +170,7 @@ def messages(words: Words, journal: Journal, last: int, wanted: StillWanted) -> 
         yield list(filter.each(scan, max(high - _SLICE + 1, 1), high))[::-1]
 
 
-def flows(words: Words, collection: Collection) -> Iterator[SearchHit | None]:
+def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit | None]:
     """Yield the saved calls whose file, name or text fits, and None for each other step.
 
     The key is the path and the number of the step, or 0.
@@ -187,7 +187,7 @@ def flows(words: Words, collection: Collection) -> Iterator[SearchHit | None]:
             yield None
 
 
-def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
+def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
     The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
@@ -203,7 +203,7 @@ def recordings(words: Words, mine: Path | None, wanted: StillWanted) -> Iterator
         # Only found recordings are described: describing a hundred takes longer than searching the first.
         if found is not None and not (info := read_info(path, octets)).problem:
             first, amount = found
-            more = "+" if amount >= MOST_IN_FILE else ""
+            more = "+" if amount >= MAX_IN_FILE else ""
             said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
             yield SearchHit("recordings", info.label or info.path.name, day(info.started), said, (info.path, first))
 
@@ -226,7 +226,7 @@ def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int] |
     begun, found_before = b"", [False] * len(forms)
     """The start of a line that is too long to be held, and the words that its earlier parts have."""
     with suppress(OSError), open(path, "rb") as file:
-        while wanted() and amount < MOST_IN_FILE:
+        while wanted() and amount < MAX_IN_FILE:
             block = file.read(_BLOCK)
             data = rest + block
             if not data:

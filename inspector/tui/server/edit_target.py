@@ -15,7 +15,7 @@ from inspector.errors import TargetError
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
 class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
@@ -23,7 +23,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
 
     DEFAULT_CSS = """
     EditTarget { align: center middle; }
-    EditTarget > Edge { width: 90%; max-width: 110; height: 6; }
+    EditTarget > Pane { width: 90%; max-width: 110; height: 6; }
     EditTarget Editor { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -38,7 +38,7 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
     def compose(self) -> ComposeResult:
         stdio = isinstance(self._target, StdioTarget)
         keys = [KeyHint("enter", "start" if stdio else "connect", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Edge(title="Another command" if stdio else "Another URL", keys=keys), Vertical():
+        with Pane(title="Another command" if stdio else "Another URL", keys=keys), Vertical():
             yield Editor(self._target.describe(), id="target")
 
     def on_mount(self) -> None:
@@ -46,14 +46,14 @@ class EditTarget(ModalScreen[StdioTarget | HttpTarget | None]):
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
-        self.query_one(Edge).note = ""
+        self.query_one(Pane).note = ""
 
     def action_take(self) -> None:
         """Accept the typed command or URL."""
         try:
             self.dismiss(edited(self._target, self.query_one(Editor).value))
         except TargetError as error:
-            self.query_one(Edge).note = [(error_text(error, self), "error")]
+            self.query_one(Pane).note = [(error_text(error, self), "error")]
 
     def action_leave(self) -> None:
         self.dismiss(None)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 TITLE = 15
 TIME = 10
-MOST_DETAILS = 6
+MAX_DETAILS = 6
 NARROW = 60
 """Width in cells up to which the text of a step is below its title."""
 
@@ -120,5 +120,5 @@ def _step_rows(step: DoctorStep, width: int) -> list[Row]:
         indent = 4
         rows = [Row(head, indent), Row([(" " * indent, said), (first, said)], indent)]
     details = step.details if step.verdict in ("failed", "warn") and step.name != "stderr" else ()
-    below = (*rest, *details)[:MOST_DETAILS]
+    below = (*rest, *details)[:MAX_DETAILS]
     return rows + [Row([(" " * indent, "muted"), (line, "muted")], indent) for line in below]

@@ -31,7 +31,7 @@ from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.wrapping import wrap
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ class FailedPane(Container):
         """The phase, as a number of changes, whose cause is known or being searched."""
 
     def compose(self) -> ComposeResult:
-        yield Edge(FactsView(id="failed-rows", what=""), id="failed-edge")
+        yield Pane(FactsView(id="failed-rows", what=""), id="failed-edge")
 
     def on_mount(self) -> None:
-        self.query_one(Edge).keys = self.hints()
+        self.query_one(Pane).keys = self.hints()
 
     def hints(self) -> list[KeyHint]:
         """The keys that work now."""
@@ -132,7 +132,7 @@ class FailedPane(Container):
     def tick(self) -> None:
         """Draw what is new."""
         if self._authorizations.advance():
-            self.query_one(Edge).keys = self.hints()
+            self.query_one(Pane).keys = self.hints()
             self.post_message(HintsChanged())
         if self._authorizations.behind:
             self.call_after_refresh(self.tick)
@@ -147,7 +147,7 @@ class FailedPane(Container):
         if seen == self._seen:
             return
         if self._seen[:1] != seen[:1]:
-            self.query_one(Edge).keys = self.hints()
+            self.query_one(Pane).keys = self.hints()
             self.post_message(HintsChanged())
         self._seen = seen
         if self._connecting:
@@ -155,12 +155,12 @@ class FailedPane(Container):
         elif self.session.error is not None:
             self._show_failed(self.session.error)
         elif self._examination is not None:
-            self.query_one(Edge).title = "Doctor"
+            self.query_one(Pane).title = "Doctor"
             self.query_one(FactsView).show(RowSection(self._examination.rows(self.size.width - 6)))
 
     def _show_connecting(self) -> None:
         """Show the progress of the connection."""
-        session, edge = self.session.commands, self.query_one(Edge)
+        session, edge = self.session.commands, self.query_one(Pane)
         assert session is not None
         edge.tone, edge.title = "", f"Connecting to {safe(session.target.label, 60)}"
         noise = printed(session)
@@ -170,7 +170,7 @@ class FailedPane(Container):
     def _show_failed(self, error: InspectorError) -> None:
         """Show why the connection failed."""
         self._explain(error)
-        edge = self.query_one(Edge)
+        edge = self.query_one(Pane)
         edge.keys = self.hints()
         edge.tone, edge.facts = "error", ()
         lost = self.session.phase == "lost"
@@ -272,7 +272,7 @@ class FailedPane(Container):
     def show_watch(self, on: bool) -> None:
         """Show whether its files are watched."""
         self._watching = on
-        self.query_one(Edge).keys = self.hints()
+        self.query_one(Pane).keys = self.hints()
         self.post_message(HintsChanged())
 
     def action_authorization(self) -> None:

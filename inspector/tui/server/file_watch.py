@@ -13,7 +13,7 @@ from inspector.config.targets import StdioTarget
 from inspector.errors import UsageError
 from inspector.tui.advice import error_text
 
-MOST = 5
+MAX_COUNT = 5
 WITHIN = 10.0
 """Restarts within so many seconds that mean that the start itself changes the files."""
 
@@ -28,7 +28,7 @@ class FileWatch:
         self._session = session
         self._restart = restart
         self._told = told
-        self._starts: deque[float] = deque(maxlen=MOST)
+        self._starts: deque[float] = deque(maxlen=MAX_COUNT)
         self.on = False
 
     def toggle(self) -> None:
@@ -57,7 +57,7 @@ class FileWatch:
         try:
             async for names in source_files.changes(target):
                 now = time.monotonic()
-                if len(self._starts) == MOST and now - self._starts[0] < WITHIN:
+                if len(self._starts) == MAX_COUNT and now - self._starts[0] < WITHIN:
                     self._end(f"{names[0]} changes each time the server starts: stopped watching files.")
                     return
                 self._starts.append(now)
@@ -67,9 +67,9 @@ class FileWatch:
         except UsageError as error:
             self._end(error.message)
 
-    def _end(self, why: str) -> None:
+    def _end(self, reason: str) -> None:
         self.on = False
         self._starts.clear()
         self._screen.workers.cancel_group(self._screen, "file-watch")
-        self._screen.notify(why, timeout=10)
+        self._screen.notify(reason, timeout=10)
         self._told()

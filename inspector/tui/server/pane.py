@@ -34,10 +34,10 @@ from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.fact_rows import LONGEST, Row, RowSection, fact, heading
+from inspector.tui.widgets.fact_rows import MAX_LENGTH, Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import Section
 from inspector.tui.widgets.text_view import beginning
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -129,21 +129,22 @@ class ServerPane(Container):
         self._newest = NewestAnswers(session.journal)
 
     def compose(self) -> ComposeResult:
-        yield Edge(
+        yield Pane(
             FactsView(id="identity-rows", empty="The server has not introduced itself yet."),
             title="Server",
             id="identity",
         )
         with Vertical(id="server-side"):
-            yield Edge(
+            yield Pane(
                 FactsView(id="connection-rows", empty="Not connected yet."),
                 title="Connection",
                 id="connection",
             )
-            stderr = Edge(
+            stderr = Pane(
                 VirtualList(self._stderr, follow=True, id="stderr-rows", empty="No output on stderr."),
-                title="stderr", id="stderr",
-            )  # fmt: skip
+                title="stderr",
+                id="stderr",
+            )
             stderr.display = self.session.target.kind != "http"
             self.set_class(not stderr.display, "-no-stderr")
             yield stderr
@@ -191,7 +192,7 @@ class ServerPane(Container):
     def show_watch(self, on: bool) -> None:
         """Show whether its files are watched."""
         self._watching = on
-        identity = self.query_one("#identity", Edge)
+        identity = self.query_one("#identity", Pane)
         identity.facts = ("watching its files",) if on else ()
         identity.keys = self.hints()
         self.post_message(HintsChanged())
@@ -243,7 +244,7 @@ class ServerPane(Container):
         )
         if seen != self._seen and self.size.width:
             self._seen = seen
-            self.query_one("#identity", Edge).keys = self.hints()
+            self.query_one("#identity", Pane).keys = self.hints()
             self.post_message(HintsChanged())
             self.query_one("#identity-rows", FactsView).show(*self._identity())
             steps = step_rows(connection_steps(self.session.journal, self.session.upto), self._side_width)
@@ -255,7 +256,7 @@ class ServerPane(Container):
             self.query_one("#stderr").display = True
             self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
-            self.query_one("#stderr", Edge).facts = (f"{len(self._stderr):,} lines",)
+            self.query_one("#stderr", Pane).facts = (f"{len(self._stderr):,} lines",)
         if self._stderr.behind or self._authorizations.behind:
             self.call_after_refresh(self.tick)
 
@@ -296,7 +297,7 @@ class ServerPane(Container):
         if not server.instructions:
             return [RowSection(rows)]
         rows += heading("Instructions")
-        return [RowSection(rows), MarkdownSection(beginning(server.instructions, LONGEST))]
+        return [RowSection(rows), MarkdownSection(beginning(server.instructions, MAX_LENGTH))]
 
     def _extensions(self) -> list[Row]:
         """The extensions that either side has: our settings, the server's, and whether they are in effect."""
@@ -311,10 +312,17 @@ class ServerPane(Container):
                 sign, role = signs_now().finding, "finding"
             name = title(state.id)
             about = f"  {name}" if name else ""
-            rows.append(Row([
-                (f"  {sign} ", role), safe(state.id, _SHOWN_EXTENSION), (about, "muted"),
-                (f"  {state.standing}", "finding" if state.problem else "muted"),
-            ], 4))  # fmt: skip
+            rows.append(
+                Row(
+                    [
+                        (f"  {sign} ", role),
+                        safe(state.id, _SHOWN_EXTENSION),
+                        (about, "muted"),
+                        (f"  {state.standing}", "finding" if state.problem else "muted"),
+                    ],
+                    4,
+                )
+            )
             for who, settings in (("server", state.settings), ("client", state.offered)):
                 if settings not in (None, {}):
                     rows.append(Row([(f"      {who}  ", "muted"), excerpt(settings, _SHOWN_SETTINGS)], 14))
@@ -420,8 +428,10 @@ class ServerPane(Container):
         rows: list[Row] = []
         for change in self.session.surface_changes:
             for sign, role, names in (
-                ("+", "received", change.added), ("-", "error", change.removed), ("~", "finding", change.altered)
-            ):  # fmt: skip
+                ("+", "received", change.added),
+                ("-", "error", change.removed),
+                ("~", "finding", change.altered),
+            ):
                 rows += [
                     Row([(f"  {sign} ", role), (f"{change.list:<11} ", "muted"), name], 4)
                     for name in names[:_SHOWN_CHANGES]

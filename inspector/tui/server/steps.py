@@ -10,9 +10,9 @@ from inspector.tui.widgets.fact_rows import Row, text_lines
 TITLE = 11
 TIME = 10
 INDENT = 2 + TITLE + TIME + 2
-LEAST_BESIDE = 40
+MIN_BESIDE = 40
 """Cells that the detail needs beside the title; with fewer it is below."""
-MOST_LINES = 6
+MAX_LINES = 6
 
 
 def step_rows(steps: list[ConnectionStep], width: int) -> list[Row]:
@@ -28,12 +28,12 @@ def step_rows(steps: list[ConnectionStep], width: int) -> list[Row]:
     rows: list[Row] = []
     for step in steps:
         mark, role = marks[step.outcome]
-        below = width - INDENT < LEAST_BESIDE
+        below = width - INDENT < MIN_BESIDE
         indent = 4 if below else INDENT
         lines = text_lines(step.detail)
-        said = [(line, "error" if step.outcome == "failed" else "normal") for line in lines[:MOST_LINES]]
-        if len(lines) > MOST_LINES:
-            said.append((f"{signs.cut} {len(lines) - MOST_LINES:,} more lines", "muted"))
+        said = [(line, "error" if step.outcome == "failed" else "normal") for line in lines[:MAX_LINES]]
+        if len(lines) > MAX_LINES:
+            said.append((f"{signs.cut} {len(lines) - MAX_LINES:,} more lines", "muted"))
         head = [(f"{mark} ", role), (f"{step.title:<{TITLE}}", "muted"), (f"{duration(step.t):>{TIME}}  ", "faint")]
         rows.append(Row(head if below else [*head, said.pop(0)], indent))
         rows += [Row([(" " * indent, "muted"), line], indent) for line in said]

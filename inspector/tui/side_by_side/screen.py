@@ -34,7 +34,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
@@ -133,8 +133,8 @@ class PairScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
-        with Edge(id="pair-form"), Vertical():
-            yield Paragraphs(id="pair-notes", most=4, after=1)
+        with Pane(id="pair-form"), Vertical():
+            yield Paragraphs(id="pair-notes", max_lines=4, after=1)
             yield FormView(id="pair-arguments")
         empty = "One key calls the tool in both sessions. Their answers are compared here."
         yield AnswersView(empty, id="pair-answers")
@@ -310,7 +310,7 @@ class PairScreen(Screen[None]):
         self.query_one(Footer).hints = self.hints()
 
     def _draw_edge(self) -> None:
-        edge = self.query_one("#pair-form", Edge)
+        edge = self.query_one("#pair-form", Pane)
         edge.title = [(safe(self.name_of_tool, _NAME), "bright"), ("  in A and B", "muted")]
         again = [(f"{self._form.to_fix} to fix; the same key again: send anyway", "finding")]
         edge.facts = [again if self._sends_anyway else self._form.note()]
@@ -362,11 +362,15 @@ class PairScreen(Screen[None]):
     @work(exclusive=True, group="dialog")
     async def action_tool(self) -> None:
         """Choose another tool of the two sessions."""
-        names = [{tool["name"] for tool in side.session.catalog.tools.items if isinstance(tool.get("name"), str)}
-                 for side in self.sides]  # fmt: skip
+        names = [
+            {tool["name"] for tool in side.session.catalog.tools.items if isinstance(tool.get("name"), str)}
+            for side in self.sides
+        ]
         both = sorted(names[0] | names[1])
-        where = {name: "" if all(name in each for each in names) else "only in A" if name in names[0] else "only in B"
-                 for name in both}  # fmt: skip
+        where = {
+            name: "" if all(name in each for each in names) else "only in A" if name in names[0] else "only in B"
+            for name in both
+        }
         choices = [(name, where[name]) for name in both]
         chosen = await self.app.push_screen_wait(Choose("Tool", choices, self.name_of_tool))
         if chosen is not None and chosen != self.name_of_tool:

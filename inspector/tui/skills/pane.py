@@ -24,7 +24,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
 
@@ -87,7 +87,7 @@ def _matches(skill: Skill, words: list[str]) -> bool:
     return all(word in text for word in words)
 
 
-class SkillsPane(Edge, SkillActions):
+class SkillsPane(Pane, SkillActions):
     """The list. The skill under the cursor is shown beside it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("skills"), *bindings("skill-list")]

@@ -27,7 +27,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.markdown import MarkdownSection
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import Section, TextSection
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.text_view import beginning
@@ -142,10 +142,10 @@ class SkillPane(Container, SkillActions):
         """SKILL.md and other Markdown are shown as they are written."""
 
     def compose(self) -> ComposeResult:
-        yield Edge(FactsView(id="skill-text", empty="Select a skill."), title="SKILL.md", id="skill-md")
+        yield Pane(FactsView(id="skill-text", empty="Select a skill."), title="SKILL.md", id="skill-md")
         with Vertical(id="skill-side"):
-            yield Edge(self._list, title="Files", id="skill-files")
-            yield Edge(FactsView(id="skill-file-rows", empty=""), title="File", id="skill-file")
+            yield Pane(self._list, title="Files", id="skill-files")
+            yield Pane(FactsView(id="skill-file-rows", empty=""), title="File", id="skill-file")
 
     def on_mount(self) -> None:
         self.tick()
@@ -175,7 +175,7 @@ class SkillPane(Container, SkillActions):
         self._rows.take(skill, self.state)
         self._list.empty = self._why_empty(skill)
         self._list.source_changed()
-        files = self.query_one("#skill-files", Edge)
+        files = self.query_one("#skill-files", Pane)
         files.facts = self._facts(skill)
         files.keys = self.hints()
         self._show_text(skill)
@@ -208,7 +208,7 @@ class SkillPane(Container, SkillActions):
     # SKILL.md
 
     def _show_text(self, skill: Skill | None) -> None:
-        edge = self.query_one("#skill-md", Edge)
+        edge = self.query_one("#skill-md", Pane)
         edge.title = "SKILL.md" if skill is None else f"SKILL.md  {safe(skill.name, 80)}"
         check = None if skill is None or skill.kind == "invalid" else self.state.log.check(skill, skill.skill_md)
         edge.facts = [] if check is None else [_outcome(check)]
@@ -216,7 +216,7 @@ class SkillPane(Container, SkillActions):
         view = self.query_one("#skill-text", FactsView)
         view.show(*(self._sections(skill, check) if skill is not None else ()))
 
-    def _show_views(self, edge: Edge, check: FileCheck | None) -> None:
+    def _show_views(self, edge: Pane, check: FileCheck | None) -> None:
         """Offer both views of a content that may be shown."""
         edge.tabs = _VIEWS if check is not None and check.data and not check.failed else ()
         edge.tab_row.active = _VIEWS[self._source].id if edge.tabs else ""
@@ -262,7 +262,7 @@ class SkillPane(Container, SkillActions):
         return self._rows.rows[at] if 0 <= at < len(self._rows) else None
 
     def _show_file(self, skill: Skill | None) -> None:
-        row, edge = self._row, self.query_one("#skill-file", Edge)
+        row, edge = self._row, self.query_one("#skill-file", Pane)
         view = self.query_one("#skill-file-rows", FactsView)
         if row is None or skill is None or row.kind in ("blank", "heading"):
             edge.title, edge.facts, edge.tabs = "File", [], ()
@@ -312,7 +312,7 @@ class SkillPane(Container, SkillActions):
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()
         self._show_file(self.state.skill)
-        self.query_one("#skill-files", Edge).keys = self.hints()
+        self.query_one("#skill-files", Pane).keys = self.hints()
         self.post_message(HintsChanged())
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
@@ -335,9 +335,10 @@ class SkillPane(Container, SkillActions):
     def action_next_failure(self) -> None:
         """Go to the next file that failed, is missing or is not listed."""
         odd = [
-            at for at, row in enumerate(self._rows.rows)
+            at
+            for at, row in enumerate(self._rows.rows)
             if row.found is not None or row.missing or (row.check is not None and row.check.failed)
-        ]  # fmt: skip
+        ]
         if not odd:
             self.notify("No file failed.", timeout=3)
             return
@@ -353,7 +354,7 @@ class SkillPane(Container, SkillActions):
         live = self.state.session.commands is not None
         unread = row is not None and row.check is not None and row.check.outcome == "not-read" and live
         wanted: list[str | tuple[str, str]] = [("list.select", "read")] if unread else []
-        views = ["skill.next-tab"] if self.query_one("#skill-md", Edge).tabs else []
+        views = ["skill.next-tab"] if self.query_one("#skill-md", Pane).tabs else []
         return [
             *hints(self, *wanted),
             *self.skill_hints(),

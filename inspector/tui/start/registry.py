@@ -22,30 +22,30 @@ from inspector.config.expand import InputQuestion
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
-from inspector.tui.start.rows import InRegistry
+from inspector.tui.start.rows import RegistryRow
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
-MOST = 200
+MAX_COUNT = 200
 """Servers of a search that are listed."""
 _LINE = 800
 
 
-def found_in(listing: RegistryListing, words: str, source: str) -> list[InRegistry]:
+def found_in(listing: RegistryListing, words: str, source: str) -> list[RegistryRow]:
     """Return the ways to open the servers of a listing that fit the words, as many as are listed."""
     fitting = [server for server in listing.matching(words) if server.is_latest is not False]
     return [
-        InRegistry(server, choice, source)
-        for server in fitting[:MOST]
+        RegistryRow(server, choice, source)
+        for server in fitting[:MAX_COUNT]
         for choice in server.choices
         if choice.definition is not None
     ]
 
 
-async def opened_from(app: App[int], thing: InRegistry) -> StdioTarget | HttpTarget | None:
+async def opened_from(app: App[int], thing: RegistryRow) -> StdioTarget | HttpTarget | None:
     """Return the target of a server after the user has agreed and given its values; None if not.
 
     Must run in a worker. Raises `ConfigError` for a missing value, and `UsageError`.
@@ -86,7 +86,7 @@ class AskStart(ModalScreen[bool]):
 
     DEFAULT_CSS = """
     AskStart { align: center middle; }
-    AskStart > Edge { width: 90%; max-width: 110; height: auto; max-height: 90%; }
+    AskStart > Pane { width: 90%; max-width: 110; height: auto; max-height: 90%; }
     AskStart FactsView { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -95,13 +95,13 @@ class AskStart(ModalScreen[bool]):
         Binding("enter", "nothing", show=False, priority=True),
     ]
 
-    def __init__(self, thing: InRegistry) -> None:
+    def __init__(self, thing: RegistryRow) -> None:
         super().__init__()
         self._thing = thing
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("y", "open it", "y"), KeyHint("esc", "do not open", "escape")]
-        edge = Edge(FactsView(), title=f"Open {safe(self._thing.server.name, 60)}?", keys=keys)
+        edge = Pane(FactsView(), title=f"Open {safe(self._thing.server.name, 60)}?", keys=keys)
         edge.tone = "ask"
         edge.styles.height = min(len(self._rows()) + 8, 30)
         yield edge
@@ -139,7 +139,7 @@ class AskValue(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     AskValue { align: center middle; }
-    AskValue > Edge { width: 80%; max-width: 90; height: 8; }
+    AskValue > Pane { width: 80%; max-width: 90; height: 8; }
     AskValue Editor { margin: 1 1 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -155,7 +155,7 @@ class AskValue(ModalScreen[str | None]):
         question = self._question
         keys = [KeyHint("enter", "use it", "enter"), KeyHint("esc", "do not open", "escape")]
         shown = "" if question.secret else question.default or ""
-        with Edge(title=safe(question.id, 60), keys=keys), Vertical():
+        with Pane(title=safe(question.id, 60), keys=keys), Vertical():
             view = FactsView()
             view.styles.height = 2
             yield view

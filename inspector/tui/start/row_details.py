@@ -10,7 +10,7 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.text import duration, quantity, safe, size
 from inspector.tui.ask import labels
 from inspector.tui.sessions import OpenSession
-from inspector.tui.start.rows import KEPT, Configured, InRegistry, Thing, when
+from inspector.tui.start.rows import KEPT, Configured, RegistryRow, Thing, when
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Pieces
@@ -34,12 +34,12 @@ def about(thing: Thing | None, kept: frozenset[str] = frozenset()) -> RowDetails
         return _of_session(thing)
     if isinstance(thing, Configured):
         return _of_entry(thing)
-    if isinstance(thing, InRegistry):
+    if isinstance(thing, RegistryRow):
         return _of_found(thing)
     return _of_recording(thing, thing.path.name in kept) if isinstance(thing, RecordingInfo) else None
 
 
-def _of_found(thing: InRegistry) -> RowDetails:
+def _of_found(thing: RegistryRow) -> RowDetails:
     rows = fact("opens", thing.choice.summary)
     rows += fact("about", thing.server.description) if thing.server.description else []
     rows += fact("registry", thing.source)

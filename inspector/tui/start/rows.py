@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
-_MOST_NAME = 24
+_MAX_NAME = 24
 KEPT = "*"
 """The sign of a recording that is never deleted unasked."""
 
@@ -55,7 +55,7 @@ class Configured:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedTarget:
     """The typed text as a target; `kind` is the kind of target."""
 
     text: str
@@ -63,7 +63,7 @@ class Typed:
 
 
 @dataclass(frozen=True)
-class InRegistry:
+class RegistryRow:
     """One way to open a server of a registry."""
 
     server: RegistryServer
@@ -83,7 +83,7 @@ class Demo:
     """The demo server."""
 
 
-Thing = OpenSession | Configured | RecordingInfo | Typed | Demo | InRegistry
+Thing = OpenSession | Configured | RecordingInfo | TypedTarget | Demo | RegistryRow
 """A row's target."""
 
 GroupName = Literal["typed", "open", "configured", "recordings", "demo", "registry"]
@@ -138,7 +138,7 @@ class StartRows:
                 self.total += len(group.things)
             for thing in found:
                 self._rows.append(_Row(self._drawing(thing), thing, (group.name, _identity(thing))))
-                self._name = max(self._name, min(cell_len(_name_of(thing)), _MOST_NAME))
+                self._name = max(self._name, min(cell_len(_name_of(thing)), _MAX_NAME))
         self._at = {row.key: at for at, row in enumerate(self._rows) if row.thing is not None}
 
     def _head(self, group: Group, found: int, *, narrowed: bool) -> None:
@@ -146,9 +146,13 @@ class StartRows:
             self._rows.append(_Row(lambda _width: []))
         facts = f"{found} of {len(group.things)}" if narrowed else group.facts
         if group.title:
-            self._rows.append(_Row(lambda width: paint.spread(
-                paint.segments([(group.title, "bright bold")]), paint.segments([(facts, "muted")]), width
-            )))  # fmt: skip
+            self._rows.append(
+                _Row(
+                    lambda width: paint.spread(
+                        paint.segments([(group.title, "bright bold")]), paint.segments([(facts, "muted")]), width
+                    )
+                )
+            )
         if not group.things and group.note:
             self._line([("  ", "muted"), (group.note, "muted")])
         for problem in group.problems:
@@ -198,10 +202,10 @@ class StartRows:
             return lambda width: self._configured(thing, width)
         if isinstance(thing, RecordingInfo):
             return lambda width: self._recording(thing, width)
-        if isinstance(thing, Typed):
+        if isinstance(thing, TypedTarget):
             pieces: list[Piece] = ["  Open as typed: ", (thing.text, "bright"), ("  " + thing.kind, "muted")]
             return lambda width: paint.cut(paint.segments(pieces, room=width), width)
-        if isinstance(thing, InRegistry):
+        if isinstance(thing, RegistryRow):
             return lambda width: self._in_registry(thing, width)
         demo: list[Piece] = [
             "  ",
@@ -212,9 +216,17 @@ class StartRows:
         return lambda width: paint.cut(paint.segments(demo, room=width), width)
 
     def _columns(
-        self, width: int, sign: Pieces, name: str, kind: str, target: str, state: list[Segment], end: list[Segment],
-        *, dim: bool = False,
-    ) -> list[Segment]:  # fmt: skip
+        self,
+        width: int,
+        sign: Pieces,
+        name: str,
+        kind: str,
+        target: str,
+        state: list[Segment],
+        end: list[Segment],
+        *,
+        dim: bool = False,
+    ) -> list[Segment]:
         """The columns that all groups share. On a narrow screen the kind is dropped first; names and states stay."""
         names = min(self._name, max(width // 4, 12)) + 2
         kinds = 7 if width >= _ROOMY else 0
@@ -230,9 +242,14 @@ class StartRows:
         target, roomy = opened.session.target, width >= _ROOMY
         asked: Pieces = [(opened.wants, "ask")] if opened.wants else ""
         return self._columns(
-            width, [opened.sign], opened.name, target.kind, target.describe(),
-            paint.cell([opened.state], 28 if roomy else 20), paint.cell(asked, 18 if roomy else 12, right=True),
-        )  # fmt: skip
+            width,
+            [opened.sign],
+            opened.name,
+            target.kind,
+            target.describe(),
+            paint.cell([opened.state], 28 if roomy else 20),
+            paint.cell(asked, 18 if roomy else 12, right=True),
+        )
 
     def _configured(self, thing: Configured, width: int) -> list[Segment]:
         entry, last, signs, roomy = thing.entry, thing.last, signs_now(), width >= _ROOMY
@@ -242,11 +259,17 @@ class StartRows:
         source = self._marked(f" {entry.source_label}", "faint")
         states = 52 if width >= _WIDE else 28 if roomy else 24
         return self._columns(
-            width, sign, f"@{entry.name}", entry.kind, entry.summary, paint.cell([thing.state], states),
-            paint.cell(source, 18, right=True) if roomy else [], dim=entry.disabled,
-        )  # fmt: skip
+            width,
+            sign,
+            f"@{entry.name}",
+            entry.kind,
+            entry.summary,
+            paint.cell([thing.state], states),
+            paint.cell(source, 18, right=True) if roomy else [],
+            dim=entry.disabled,
+        )
 
-    def _in_registry(self, thing: InRegistry, width: int) -> list[Segment]:
+    def _in_registry(self, thing: RegistryRow, width: int) -> list[Segment]:
         roomy = width >= _ROOMY
         state = paint.cell([(thing.state, "muted")], 28 if roomy else 20)
         return self._columns(width, "", thing.server.name, thing.choice.kind[:6], thing.choice.summary, state, [])
@@ -298,7 +321,7 @@ def _shortened(target: str, cells: int) -> str:
 def _identity(thing: Thing) -> Hashable:
     if isinstance(thing, Configured):
         return (str(thing.entry.path), thing.entry.name)
-    if isinstance(thing, InRegistry):
+    if isinstance(thing, RegistryRow):
         return (thing.server.name, thing.server.version, thing.choice.name)
     return str(thing.path) if isinstance(thing, RecordingInfo) else thing if isinstance(thing, OpenSession) else ""
 
@@ -308,7 +331,7 @@ def _name_of(thing: Thing) -> str:
         return f"@{thing.entry.name}"
     if isinstance(thing, RecordingInfo):
         return thing.label or thing.path.name
-    if isinstance(thing, InRegistry):
+    if isinstance(thing, RegistryRow):
         return thing.server.name
     return thing.name if isinstance(thing, OpenSession) else ""
 
@@ -323,7 +346,7 @@ def _has(words: Sequence[str], thing: Thing) -> bool:
         texts = (f"@{entry.name}", entry.summary, entry.source_label)
     elif isinstance(thing, RecordingInfo):
         texts = (thing.label, thing.target, thing.revision, when(thing.started), thing.path.name)
-    elif isinstance(thing, InRegistry):
+    elif isinstance(thing, RegistryRow):
         texts = (thing.server.name, thing.server.title, thing.server.description, thing.choice.summary)
     else:
         return True

@@ -36,13 +36,13 @@ from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import First, OpenTarget
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
 from inspector.tui.start.row_details import about
-from inspector.tui.start.rows import Configured, Demo, Group, InRegistry, StartRows, Thing, Typed
+from inspector.tui.start.rows import Configured, Demo, Group, RegistryRow, StartRows, Thing, TypedTarget
 from inspector.tui.start.trust import opened
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.paint import Piece, Pieces
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -125,7 +125,7 @@ class StartScreen(Screen[None]):
         self._configured: list[Configured] = []
         self._problems: list[str] = []
         self._recordings: list[RecordingInfo] = []
-        self._in_registry: list[InRegistry] = []
+        self._in_registry: list[RegistryRow] = []
         self._registry_note = ""
         self._searched = False
         """A registry has been searched."""
@@ -141,10 +141,10 @@ class StartScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(id="header")
-        with Edge(title="Start", id="start"):
+        with Pane(title="Start", id="start"):
             yield Editor(placeholder=PLACEHOLDER, lead=[("/ ", "key")], id="target")
             yield ChoiceList(id="choices")
-        yield Edge(RowFacts(id="about-rows", what=""), id="about")
+        yield Pane(RowFacts(id="about-rows", what=""), id="about")
         yield Footer(id="footer")
         yield TooSmall()
 
@@ -168,7 +168,7 @@ class StartScreen(Screen[None]):
 
     def _show_about(self) -> None:
         """Show the details of the row with the cursor, if there is room below the list."""
-        edge, found = self.query_one("#about", Edge), about(self._list.thing, self._kept)
+        edge, found = self.query_one("#about", Pane), about(self._list.thing, self._kept)
         edge.display = found is not None and self.size.height >= _ROOM_BELOW
         if found is not None:
             edge.title, edge.facts = found.title, found.facts
@@ -236,7 +236,7 @@ class StartScreen(Screen[None]):
     def _groups(self) -> list[Group]:
         text = self._field.value.strip()
         groups: list[Group] = []
-        typed = Group("typed", "", [Typed(text, _kind_of(text))]) if text else None
+        typed = Group("typed", "", [TypedTarget(text, _kind_of(text))]) if text else None
         if typed is not None and _is_target(text):
             groups.append(typed)
         if self.sessions.opened:
@@ -282,7 +282,7 @@ class StartScreen(Screen[None]):
         view.cursor = self._best(rows, text) if kept is None else kept
         if kept is None:
             view.go(0)
-        edge = self.query_one("#start", Edge)
+        edge = self.query_one("#start", Pane)
         if edge.tone != "error":
             edge.facts = (f"{rows.shown} of {rows.total}",) if text else ()
         self._show_footer()
@@ -373,7 +373,7 @@ class StartScreen(Screen[None]):
         return True
 
     def on_editor_changed(self) -> None:
-        edge = self.query_one("#start", Edge)
+        edge = self.query_one("#start", Pane)
         edge.facts, edge.tone = (), ""
         self._show_rows(keep=False)
 
@@ -441,11 +441,11 @@ class StartScreen(Screen[None]):
         elif isinstance(thing, RecordingInfo):
             self._beside = beside
             self.post_message(OpenTarget(RecordingTarget(thing.path), first, beside=beside))
-        elif isinstance(thing, Demo) or (isinstance(thing, Typed) and thing.text == "demo"):
+        elif isinstance(thing, Demo) or (isinstance(thing, TypedTarget) and thing.text == "demo"):
             self.action_demo()
-        elif isinstance(thing, Typed):
+        elif isinstance(thing, TypedTarget):
             self._open_typed(thing.text)
-        elif isinstance(thing, InRegistry):
+        elif isinstance(thing, RegistryRow):
             self._open_found(thing)
 
     @work(exclusive=True, group="dialog")
@@ -454,7 +454,7 @@ class StartScreen(Screen[None]):
             words = shlex.split(text)
             target = await opened(self.app, lambda consent: parse_target(words, config=self.config, consent=consent))
         except (InspectorError, ValueError) as error:
-            edge = self.query_one("#start", Edge)
+            edge = self.query_one("#start", Pane)
             hint = [advice(error.hint, keymap_of(self))] if isinstance(error, InspectorError) and error.hint else []
             problem = error.message if isinstance(error, InspectorError) else split_reason(error)
             edge.facts = [[(said, "error")] for said in (problem, *hint)]
@@ -478,7 +478,7 @@ class StartScreen(Screen[None]):
                 self.post_message(OpenTarget(target, first, beside=beside, paired=paired))
 
     @work(exclusive=True, group="dialog")
-    async def _open_found(self, thing: InRegistry) -> None:
+    async def _open_found(self, thing: RegistryRow) -> None:
         """Open a server of a registry, after the user has seen what it starts."""
         from inspector.tui.start.registry import opened_from
 
@@ -514,7 +514,7 @@ class StartScreen(Screen[None]):
             self._searched = True
         self._show_rows(keep=True)
         rows = self._list.source
-        first = rows.find(lambda thing: isinstance(thing, InRegistry)) if isinstance(rows, StartRows) else None
+        first = rows.find(lambda thing: isinstance(thing, RegistryRow)) if isinstance(rows, StartRows) else None
         if first is not None:
             self._list.cursor = first  # Else Enter would open the words of the search as a command.
             self._show_footer()

@@ -18,7 +18,7 @@ from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 _LINE = 800
 
@@ -46,7 +46,7 @@ class AskTrust(ModalScreen[TrustAnswer]):
 
     DEFAULT_CSS = """
     AskTrust { align: center middle; }
-    AskTrust > Edge { width: 90%; max-width: 100; height: auto; max-height: 90%; }
+    AskTrust > Pane { width: 90%; max-width: 100; height: auto; max-height: 90%; }
     AskTrust FactsView { height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -66,7 +66,7 @@ class AskTrust(ModalScreen[TrustAnswer]):
             KeyHint("a", "allow always", "a"),
             KeyHint("esc", "do not open", "escape"),
         ]
-        edge = Edge(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
+        edge = Pane(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
         edge.tone = "ask"
         edge.styles.height = len(self._exposure.facts()) + 7
         yield edge

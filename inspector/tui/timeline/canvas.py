@@ -104,6 +104,9 @@ def _on_bar(look: Palette, bar: str, role: str) -> Style:
     under = ground.triplet
     if under is None:
         return Style(color="black", bgcolor=ground)
-    best = max((ink for ink in inks if ink is not None and ink.triplet is not None), default=None,
-               key=lambda ink: contrast(ink.triplet or under, under))  # fmt: skip
+    best = max(
+        (ink for ink in inks if ink is not None and ink.triplet is not None),
+        default=None,
+        key=lambda ink: contrast(ink.triplet or under, under),
+    )
     return Style(color=best, bgcolor=ground)

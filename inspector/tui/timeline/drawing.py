@@ -18,9 +18,9 @@ from inspector.tui.timeline.view import TimelineView
 
 WIDE_NAMES, NAMES = 16, 10
 """Cells of the names of the lanes."""
-LEAST_LABEL = 4
+MIN_LABEL = 4
 """Cells below which a name is not drawn beside a bar."""
-MOST_ROWS = 24
+MAX_ROWS = 24
 _FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _STEPS = (1, 2, 5)
 _MINUTES = (60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 43200, 86400)
@@ -58,9 +58,16 @@ class LaneDrawing:
         index = view.session.journal.index
         filtered = view.filtered
         key = (
-            view.window, height, view.lanes.seen, index.count, index.errors, view.latest, view.moment, signs_now(),
+            view.window,
+            height,
+            view.lanes.seen,
+            index.count,
+            index.errors,
+            view.latest,
+            view.moment,
+            signs_now(),
             None if filtered is None else (filtered.filter.source, filtered.seen, len(filtered)),
-        )  # fmt: skip
+        )
         if self._drawn is None or self._drawn[0] != key:
             self._asks_people = asks_people(index)
             self._drawn = key, self._draw(height)
@@ -72,15 +79,13 @@ class LaneDrawing:
         if len(lanes.received):
             rows = lanes.received.rows
             below.append(self._requests("server asks", lanes.received, rows, 2 if height >= 16 else 1))
-        for name, lane in (
-            ("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)
-        ):  # fmt: skip
+        for name, lane in (("notifications", lanes.notifications), ("login", lanes.login), ("process", lanes.process)):
             if lane is lanes.login and len(self.view.logins):
                 below.append([self._logins()])
             elif len(lane):
                 below.append(self._events(name, lane))
         used = sum(len(part) for part in below)
-        room = min(max(height - used, 1), MOST_ROWS)
+        room = min(max(height - used, 1), MAX_ROWS)
         found = self._requests("requests", lanes.sent, self._rows(room), room)
         spaced = len(found) + used + len(below) <= height
         for part in below:
@@ -91,20 +96,20 @@ class LaneDrawing:
 
     # Requests
 
-    def _rows(self, most: int) -> LaneRows:
+    def _rows(self, largest: int) -> LaneRows:
         """Return the rows with room for labels if they fit, else those without."""
         view, window = self.view, self.view.window
         rows = view.rows()
-        if rows is view.lanes.sent.rows or len(rows.occupied(window.begin, window.end - 1, most + 1)) <= most:
+        if rows is view.lanes.sent.rows or len(rows.occupied(window.begin, window.end - 1, largest + 1)) <= largest:
             return rows
         return view.lanes.sent.rows
 
-    def _requests(self, name: str, lane: RequestLane, rows: LaneRows, most: int) -> list[LaneLine]:
+    def _requests(self, name: str, lane: RequestLane, rows: LaneRows, largest: int) -> list[LaneLine]:
         window = self.view.window
         begin, end = window.begin, window.end - 1
-        occupied = rows.occupied(begin, end, most + 1)
-        cut = len(occupied) > most
-        shown = occupied[: most - 1] if cut and most > 1 else occupied[:most]
+        occupied = rows.occupied(begin, end, largest + 1)
+        cut = len(occupied) > largest
+        shown = occupied[: largest - 1] if cut and largest > 1 else occupied[:largest]
         lines: list[LaneLine] = []
         drawn = 0
         for row in shown:
@@ -117,7 +122,7 @@ class LaneDrawing:
             most_flying = lane.flying(begin, end)
             words = f"+{count(max(hidden, 1))} more, at most {count(most_flying)} in flight"
             line.put(0, words, "muted")
-            if most > 1:
+            if largest > 1:
                 lines.append(LaneLine("", "", line))
         return lines or [LaneLine(name, "bright", CellLine(window.cells))]
 
@@ -144,7 +149,7 @@ class LaneDrawing:
         faint = view.is_faint(n)
         role = "faint" if faint else self.role(n)
         line.fill(first, last, sign, role)
-        if not self._asks_people and last < cells and following - first < LEAST_LABEL:
+        if not self._asks_people and last < cells and following - first < MIN_LABEL:
             return  # No name fits into the bar or beside it: so it is for nearly all of very many.
         for low, high in self._questions(n, end) if not faint else ():
             line.fill(max(view.window.cell(low), first), min(view.window.cell(high), last), sign, "chart-ask")
@@ -154,12 +159,12 @@ class LaneDrawing:
         inside = high - low - (last >= cells)
         room = min(following, cells) - high - 2
         # A name beside a short bar can be read in full where nothing follows soon.
-        if inside >= LEAST_LABEL or room >= LEAST_LABEL:
+        if inside >= MIN_LABEL or room >= MIN_LABEL:
             failed = role == "chart-error"
             name = f"{signs.failed} {self._label(n)}" if failed else self._label(n)
-            if inside >= min(cell_len(name), max(room, LEAST_LABEL)):
+            if inside >= min(cell_len(name), max(room, MIN_LABEL)):
                 self._write(line, low + 1, name, "muted" if faint else "bright", inside, on_bar=True)
-            elif room >= LEAST_LABEL:
+            elif room >= MIN_LABEL:
                 self._write(line, high + 2, name, "faint" if faint else "normal", room, on_bar=False)
 
     def _write(self, line: CellLine, at: int, text: str, role: str, room: int, *, on_bar: bool) -> None:
@@ -198,19 +203,19 @@ class LaneDrawing:
     def _in_flight(self, lines: int) -> list[LaneLine]:
         view, window, signs = self.view, self.view.window, signs_now()
         flying = view.lanes.sent.flying
-        most = flying(window.begin, window.end - 1)
+        largest = flying(window.begin, window.end - 1)
         drawn = [CellLine(window.cells) for _ in range(lines)]
         levels = len(signs.bars)
         last = window.cell(view.latest)
         for cell in range(min(window.cells, last + 1)):
             begin = window.time(cell)
             number = flying(begin, begin + window.step - 1)
-            height = -(-number * lines * levels // most) if most else 0
+            height = -(-number * lines * levels // largest) if largest else 0
             for line in range(lines):
                 part = min(height - line * levels, levels)
                 if part > 0:
                     drawn[lines - 1 - line].fill(cell, cell, signs.bars[part - 1], "chart-dim")
-        told = f"at most {count(most)}"
+        told = f"at most {count(largest)}"
         if lines == 1:
             return [LaneLine(told, "muted", drawn[0])]
         return [LaneLine("in flight", "bright", drawn[0]), LaneLine(told, "muted", drawn[1])]
@@ -218,15 +223,17 @@ class LaneDrawing:
     def _events(self, name: str, lane: EventLane) -> list[LaneLine]:
         view, window = self.view, self.view.window
         line = CellLine(window.cells)
-        found = [(window.cell(view.session.journal.index.time(n)), n, number)
-                 for n, number in lane.within(window.begin, window.end - 1, window.step)]  # fmt: skip
+        found = [
+            (window.cell(view.session.journal.index.time(n)), n, number)
+            for n, number in lane.within(window.begin, window.end - 1, window.step)
+        ]
         for at, (cell, n, number) in enumerate(found):
             sign, role = event_sign(view, n, signs_now())
             faint = view.is_faint_within(n, lane.after(n, number - 1), lane)
             line.put(cell, sign, "faint" if faint else role)
             following = found[at + 1][0] if at + 1 < len(found) else window.cells
             room = min(following, window.cells) - cell - 3
-            if room >= LEAST_LABEL * 2:
+            if room >= MIN_LABEL * 2:
                 label = self._label(n) if number == 1 else f"{count(number)} {signs_now().times} {self._label(n)}"
                 self._write(line, cell + 2, label, "faint" if faint else "muted", room, on_bar=False)
         return [LaneLine(name, "bright", line)]
@@ -251,7 +258,7 @@ class LaneDrawing:
             name = f"{signs_now().failed} {part.name}" if part.failed else part.name
             if high - low >= cell_len(name):
                 self._write(line, low + 1, name, "muted" if faint else "bright", high - low, on_bar=True)
-            elif following - high - 2 >= LEAST_LABEL:
+            elif following - high - 2 >= MIN_LABEL:
                 self._write(line, high + 2, name, "faint" if faint else "normal", following - high - 2, on_bar=False)
         return LaneLine("login", "bright", line)
 
@@ -354,12 +361,12 @@ def strip(view: TimelineView, cells: int) -> CellLine:
         upto = number_at(index, (cell + 1) * step - 1)
         numbers.append(max(upto - before, 0))
         before = max(upto, before)
-    most = max(numbers, default=0)
+    largest = max(numbers, default=0)
     bars = signs_now().bars
     for cell, number in enumerate(numbers):
         if number:
             # Logarithmic, so that a few events are visible beside very many.
-            level = round(log(1 + number) / log(1 + most) * (len(bars) - 1))
+            level = round(log(1 + number) / log(1 + largest) * (len(bars) - 1))
             line.fill(cell, cell, bars[level], "chart")
     for n, _ in view.lanes.errors.within(0, latest, step):
         cell = index.time(n) // step

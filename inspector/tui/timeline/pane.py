@@ -33,7 +33,7 @@ from inspector.tui.timeline.pane_lines import (
 )
 from inspector.tui.timeline.view import ZOOM, TimelineView
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 TALL, STRIP, LOW = 34, 30, 26
 """Lines from which the figures have their full height, from which the session has a pane, and from which both are
@@ -48,9 +48,9 @@ WHILE_READING = 0.25
 """Seconds between two drawings meanwhile."""
 PATIENCE = 0.2
 """Seconds without a key before the figures are measured."""
-LONGEST = 1.0
+MAX_LENGTH = 1.0
 """Seconds for which they are put off at most."""
-MOST_MEASURED = 30_000
+MAX_MEASURED = 30_000
 """Messages of a window whose figures are measured."""
 _FILTER_SHOWN = 40
 """Characters of the filter that are shown."""
@@ -119,11 +119,11 @@ class TimelinePane(Vertical):
         self._lanes = LanesView()
         self._methods = DrawnLines()
         self._items = DrawnLines()
-        yield Edge(self._session_lines, title="Session", id="timeline-session")
-        yield Edge(self._lanes, title="Timeline", id="timeline-lanes")
+        yield Pane(self._session_lines, title="Session", id="timeline-session")
+        yield Pane(self._lanes, title="Timeline", id="timeline-lanes")
         with Horizontal(id="timeline-below"):
-            yield Edge(self._methods, title="By method", id="timeline-methods")
-            yield Edge(self._items, title="At the cursor", id="timeline-items")
+            yield Pane(self._methods, title="By method", id="timeline-methods")
+            yield Pane(self._items, title="At the cursor", id="timeline-items")
 
     def on_mount(self) -> None:
         self.tick()
@@ -175,10 +175,19 @@ class TimelinePane(Vertical):
             return
         low = self.has_class("-low")
         facts = (
-            view.window, view.cursor, view.mark, view.selected, view.lanes.seen, view.latest, view.moment,
-            self.size, self._lanes.size, self.app.theme, self.session.journal.index.errors,
+            view.window,
+            view.cursor,
+            view.mark,
+            view.selected,
+            view.lanes.seen,
+            view.latest,
+            view.moment,
+            self.size,
+            self._lanes.size,
+            self.app.theme,
+            self.session.journal.index.errors,
             None if view.filtered is None else (view.filtered.filter.source, view.filtered.seen, len(view.filtered)),
-        )  # fmt: skip
+        )
         if facts == self._drawn:
             return
         self._drawn = facts
@@ -201,12 +210,14 @@ class TimelinePane(Vertical):
         begin, end = view.range if view.mark is not None else (window.begin, min(window.end - 1, view.latest))
         number = lanes.sent.overlapping(begin, end) + lanes.received.overlapping(begin, end)
         flying = lanes.sent.flying(*view.at_cursor)
-        edge = self.query_one("#timeline-lanes", Edge)
+        edge = self.query_one("#timeline-lanes", Pane)
         what = f"{moment(begin)} to {moment(end)}"
         facts: list[paint.Pieces] = [
-            [(what, "bright" if view.mark is not None else "muted")], duration(end - begin),
-            quantity(number, "exchange"), f"{count(flying)} in flight at the cursor",
-        ]  # fmt: skip
+            [(what, "bright" if view.mark is not None else "muted")],
+            duration(end - begin),
+            quantity(number, "exchange"),
+            f"{count(flying)} in flight at the cursor",
+        ]
         if view.filtered is not None:
             facts.insert(
                 0, [(safe(view.filtered.filter.source, _FILTER_SHOWN), "bright"), (", the rest is faint", "muted")]
@@ -218,10 +229,12 @@ class TimelinePane(Vertical):
         edge.facts = facts
         edge.keys = self.hints()
         errors: list[paint.Pieces] = [[(quantity(index.errors, "error"), "error")]] if index.errors else []
-        self.query_one("#timeline-session", Edge).facts = [
-            moment(view.latest), quantity(index.count, "message"), *errors
-        ]  # fmt: skip
-        items = self.query_one("#timeline-items", Edge)
+        self.query_one("#timeline-session", Pane).facts = [
+            moment(view.latest),
+            quantity(index.count, "message"),
+            *errors,
+        ]
+        items = self.query_one("#timeline-items", Pane)
         items.title = f"At {moment(view.cursor)}"
         items.facts = [f"{count(flying)} in flight"]
         self.post_message(HintsChanged())
@@ -233,7 +246,7 @@ class TimelinePane(Vertical):
         now = monotonic()
         if self._delay is None:
             self._put_off_since = now
-        elif now - self._put_off_since < LONGEST:
+        elif now - self._put_off_since < MAX_LENGTH:
             self._delay.stop()
         else:
             return
@@ -250,7 +263,7 @@ class TimelinePane(Vertical):
         last = last if upto is None else min(last, upto)
         wanted = (first, last)
         if wanted != self._measured:
-            if last - first >= MOST_MEASURED:
+            if last - first >= MAX_MEASURED:
                 self._stats = None
             else:
                 self._stats = await asyncio.to_thread(measure, journal, first, last, by_name=False)
@@ -260,19 +273,21 @@ class TimelinePane(Vertical):
     def _show_figures(self) -> None:
         view, stats = self.view, self._stats
         of = "of the session" if self._of_session else "in the range" if view.mark is not None else "in the window"
-        edge = self.query_one("#timeline-methods", Edge)
+        edge = self.query_one("#timeline-methods", Pane)
         edge.facts = [of]
         if stats is None:
-            words = f"Zoom in for the figures: at most {count(MOST_MEASURED)} messages are measured."
+            words = f"Zoom in for the figures: at most {count(MAX_MEASURED)} messages are measured."
             self._methods.show([paint.segments([(words, "muted")])])
             return
         height = self._methods.size.height
         self._methods.show(method_lines(stats, self._sort, self._methods.room, height))
         edge.note = [("without a person's time", "faint")] if stats.person else ""
         edge.keys = hints(
-            self, "timeline.sort", ("timeline.scope", "window" if self._of_session else "whole session"),
+            self,
+            "timeline.sort",
+            ("timeline.scope", "window" if self._of_session else "whole session"),
             "timeline.save",
-        )  # fmt: skip
+        )
 
     # Keys
 
@@ -286,9 +301,11 @@ class TimelinePane(Vertical):
         if not view.is_whole:
             found += self._pair("timeline.pan-left", "timeline.pan-right", "pan")
         found += hints(
-            self, ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
-            ("timeline.filter", "filter to range"), ("timeline.open", "open"),
-        )  # fmt: skip
+            self,
+            ("timeline.mark", "drop range" if view.mark is not None else "mark range"),
+            ("timeline.filter", "filter to range"),
+            ("timeline.open", "open"),
+        )
         found += self._pair("timeline.previous", "timeline.next", "choose")
         if len(self.session.journal.findings.events()):
             found += self._pair("timeline.previous-finding", "timeline.next-finding", "finding")

@@ -38,7 +38,7 @@ SORTS = ("max", "count", "errors", "method")
 _COLUMNS = (("count", 8), ("errors", 9), ("p50", 9), ("p95", 9), ("max", 9), ("person", 9), ("bytes", 9))
 _DROPPED = ("p95", "bytes", "person", "p50")
 """Columns that a narrow table drops, the first first."""
-_LEAST_METHOD = 18
+_MIN_METHOD = 18
 
 
 class DrawnLines(LineWidget):
@@ -229,9 +229,14 @@ def _part_lines(view: TimelineView, n: int, cells: int) -> list[list[Segment]]:
     spent = divided(journal, n, view.latest) if journal.index.shape(n) is Shape.REQUEST else None
     if spent is None:
         return []
-    named = (("queue", spent.queue, "normal"), ("login", spent.login, "ask"),
-             ("connect", spent.connect, "normal"), ("waiting", spent.waiting, "normal"),
-             ("streaming", spent.streaming, "normal"), ("yours", spent.person, "ask"))  # fmt: skip
+    named = (
+        ("queue", spent.queue, "normal"),
+        ("login", spent.login, "ask"),
+        ("connect", spent.connect, "normal"),
+        ("waiting", spent.waiting, "normal"),
+        ("streaming", spent.streaming, "normal"),
+        ("yours", spent.person, "ask"),
+    )
     lines: list[list[paint.Piece]] = [[]]
     room = cells
     for name, us, role in named:
@@ -273,7 +278,7 @@ def method_lines(stats: SessionStats, sort: str, cells: int, height: int) -> lis
     """Return a table of the methods of a period: its head, as many rows as fit, and the total."""
     columns = list(_COLUMNS)
     for name in _DROPPED:
-        if cells - sum(width for _, width in columns) >= _LEAST_METHOD:
+        if cells - sum(width for _, width in columns) >= _MIN_METHOD:
             break
         columns = [column for column in columns if column[0] != name]
     if not stats.person:

@@ -15,7 +15,7 @@ from inspector.journal.lanes import EventLane, LaneRows, Lanes, number_at
 from inspector.journal.login_phases import LoginParts
 from inspector.protocol.jsonrpc import Shape
 
-LEAST_STEP = 1
+MIN_STEP = 1
 """Microseconds of a cell that cannot be zoomed further."""
 ZOOM = 2
 NEARLY = 0.9
@@ -29,11 +29,11 @@ FEW = 2000
 UNITS = (1_000_000, 100_000, 10_000, 1000, 100, 10)
 MARKED = 100
 """A range in a filter is rounded to a unit of which it has so many."""
-MOST_ITEMS = 200
+MAX_ITEMS = 200
 """Messages at the cursor that can be selected."""
 _FILTERED_AT_ONCE, _READ_AT_ONCE = 4000, 200
 """Events that are filtered at once; the same if their bodies must be read."""
-_MOST_IN_CELL = 200
+_MAX_IN_CELL = 200
 """Matches in one cell of a lane that are looked at."""
 
 
@@ -68,21 +68,21 @@ class TimeWindow(NamedTuple):
 
     def zoomed(self, part: float, t: int) -> TimeWindow:
         """Return the window with cells of `part` of the length; time `t` stays in its cell."""
-        step = max(round(self.step * part), LEAST_STEP)
+        step = max(round(self.step * part), MIN_STEP)
         if part > 1:
             step = max(step, self.step + 1)
         return TimeWindow(t - (t - self.begin) // self.step * step, step, self.cells)
 
     def within(self, latest: int) -> TimeWindow:
         """Return the window moved into the session, and not longer than it."""
-        most = whole_step(latest, self.cells)
-        step = min(self.step, most)
+        largest = whole_step(latest, self.cells)
+        step = min(self.step, largest)
         return TimeWindow(max(min(self.begin, latest + 1 - step * self.cells), 0), step, self.cells)
 
 
 def whole_step(latest: int, cells: int) -> int:
     """Return the length of a cell with which a session fits into so many."""
-    return max(-(-(latest + 1) // cells), LEAST_STEP)
+    return max(-(-(latest + 1) // cells), MIN_STEP)
 
 
 class TimelineView:
@@ -128,7 +128,7 @@ class TimelineView:
         cells = max(cells, 1)
         if cells != self.window.cells:
             length = self.window.length
-            self.window = TimeWindow(self.window.begin, max(length // cells, LEAST_STEP), cells)
+            self.window = TimeWindow(self.window.begin, max(length // cells, MIN_STEP), cells)
             self._settle()
 
     def advance(self, seconds: float = 0.01) -> bool:
@@ -218,7 +218,7 @@ class TimelineView:
     def show(self, begin: int, end: int) -> None:
         """Show a period."""
         self.is_whole = False
-        step = max(-(-(end - begin) // self.window.cells), LEAST_STEP)
+        step = max(-(-(end - begin) // self.window.cells), MIN_STEP)
         self.window = TimeWindow(begin, step, self.window.cells).within(self.latest)
 
     def toggle_mark(self) -> None:
@@ -273,11 +273,11 @@ class TimelineView:
         many."""
         begin, end = self.at_cursor
         lanes = self.lanes
-        found = [lanes.sent.requests[p] for p in lanes.sent.at(begin, end, MOST_ITEMS)]
-        found += [lanes.received.requests[p] for p in lanes.received.at(begin, end, MOST_ITEMS)]
+        found = [lanes.sent.requests[p] for p in lanes.sent.at(begin, end, MAX_ITEMS)]
+        found += [lanes.received.requests[p] for p in lanes.received.at(begin, end, MAX_ITEMS)]
         for lane in (lanes.notifications, lanes.login, lanes.process):
-            found += [n for n, _ in islice(lane.within(begin, end), max(MOST_ITEMS - len(found), 0))]
-        return found[:MOST_ITEMS]
+            found += [n for n, _ in islice(lane.within(begin, end), max(MAX_ITEMS - len(found), 0))]
+        return found[:MAX_ITEMS]
 
     def chosen(self, items: list[int]) -> int:
         """Return the selected message of those at the cursor; 0 without any."""
@@ -315,7 +315,7 @@ class TimelineView:
         if found is None or last > found.seen:
             return False
         at = bisect_left(found.numbers, first)
-        for n in islice(found.numbers, at, at + _MOST_IN_CELL):
+        for n in islice(found.numbers, at, at + _MAX_IN_CELL):
             if n > last:
                 return True
             if n in lane:

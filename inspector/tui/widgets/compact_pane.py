@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
-class CompactEdge(Edge):
+class CompactPane(Pane):
     """A pane with `state_facts`, `state_keys` and `state_note`.
 
     If it is `compact`, it shows the note first among the facts and hides the keys.

@@ -18,7 +18,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Highlight
 from inspector.tui.widgets.filter_input import FilterInput
 
-MOST_SHOWN = 6
+MAX_SHOWN = 6
 """Completions that are visible at once; the list scrolls."""
 _NAME_CELLS = 30
 
@@ -52,7 +52,7 @@ class CompletingFilter(FilterInput):
 
     @property
     def rows_shown(self) -> int:
-        return 1 + min(len(self.completions.items), MOST_SHOWN)
+        return 1 + min(len(self.completions.items), MAX_SHOWN)
 
     def rows_visible(self) -> int:
         return 1
@@ -92,7 +92,7 @@ class CompletingFilter(FilterInput):
                 self.action_leave()
             return
         self._at = min(max(self._at + by, -1), len(items) - 1)
-        self._first = min(max(self._first, self._at - MOST_SHOWN + 1), max(self._at, 0))
+        self._first = min(max(self._first, self._at - MAX_SHOWN + 1), max(self._at, 0))
         self.refresh()
 
     def action_take_or_leave(self) -> None:

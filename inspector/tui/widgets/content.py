@@ -14,10 +14,10 @@ from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import size
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import palette
-from inspector.tui.widgets.content_blocks import Look, PictureSection, ShownBlock, bytes_of, shown_blocks, weight
+from inspector.tui.widgets.content_blocks import DrawOptions, PictureSection, ShownBlock, bytes_of, shown_blocks, weight
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.json_view import AT_ONCE
-from inspector.tui.widgets.media import MOST_COLUMNS, can_draw, decode_png
+from inspector.tui.widgets.media import MAX_COLUMNS, can_draw, decode_png
 from inspector.tui.widgets.sections import JsonSection, Section
 
 
@@ -91,8 +91,8 @@ class ContentView(FoldView):
         if self._waiting:
             # The size, and the abilities of the terminal, are not known yet.
             return
-        columns = min(MOST_COLUMNS, self._width()) if self._can_paint() else 0
-        look = Look(columns, self._plain, self._whole, self._blocks)
+        columns = min(MAX_COLUMNS, self._width()) if self._can_paint() else 0
+        look = DrawOptions(columns, self._plain, self._whole, self._blocks)
         blocks = self.blocks
         letters = weight(blocks)
         if letters <= AT_ONCE:

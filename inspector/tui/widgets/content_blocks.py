@@ -75,7 +75,7 @@ class PictureSection(Section):
         return self.encoded
 
 
-class Look(NamedTuple):
+class DrawOptions(NamedTuple):
     """Options for drawing blocks."""
 
     columns: int = 60
@@ -88,7 +88,7 @@ class Look(NamedTuple):
     """Whether strings of several lines in JSON are shown as blocks of text."""
 
 
-def shown_blocks(blocks: Any, look: Look) -> list[ShownBlock]:
+def shown_blocks(blocks: Any, look: DrawOptions) -> list[ShownBlock]:
     """Return the blocks of a result's `content`, or of one block; every value gets a block."""
     found = blocks if isinstance(blocks, list) else [blocks]
     shown: list[ShownBlock] = []
@@ -153,7 +153,7 @@ def _is_markdown(text: str) -> bool:
     return len(_MARKDOWN.findall(text)) >= 2 or ("|" in text and TABLE.search(text, text.find("\n") + 1) is not None)
 
 
-def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
+def text_sections(text: str, mime_type: str, look: DrawOptions) -> list[Section]:
     """Show text by its kind: JSON, Markdown, or plain text."""
     shown = text if look.whole else beginning(text, SHOWN_AT_FIRST)
     section: Section | None = None
@@ -174,7 +174,7 @@ def text_sections(text: str, mime_type: str, look: Look) -> list[Section]:
     return [section, more_section(len(text) - len(shown))] if len(shown) < len(text) else [section]
 
 
-def _block(block: ContentBlock, look: Look, *, level: int, alone: bool = False) -> tuple[list[Section], bool]:
+def _block(block: ContentBlock, look: DrawOptions, *, level: int, alone: bool = False) -> tuple[list[Section], bool]:
     notes = [_problem(problem) for problem in block.problems[:5]] if isinstance(block.raw, dict) else []
     about = _annotations(block)
     kind = block.kind
@@ -194,7 +194,7 @@ def _block(block: ContentBlock, look: Look, *, level: int, alone: bool = False) 
 
 
 def _media(
-    block: ContentBlock, look: Look, name: Sequence[tuple[str, str]], about: Iterable[tuple[str, str]]
+    block: ContentBlock, look: DrawOptions, name: Sequence[tuple[str, str]], about: Iterable[tuple[str, str]]
 ) -> Iterator[Section]:
     encoded = block.encoded or ""
     head = decode_base64(encoded[: HEAD_LIMIT - HEAD_LIMIT % 4]) if encoded else b""
@@ -218,7 +218,7 @@ def _facts(facts: MediaFacts | None) -> Iterator[tuple[str, str]]:
         yield duration(facts.seconds * 1e6), "normal"
 
 
-def _resource(block: ContentBlock, look: Look, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
+def _resource(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str]]) -> Iterator[Section]:
     words = [("resource", ""), (block.uri, "bright")]
     if block.encoded is None:
         length = len(block.body)
@@ -241,7 +241,7 @@ def _link(block: ContentBlock, about: Iterable[tuple[str, str]]) -> Iterator[Sec
         yield TextSection(f"  {link.description}", "muted")
 
 
-def _tool(block: ContentBlock, look: Look, about: Iterable[tuple[str, str]], level: int) -> Iterator[Section]:
+def _tool(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str]], level: int) -> Iterator[Section]:
     members = block.members
     if block.kind == "tool_use":
         yield _note([("tool use", ""), (block.text("name"), "bright"), (block.text("id"), "muted"), *about])

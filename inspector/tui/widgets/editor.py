@@ -25,7 +25,7 @@ from inspector.tui.widgets.edit_buffer import EditBuffer
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.visible_characters import runs, shown
 
-MOST_ROWS = 8
+MAX_ROWS = 8
 """Rows up to which an editor grows; longer texts scroll in it."""
 
 CONCEALED = "*"
@@ -82,7 +82,7 @@ class Editor(LineWidget, can_focus=True):
     ]
 
     placeholder_role: ClassVar[str] = "faint"
-    most_rows: ClassVar[int] = MOST_ROWS
+    most_rows: ClassVar[int] = MAX_ROWS
 
     concealed: reactive[bool] = reactive(False, init=False)
     """Whether each character is replaced by a sign and copying is off: the text is a secret."""

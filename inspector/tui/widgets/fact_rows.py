@@ -10,7 +10,7 @@ from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
-LONGEST = 100_000
+MAX_LENGTH = 100_000
 """Characters of one text that are read."""
 LABEL = 14
 """Cells of the labels of facts; long labels push their value to the right."""
@@ -50,7 +50,7 @@ def paragraph(text: str, role: str = "normal", *, indent: int = 0, limit: int = 
 
 def text_lines(text: str) -> list[str]:
     """The lines of a text, at least one, none longer than a view draws."""
-    lines = text[:LONGEST].rstrip().replace("\r\n", "\n").split("\n")
+    lines = text[:MAX_LENGTH].rstrip().replace("\r\n", "\n").split("\n")
     return [line[at : at + TEXT_LINE] for line in lines for at in range(0, len(line) or 1, TEXT_LINE)]
 
 

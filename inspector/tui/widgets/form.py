@@ -404,8 +404,8 @@ class FormView(VerticalScroll, can_focus=False):
             if text is not None and len(text) <= EDIT_LIMIT:
                 await self._edit_json(text)
             else:
-                why = "nested too deeply" if text is None else f"{size(len(text))}, too long"
-                self.app.notify(f"The value is {why} to edit here.", severity="warning", markup=False)
+                reason = "nested too deeply" if text is None else f"{size(len(text))}, too long"
+                self.app.notify(f"The value is {reason} to edit here.", severity="warning", markup=False)
         elif self.problem:
             self._say()
         else:

@@ -15,7 +15,7 @@ from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
 
-LONGEST = 8000
+MAX_LENGTH = 8000
 """Characters of a URL that can be opened."""
 
 _HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])")
@@ -67,8 +67,8 @@ def look_at(value: object) -> Link:
 
 
 def _refusal(url: str, scheme: str, netloc: str, host: str) -> str:
-    if len(url) > LONGEST:
-        return f"It is longer than {LONGEST:,} characters."
+    if len(url) > MAX_LENGTH:
+        return f"It is longer than {MAX_LENGTH:,} characters."
     if not netloc or not host or not _HOST.fullmatch(netloc.rpartition("@")[2].removesuffix(_port(netloc))):
         return "It has no host."
     if scheme == "https" or (scheme == "http" and is_loopback(host)):

@@ -20,8 +20,8 @@ RAW_LIMIT = 2_000_000
 
 PIXEL_LIMIT = 400_000
 
-MOST_COLUMNS = 60
-MOST_ROWS = 20
+MAX_COLUMNS = 60
+MAX_ROWS = 20
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
@@ -128,11 +128,11 @@ class Pixels(NamedTuple):
 
 def shown_size(width: int, height: int, columns: int) -> tuple[int, int]:
     """Return the columns and rows of a drawn image in at most `columns` columns; a row shows two pixels."""
-    columns = max(min(columns, MOST_COLUMNS, width), 1)
+    columns = max(min(columns, MAX_COLUMNS, width), 1)
     rows = max(round(height * columns / max(width, 1) / 2), 1)
-    if rows > MOST_ROWS:
-        columns = max(round(columns * MOST_ROWS / rows), 1)
-        rows = MOST_ROWS
+    if rows > MAX_ROWS:
+        columns = max(round(columns * MAX_ROWS / rows), 1)
+        rows = MAX_ROWS
     return columns, rows
 
 

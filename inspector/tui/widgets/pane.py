@@ -19,10 +19,10 @@ from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.search import SearchLine, SearchRequested
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
-LEAST_TITLE = 16
+MIN_TITLE = 16
 """Cells that the title keeps while facts are still dropped."""
 
-LEAST_FACT = 8
+MIN_FACT = 8
 """Cells below which a fact is dropped instead of cut."""
 
 _ROUND = "╭─╮│╰╯"
@@ -30,7 +30,7 @@ _ASCII = "+-+|++"
 _TONES = {"ask": "ask", "error": "error"}
 
 
-class Edge(Container):
+class Pane(Container):
     """A bordered pane around its children.
 
     All attributes may be set at any time and redraw only what they change: `title` (the thing's name), `facts` (each a
@@ -41,9 +41,9 @@ class Edge(Container):
     """
 
     DEFAULT_CSS = """
-    Edge { padding: 1; }
-    Edge > TabRow { dock: top; }
-    Edge > KeyLine { dock: bottom; }
+    Pane { padding: 1; }
+    Pane > TabRow { dock: top; }
+    Pane > KeyLine { dock: bottom; }
     """
 
     keeps_title: bool = False
@@ -73,10 +73,10 @@ class Edge(Container):
         self.tab_row.display = bool(tabs)
         self.key_line.display = bool(keys)
         self.key_line.muted = True
-        self.set_reactive(Edge.title, title)
-        self.set_reactive(Edge.facts, tuple(facts))
-        self.set_reactive(Edge.keys, tuple(keys))
-        self.set_reactive(Edge.tabs, tuple(tabs))
+        self.set_reactive(Pane.title, title)
+        self.set_reactive(Pane.facts, tuple(facts))
+        self.set_reactive(Pane.keys, tuple(keys))
+        self.set_reactive(Pane.tabs, tuple(tabs))
         self._within = False
         self._search: SearchLine | None = None
 
@@ -217,7 +217,7 @@ class Edge(Container):
 
     def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
-        left = room - (title if self.keeps_title else min(title, LEAST_TITLE)) - 3
+        left = room - (title if self.keeps_title else min(title, MIN_TITLE)) - 3
         parts: list[Segment] = []
         for fact in self.facts:
             gap = [Segment("  ", look.style("muted"))] if parts else []
@@ -225,6 +225,6 @@ class Edge(Container):
             if paint.width(more) > left:
                 break
             parts = more
-        if not parts and self.facts and left >= LEAST_FACT:
+        if not parts and self.facts and left >= MIN_FACT:
             parts = paint.cut(paint.segments(self.facts[0], "muted", room=room, look=look), left)
         return parts

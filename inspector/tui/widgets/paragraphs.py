@@ -22,9 +22,9 @@ TEXT = 20_000
 
 
 class Paragraphs(LineWidget):
-    """Paragraphs below one another, as high as their text, but at most `most` lines if that is set.
+    """Paragraphs below one another, as high as their text, but at most `max_lines` lines if set.
 
-    `after` lines below stay empty. `whole` shows all lines despite `most`; `is_cut` tells whether some are hidden now.
+    `after` lines below stay empty. `whole` shows all lines all the same; `is_cut` tells whether some are hidden now.
     `more` is the hint after the sign of a cut.
     """
 
@@ -33,11 +33,11 @@ class Paragraphs(LineWidget):
     """
 
     def __init__(
-        self, paragraphs: Sequence[Paragraph] = (), *, most: int = 0, after: int = 0, id: str | None = None
+        self, paragraphs: Sequence[Paragraph] = (), *, max_lines: int = 0, after: int = 0, id: str | None = None
     ) -> None:
         super().__init__(id=id)
         self.paragraphs: Sequence[Paragraph] = tuple(paragraphs)
-        self.most = most
+        self.max_lines = max_lines
         self.after = after
         self.whole = False
         self.more = ""
@@ -51,14 +51,14 @@ class Paragraphs(LineWidget):
             self.display = bool(self.paragraphs)
             self.refresh(layout=True)
 
-    def limit(self, most: int) -> None:
-        """Show at most so many lines from now on."""
-        if most != self.most:
-            self.most = most
+    def limit(self, max_lines: int, *, after: int) -> None:
+        """Show at most so many lines from now on, and leave `after` lines below empty."""
+        if (max_lines, after) != (self.max_lines, self.after):
+            self.max_lines, self.after = max_lines, after
             self.refresh(layout=True)
 
     def show_all(self, whole: bool) -> None:
-        """Show every line, or at most `most` again."""
+        """Show every line, or at most `max_lines` again."""
         if whole != self.whole:
             self.whole = whole
             self.refresh(layout=True)
@@ -66,16 +66,16 @@ class Paragraphs(LineWidget):
     @property
     def is_cut(self) -> bool:
         """Some lines are not shown."""
-        return bool(self.most) and not self.whole and len(self._lines(self.size.width)) > self.most
+        return bool(self.max_lines) and not self.whole and len(self._lines(self.size.width)) > self.max_lines
 
     @property
     def could_be_cut(self) -> bool:
-        """Whether there are more lines than `most`, shown or not."""
-        return bool(self.most) and len(self._lines(self.size.width)) > self.most
+        """Whether there are more lines than `max_lines`, shown or not."""
+        return bool(self.max_lines) and len(self._lines(self.size.width)) > self.max_lines
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         count = len(self._lines(width))
-        shown = count if self.whole or not self.most else min(count, self.most)
+        shown = count if self.whole or not self.max_lines else min(count, self.max_lines)
         return shown + self.after if shown else 0
 
     def _lines(self, width: int) -> list[list[Segment]]:
@@ -92,10 +92,10 @@ class Paragraphs(LineWidget):
         found = self._lines(cells)
         room = max(cells - 2, 1)
         side = Segment(" ")
-        if y >= len(found) or (self.is_cut and y >= self.most):
+        if y >= len(found) or (self.is_cut and y >= self.max_lines):
             return paint.blank(cells, look=look)
         line = found[y]
-        if self.is_cut and y == self.most - 1:
+        if self.is_cut and y == self.max_lines - 1:
             # One cell more than fits, so that the line ends in the sign of a cut even if it is short.
             tail = paint.segments([(f"  {self.more}", "faint")], look=look) if self.more else []
             line = [*paint.cut([*line, Segment(" " * room)], room - paint.width(tail)), *tail]

@@ -17,7 +17,7 @@ from inspector.protocol.file_inputs import FileInput, PickedFile, pick_file
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 
 class PickFile(ModalScreen[PickedFile | None]):
@@ -25,7 +25,7 @@ class PickFile(ModalScreen[PickedFile | None]):
 
     DEFAULT_CSS = """
     PickFile { align: center middle; }
-    PickFile > Edge { width: 80%; max-width: 100; height: 6; }
+    PickFile > Pane { width: 80%; max-width: 100; height: 6; }
     PickFile Editor { margin: 0 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -40,7 +40,7 @@ class PickFile(ModalScreen[PickedFile | None]):
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "use it", "enter"), KeyHint("esc", "cancel", "escape")]
         accepted = (safe(", ".join(self._wanted.accept), 60),) if self._wanted.accept else ()
-        with Edge(title=f"File for {safe(self._title, 60)}", facts=accepted, keys=keys), Vertical():
+        with Pane(title=f"File for {safe(self._title, 60)}", facts=accepted, keys=keys), Vertical():
             yield Editor("", placeholder="path of the file")
 
     def on_mount(self) -> None:
@@ -61,7 +61,7 @@ class PickFile(ModalScreen[PickedFile | None]):
 
     def _take(self, found: PickedFile | str) -> None:
         if isinstance(found, str):
-            self.query_one(Edge).note = [(safe(found, 200), "error")]
+            self.query_one(Pane).note = [(safe(found, 200), "error")]
         elif self.is_attached:
             self.dismiss(found)
 

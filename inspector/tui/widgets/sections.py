@@ -30,7 +30,7 @@ LINE_LIMIT = 20_000
 """Characters shown of one line; a longer JSON string is cut with a sign, longer text is broken into lines."""
 
 TEXT_LINE = 4_000
-DEEPEST = 40
+MAX_DEPTH = 40
 """Levels that are indented; deeper ones have the indentation of the last."""
 
 INLINE = 70
@@ -234,7 +234,7 @@ class JsonSection(Section):
         return None if self.tree.error is not None else self.tree.pointer(line)
 
     def _indent(self, line: int) -> int:
-        return 2 * min(self.tree.depth(line), DEEPEST)
+        return 2 * min(self.tree.depth(line), MAX_DEPTH)
 
     def _offset(self, line: int) -> int:
         """Return the start of a line in the raw text."""

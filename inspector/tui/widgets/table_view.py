@@ -35,7 +35,7 @@ MEASURED = 200
 """Rows that determine the width of a column; cells of other rows may be cut."""
 
 GAP = 2
-MOST_GAP = 5
+MAX_GAP = 5
 NARROWEST = 16
 """Cells to which a text column shrinks before columns are scrolled off the screen."""
 
@@ -262,7 +262,7 @@ class TableView(Container):
         cells = _share(least, wanted, spare)
         left = max(width - sum(cells) - GAP * (len(cells) - 1), 0)
         every = len(chosen) == len(self.order)
-        gap = GAP + (min(left // max(len(cells) - 1, 1), MOST_GAP) if every else 0)
+        gap = GAP + (min(left // max(len(cells) - 1, 1), MAX_GAP) if every else 0)
         found: list[tuple[int, int, int]] = []
         at = 0
         for column, taken in zip(chosen, cells, strict=True):

@@ -17,7 +17,7 @@ from inspector.text import quantity, size
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact, heading
 
-MOST_TEXT = 1_000_000
+MAX_TEXT = 1_000_000
 """Characters of the text of a page that are shown."""
 _SHOWN_URLS = 100
 _SHOWN_PROBLEMS = 50
@@ -46,8 +46,8 @@ def page_in(session: SessionState, request: int, result: Any) -> PageInResult | 
         return None
     page = read_page(uri, result, session.catalog["resources"].get(uri))
     text, is_whole = page.text
-    if len(text) > MOST_TEXT or not is_whole:
-        text = f"{text[:MOST_TEXT]}\n… The page has more text. The JSON view has its source."
+    if len(text) > MAX_TEXT or not is_whole:
+        text = f"{text[:MAX_TEXT]}\n… The page has more text. The JSON view has its source."
     return PageInResult(_rows(page, _compared(journal, request, page)), text)
 
 
@@ -78,13 +78,17 @@ def _rows(page: AppPage, compared: tuple[str, str]) -> list[Row]:
     kind = "the restrictive default: the page declares no csp" if page.policy.is_default else "built from csp"
     rows = [
         Row([("Not rendered and not run. Rules: MCP Apps, stable 2026-01-26.", "muted")]),
-        *fact("page", page.uri, "bright"), *(fact("title", page.title) if page.title else ()),
-        *fact("type", page.mime_type or "none"), *fact("size", f"{size(len(page.data))} in {page.member or 'none'}"),
-        *fact("sha256", page.sha256), *(fact("", *compared) if compared[0] else ()),
+        *fact("page", page.uri, "bright"),
+        *(fact("title", page.title) if page.title else ()),
+        *fact("type", page.mime_type or "none"),
+        *fact("size", f"{size(len(page.data))} in {page.member or 'none'}"),
+        *fact("sha256", page.sha256),
+        *(fact("", *compared) if compared[0] else ()),
         *fact("permissions", ", ".join(page.permissions) or "none", "finding" if page.permissions else "normal"),
-        *fact("domain", page.domain or "the host's default"), *fact("border", border),
+        *fact("domain", page.domain or "the host's default"),
+        *fact("border", border),
         *fact("metadata", f"from the {page.ui_place}" if page.ui_place else "none"),
-    ]  # fmt: skip
+    ]
     rows += _problems(page)
     rows += [*heading("Policy"), Row([(kind, "muted")])]
     for directive in page.policy.directives:

@@ -25,7 +25,7 @@ TEXT = 400
 _TIME_CELLS = 9
 
 
-class Happened:
+class CallEvents:
     """A `RowSource` of the events inside request `n`: sequence numbers only, bodies are read for visible rows."""
 
     def __init__(self, journal: Journal, n: int) -> None:

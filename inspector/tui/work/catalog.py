@@ -27,7 +27,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.filter_input import FilterInput
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey
@@ -58,7 +58,7 @@ class _Place:
     seen: int = -1
 
 
-class CatalogPane(AnswersBeside, Edge):
+class CatalogPane(AnswersBeside, Pane):
     """One list at a time; a hidden list keeps its cursor, scroll position and filter.
 
     `memory` keeps the order of the tools between sessions.
@@ -346,9 +346,11 @@ class CatalogPane(AnswersBeside, Edge):
         wanted: list[str | tuple[str, str]] = []
         asked = self.asked()
         if asked is not None:
-            wanted += asked.verbs_beside()
+            wanted += [verb for verb in asked.verbs_beside() if verb != "asked.later"]
         if len(self.rows):
             wanted.append("list.select")
+        if asked is not None:
+            wanted.append("asked.later")
         if len(self.rows) and self.session.commands is not None and asked is None:
             wanted.append("catalog.call")
         wanted.append("catalog.filter")

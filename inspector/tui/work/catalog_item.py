@@ -130,7 +130,7 @@ class CatalogItem:
         if isinstance(view, Tool):
             return _of_tool(view.input_schema)
         if isinstance(view, Prompt):
-            return view.argument_schema
+            return view.argument_schema if view.argument_schema.get("properties") else NO_ARGUMENTS
         if isinstance(view, ResourceTemplate):
             return self._template_schema
         return None

@@ -14,7 +14,7 @@ from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 
 Decision = Literal["call", "session", "cancel"]
 """Call the tool; call it and do not ask again for it in this session; do not call it."""
@@ -29,7 +29,7 @@ class ConfirmCall(ModalScreen[Decision]):
 
     DEFAULT_CSS = """
     ConfirmCall { align: center middle; }
-    ConfirmCall > Edge { width: 90%; max-width: 90; height: 9; max-height: 100%; }
+    ConfirmCall > Pane { width: 90%; max-width: 90; height: 9; max-height: 100%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "decide('call')", show=False, priority=True),
@@ -47,7 +47,7 @@ class ConfirmCall(ModalScreen[Decision]):
             KeyHint("a", "call, do not ask again", "a"),
             KeyHint("esc", "cancel", "escape"),
         ]
-        edge = Edge(FactsView(what="the arguments"), title=f"Call {safe(self._tool.name, _NAME)}?", keys=keys)
+        edge = Pane(FactsView(what="the arguments"), title=f"Call {safe(self._tool.name, _NAME)}?", keys=keys)
         edge.tone = "ask"
         yield edge
 

@@ -38,15 +38,15 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.start.rows import when as day
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.work_items import Past
+from inspector.tui.work.work_items import EarlierRun
 
-MOST = 200
+MAX_COUNT = 200
 """Calls that are listed."""
-LARGEST = 64 << 20
+MAX_SIZE = 64 << 20
 """Bytes of a recording above which it is not searched; `inspector recordings --calls` does."""
 _CACHED = 500
 """Recordings whose calls of a tool stay in memory."""
@@ -81,7 +81,7 @@ class _Cache:
             if key in self._calls:
                 self._calls.move_to_end(key)
                 return self._calls[key]
-        found = tuple(islice(recorded_calls([info], tool), MOST))
+        found = tuple(islice(recorded_calls([info], tool), MAX_COUNT))
         with self._lock:
             self._calls[key] = found
             while len(self._calls) > _CACHED:
@@ -107,7 +107,7 @@ def of_other_sessions(
         is_same = any(info.label == target.label or info.target == target.describe() for target in targets)
         if not is_same or info.problem or info.path.name in own:
             continue
-        if info.size > LARGEST:
+        if info.size > MAX_SIZE:
             left_out()
             continue
         yield _CACHE.calls(info, tool)
@@ -150,12 +150,12 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("history")]
     DEFAULT_CSS = """
     EarlierCalls { align: center middle; }
-    EarlierCalls > Edge { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
+    EarlierCalls > Pane { width: 96%; max-width: 140; height: 70%; max-height: 100%; }
     EarlierCalls VirtualList { height: 1fr; }
     """
 
     def __init__(
-        self, session: SessionState, item: CatalogItem, past: Sequence[Past], other: SessionState | None = None
+        self, session: SessionState, item: CatalogItem, past: Sequence[EarlierRun], other: SessionState | None = None
     ) -> None:
         """`past` are remembered calls; the calls of the `other` session are listed, too."""
         super().__init__()
@@ -168,7 +168,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def compose(self) -> ComposeResult:
         name = safe(self._item.address, 60)
         view = VirtualList(self._rows, empty="Reading recordings …", id="earlier")
-        yield Edge(view, title=["Earlier calls  ", (name, "bright")])
+        yield Pane(view, title=["Earlier calls  ", (name, "bright")])
 
     def on_mount(self) -> None:
         self._take_own()
@@ -189,7 +189,9 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self._rows.calls = [
                 self._row(call)
                 for each in self._sessions
-                for call in islice(calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MOST)
+                for call in islice(
+                    calls_of(each.journal, Path(each.journal.path or ""), "", self._item.address), MAX_COUNT
+                )
             ]
         self._add([])
 
@@ -203,7 +205,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             for past in self._past
             if isinstance(past.arguments, dict)
         ]
-        self._rows.calls = [*known[:MOST], *(call for call in remembered if call.arguments not in there)]
+        self._rows.calls = [*known[:MAX_COUNT], *(call for call in remembered if call.arguments not in there)]
         self._list.source_changed()
 
     def _row(self, call: PastCall) -> EarlierCall:
@@ -248,7 +250,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self._draw()
 
     def _draw(self) -> None:
-        edge, count = self.query_one(Edge), len(self._rows)
+        edge, count = self.query_one(Pane), len(self._rows)
         self._list.empty = "Reading recordings …" if self._searching else "It was not called before."
         edge.facts = [quantity(count, "call"), *(["reading recordings …"] if self._searching else [])]
         large = f"{quantity(self._left_out, 'large recording')} not searched" if self._left_out else ""

@@ -18,7 +18,7 @@ REST = 0.06
 """Pause in seconds within quick requests, most of which are obsolete after it."""
 
 
-class Latest(Generic[Wish]):
+class LatestOnly(Generic[Wish]):
     """Calls `do(wish)` in a worker of `owner`. `settled` waits until the newest request is done."""
 
     def __init__(self, owner: Widget, do: Callable[[Wish], Awaitable[None]]) -> None:

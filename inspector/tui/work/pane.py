@@ -38,7 +38,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.catalog import TITLES
 from inspector.tui.work.catalog_item import CatalogItem
-from inspector.tui.work.latest_only import Latest
+from inspector.tui.work.latest_only import LatestOnly
 from inspector.tui.work.outcome import ShownOutcome
 from inspector.tui.work.recorded_calls import RecordedCalls, item_called
 from inspector.tui.work.request import RequestPane
@@ -90,8 +90,8 @@ class WorkPane(Container):
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
         self._recorded = RecordedCalls(session.journal, session) if session.commands is None else None
-        self._items = Latest(self, self._put_item)
-        self._puts = Latest(self, self._put_question)
+        self._items = LatestOnly(self, self._put_item)
+        self._puts = LatestOnly(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
         self._revision = ""
         self._log_seen = (-1, 0)
@@ -361,6 +361,10 @@ class WorkPane(Container):
         if self._lower is self.result:
             self._show_result()
 
+    def on_request_pane_to_result(self, event: RequestPane.ToResult) -> None:
+        event.stop()
+        self._lower.focus_inside()
+
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
         if isinstance(event.work.call, Call):
@@ -552,12 +556,12 @@ class WorkPane(Container):
         if not brief and (self.work is None or self.work.call is not None or self._lower is self.asking):
             share = 0.6
         least = (3 if brief else 9) if compact else 9
-        most = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
+        limit = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
-            most = max(self.size.height - EMPTY_RESULT, least)
-        if (most, brief) != (self.request.most_lines, self.request.is_brief):
-            self.request.most_lines, self.request.is_brief = most, brief
-            self.request.styles.max_height = most
+            limit = max(self.size.height - EMPTY_RESULT, least)
+        if (limit, brief) != (self.request.most_lines, self.request.is_brief):
+            self.request.most_lines, self.request.is_brief = limit, brief
+            self.request.styles.max_height = limit
             self.request.fit()
 
     def on_resize(self) -> None:
@@ -652,7 +656,7 @@ class WorkPane(Container):
         if isinstance(asking.body, RootsBody) and asking.question is question:
             # There is room for one line: what would be sent is more important than a whole sentence.
             uris = " ".join(safe(uri, 60) for uri in asking.body.uris())
-            return [sign, ("which folders?  ", "bright"), uris]
+            return [sign, ("which folders may it use?  ", "bright"), uris]
         return [sign, (labels.summary(question), "bright")]
 
     def go_to_question(self, question: Question) -> None:

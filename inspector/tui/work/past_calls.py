@@ -12,18 +12,18 @@ from textual.strip import Strip
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
-from inspector.tui.work.work_items import Past, SavedArguments
+from inspector.tui.work.work_items import EarlierRun, SavedArguments
 
 _HEAD = "last calls"
 _SAVED = "saved"
 
 
-class PastLine(LineWidget):
+class PastCallsLine(LineWidget):
     """`last calls  hello 12 ms  {} -32602`, newest first, as many as fit; a click selects one."""
 
     ALLOW_SELECT = False
     DEFAULT_CSS = """
-    PastLine { height: 2; width: 1fr; display: none; }
+    PastCallsLine { height: 2; width: 1fr; display: none; }
     """
 
     class Picked(Message):
@@ -36,7 +36,7 @@ class PastLine(LineWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.past: Sequence[Past] = ()
+        self.past: Sequence[EarlierRun] = ()
         self.at = -1
         """The past call in the form, or -1."""
         self.saved: Sequence[SavedArguments] = ()
@@ -45,7 +45,7 @@ class PastLine(LineWidget):
         self._spans: list[tuple[int, int, int, bool]] = []
 
     def show(
-        self, past: Sequence[Past], at: int = -1, saved: Sequence[SavedArguments] = (), saved_at: int = -1
+        self, past: Sequence[EarlierRun], at: int = -1, saved: Sequence[SavedArguments] = (), saved_at: int = -1
     ) -> None:
         """Show these saved and past calls; those at `at` and `saved_at` are in the form."""
         self.past, self.at = tuple(past), at

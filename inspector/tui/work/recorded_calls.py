@@ -13,7 +13,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.work.outcome import ShownOutcome, of_request, unanswered
-from inspector.tui.work.work_items import PAST, Past, WorkItem, label
+from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 
 SLICE = 50_000
 """Events that one turn reads."""
@@ -99,11 +99,11 @@ class RecordedCalls:
             work.answer = ShownOutcome(outcome, work.catalog_item.output_schema)
             work.answer.tab = work.view
 
-    def _past(self, n: int) -> Past:
+    def _past(self, n: int) -> EarlierRun:
         arguments = params_of(self._journal.event(n)).get("arguments", {})
         outcome = of_request(self._journal, n, self._upto)
         brief, role = outcome.in_brief if outcome is not None else ("no answer", "muted")
-        return Past(arguments, label(arguments), brief, role)
+        return EarlierRun(arguments, label(arguments), brief, role)
 
 
 def answered_before(journal: Journal, n: int, upto: int) -> int:

@@ -23,11 +23,11 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.work.completion import FieldCompletion
-from inspector.tui.work.past_calls import PastLine
+from inspector.tui.work.past_calls import PastCallsLine
 from inspector.tui.work.running import seconds
 from inspector.tui.work.work_items import SavedArguments, WorkItem
 
@@ -44,7 +44,7 @@ _FRAME = 4
 """Lines of the pane without text or form: its edge, its keys, the empty line above them."""
 
 
-class RequestPane(CompactEdge):
+class RequestPane(CompactPane):
     """One item and its form. It posts `Send` when the user wants to send the form."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -76,6 +76,9 @@ class RequestPane(CompactEdge):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RequestPane.Edited)
 
+    class ToResult(Message):
+        """Focus the result, the running call or the question below the form."""
+
     class CancelCall(Message):
         """Cancel the call of the current item."""
 
@@ -93,13 +96,13 @@ class RequestPane(CompactEdge):
         """Lines that the pane may have; 0 for as many as it needs."""
         self.is_brief = False
         """The other part needs the room: show one line of the description."""
-        self._about = Paragraphs(most=ABOUT_LINES, after=1)
+        self._about = Paragraphs(max_lines=ABOUT_LINES, after=1)
         self._form = FormView()
         self._kept: OrderedDict[tuple[str, str], FormView] = OrderedDict()
         self._key: tuple[str, str] | None = None
         self._touched = False
         self._uri = Paragraphs(after=1)
-        self._past = PastLine()
+        self._past = PastCallsLine()
         self.sends_anyway = False
         """The errors were shown; the next request to send ignores them."""
         self.edits = 0
@@ -349,11 +352,14 @@ class RequestPane(CompactEdge):
         if not self.most_lines:
             return
         tight = self.compact and len(self._form.children) >= MANY_FIELDS
-        self._about.limit(1 if self.is_brief or tight else ABOUT_LINES)
         # The description stays readable, and the form keeps at least two fields.
+        room = max(self.most_lines - _FRAME - 8, 2)
+        most = 1 if self.is_brief or tight else ABOUT_LINES
+        # Without room for the empty line below it, the last line of the description would be cut without a sign.
+        self._about.limit(min(most, room), after=int(most < room))
         others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
         others += self._uri.size.height * self._uri.display
-        self._about.styles.max_height = max(self.most_lines - _FRAME - 8, 2)
+        self._about.styles.max_height = room
         for view in (self._form, *self._kept.values()):
             view.styles.max_height = max(self.most_lines - others, 4)
 
@@ -445,7 +451,7 @@ class RequestPane(CompactEdge):
         await self._form.load(past[at].arguments if at < len(past) else self._draft)
         self._draw_past()
 
-    async def on_past_line_picked(self, event: PastLine.Picked) -> None:
+    async def on_past_line_picked(self, event: PastCallsLine.Picked) -> None:
         event.stop()
         if event.saved and self.session.commands is not None:
             await self._load_saved(event.at)
@@ -465,6 +471,11 @@ class RequestPane(CompactEdge):
         wanted: list[str | tuple[str, str]] = []
         if self.session.commands is not None:
             wanted.append(("form.call", "to question" if self.asks_for_answer else work.catalog_item.verb))
+            if work.answer is not None and not running:
+                wanted.append("form.result")
+            if not running:
+                # Before all that may not fit: without this key a new user does not find the way back.
+                wanted.append("form.leave")
             if self._may_be_task:
                 wanted.append("form.call-task")
             if work.revision_hint:
@@ -486,9 +497,8 @@ class RequestPane(CompactEdge):
                 wanted.append("form.saved-calls")
             if self.check_action("load", ()):
                 wanted.append("form.load")
-        if not running:
-            # On a low screen the footer is short, and without this key a new user does not find the way back.
-            wanted.insert(1 if self.compact and wanted else len(wanted), "form.leave")
+        else:
+            wanted.append("form.leave")
         return hints(self, *wanted)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -508,6 +518,8 @@ class RequestPane(CompactEdge):
             return self.session.commands is not None and work is not None and (self._is_tool or bool(work.past))
         if action == "saved_calls":
             return self.session.commands is not None and bool(self._saved_calls)
+        if action == "result":
+            return work is not None and (work.answer is not None or work.is_running)
         if action == "load":
             return self.session.commands is not None and self._is_tool
         if action in ("call", "leave", "save"):
@@ -568,6 +580,12 @@ class RequestPane(CompactEdge):
         if self.work is None or not isinstance(self.work.catalog_item.view, Resource):
             raise SkipAction
         self.action_call()
+
+    def action_result(self) -> None:
+        """Go to what stands below the form, however many fields it has."""
+        if not self.check_action("result", ()):
+            raise SkipAction
+        self.post_message(self.ToResult())
 
     def action_leave(self) -> None:
         """Cancel the call while it runs; else return to the list."""

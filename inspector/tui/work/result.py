@@ -24,7 +24,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.content import ContentView
 from inspector.tui.widgets.content_blocks import json_text
 from inspector.tui.widgets.fact_rows import RowSection
@@ -38,7 +38,7 @@ from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.table_view import CellMarks, TableView
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.app_page import page_in
-from inspector.tui.work.call_events import Happened
+from inspector.tui.work.call_events import CallEvents
 from inspector.tui.work.outcome import CODE_NAMES, CallOutcome, ShownOutcome
 from inspector.tui.work.recorded_calls import answered_before
 
@@ -64,7 +64,7 @@ class ViewChosen(Message):
         self.view = view
 
 
-class ResultPane(CompactEdge):
+class ResultPane(CompactPane):
     """The result of the current item, or the text that replaces a missing one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("result")]
@@ -101,7 +101,7 @@ class ResultPane(CompactEdge):
         self._table = TableView()
         self._happened = VirtualList()
         self._happened.muted = True
-        self._differences = Paragraphs(most=DIFFERENCES, after=1)
+        self._differences = Paragraphs(max_lines=DIFFERENCES, after=1)
         self._page = FactsView(what="the facts of the page")
 
     def compose(self) -> ComposeResult:
@@ -291,8 +291,8 @@ class ResultPane(CompactEdge):
         if outcome is None or outcome.has_answer or not outcome.request_n or isinstance(outcome.error, ServerError):
             return False
         source = self._happened.source
-        if not isinstance(source, Happened) or source.n != outcome.request_n:
-            source = Happened(self.session.journal, outcome.request_n)
+        if not isinstance(source, CallEvents) or source.n != outcome.request_n:
+            source = CallEvents(self.session.journal, outcome.request_n)
             source.advance()
             self._happened.source = source
         return len(source) > 0

@@ -20,11 +20,11 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.line_widget import LineWidget
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import task_rows
-from inspector.tui.work.call_events import TEXT, Happened, steps
+from inspector.tui.work.call_events import TEXT, CallEvents, steps
 
 TICKS = 10
 """Updates of the elapsed time per second."""
@@ -89,7 +89,7 @@ class Bar(LineWidget):
         return paint.segments("no message from the server" if told else "", "muted", room=room)
 
 
-class RunningPane(CompactEdge):
+class RunningPane(CompactPane):
     """The call in flight; it is shown where its result will be."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]
@@ -121,7 +121,7 @@ class RunningPane(CompactEdge):
         known, self.call = self.call, call
         if call is not known and (known is None or call.n != known.n or isinstance(call, Call)):
             self._list.follow = True
-            self._list.source = Happened(self.session.journal, call.n)
+            self._list.source = CallEvents(self.session.journal, call.n)
         self.tick()
         if self._clock is not None:
             self._clock.resume()
@@ -134,7 +134,7 @@ class RunningPane(CompactEdge):
     def tick(self) -> None:
         """Draw what has happened."""
         source = self._list.source
-        if self.call is None or not isinstance(source, Happened):
+        if self.call is None or not isinstance(source, CallEvents):
             return
         source.upto = None if self.session.at_end else self.session.upto
         first = source.advance()
@@ -148,7 +148,7 @@ class RunningPane(CompactEdge):
         if call is None or not self.is_on_screen:
             return
         source = self._list.source
-        if isinstance(source, Happened) and source.behind:
+        if isinstance(source, CallEvents) and source.behind:
             self.call_later(self.tick)
         allowed = f" of {seconds(call.allowed, 0)}" if call.allowed else ""
         person = call.person_time

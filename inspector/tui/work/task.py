@@ -17,18 +17,18 @@ from inspector.tui.log.labels import id_text
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import LeaveWork
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.compact_pane import CompactEdge
+from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome
 from inspector.tui.work.result import ResultPane
-from inspector.tui.work.task_changes import Trails
+from inspector.tui.work.task_changes import TaskChanges
 from inspector.tui.work.task_rows import ID_SHOWN, STATUS_SHOWN, look, name
 from inspector.tui.work.tasks import TaskActions
 
 COMPACT_BELOW = 26
 """Lines below which the panes hide their keys, which the footer also shows."""
-LEAST_FACTS = 5
+MIN_FACTS = 5
 CATCH_UP = 0.02
 """Seconds between two slices when a long recording is searched for tasks."""
 _FRAME = 4
@@ -52,9 +52,9 @@ class TaskPane(Container, TaskActions):
         super().__init__(id=id)
         self.session = session
         self._task_shown: Task | None = None
-        self._trails = Trails(session.journal)
+        self._trails = TaskChanges(session.journal)
         self._facts = FactsView(empty="The selected task is shown here.", what="the task's details")
-        self._about = CompactEdge(self._facts, title="Task")
+        self._about = CompactPane(self._facts, title="Task")
         self._result = ResultPane(session)
         self._seen: tuple[Any, ...] = ()
         self._answered: tuple[Any, ...] = ()
@@ -195,9 +195,16 @@ class TaskPane(Container, TaskActions):
         last = answer or task.last_n
         took = index.time(last) - index.time(task.call_n) if 0 < task.call_n <= last <= index.count else 0
         return CallOutcome(
-            task.method or "tasks/result", task.call_n, answer, task.result, task.error,
-            late=False, took=took, gave_up=took, by_us=False,
-        )  # fmt: skip
+            task.method or "tasks/result",
+            task.call_n,
+            answer,
+            task.result,
+            task.error,
+            late=False,
+            took=took,
+            gave_up=took,
+            by_us=False,
+        )
 
     def _output_schema(self, task: Task) -> Any:
         tool = self.session.catalog["tools"].get(task.title) if task.method == "tools/call" else None
@@ -212,7 +219,7 @@ class TaskPane(Container, TaskActions):
         for pane in (self._about, self._result):
             pane.set_compact(compact)
         wanted = self._lines + (_FRAME if not compact else _FRAME - 2)
-        self._about.styles.height = max(min(wanted, height // 2), LEAST_FACTS)
+        self._about.styles.height = max(min(wanted, height // 2), MIN_FACTS)
 
     def hints(self) -> list[KeyHint]:
         """The keys at the focus."""

@@ -14,8 +14,8 @@ SLICE = 20_000
 """Events that one turn reads."""
 BODIES = 300
 """Messages whose bodies one turn reads."""
-MOST_TASKS = 1000
-MOST_CHANGES = 30
+MAX_TASKS = 1000
+MAX_CHANGES = 30
 """Most changes of one task that are kept, the newest; a server may send changes without end."""
 
 _TELLING = Query(
@@ -33,7 +33,7 @@ class TaskChange(NamedTuple):
     n: int
 
 
-class Trails:
+class TaskChanges:
     """The changes of every task by its id, read from the journal as it grows."""
 
     def __init__(self, journal: Journal) -> None:
@@ -68,8 +68,8 @@ class Trails:
         changes = self._changes.setdefault(id, [])
         if not changes or changes[-1].status != status:
             changes.append(TaskChange(status, n))
-            del changes[:-MOST_CHANGES]
-        if len(self._changes) > MOST_TASKS:
+            del changes[:-MAX_CHANGES]
+        if len(self._changes) > MAX_TASKS:
             del self._changes[next(iter(self._changes))]
 
 

@@ -17,7 +17,7 @@ from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, ShowFiltered
 from inspector.tui.sessions import offers_tasks
-from inspector.tui.widgets.pane import Edge
+from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.recorded_calls import item_called
 from inspector.tui.work.task_rows import TaskRows
@@ -101,7 +101,7 @@ def filter_of(task: Task) -> str:
     return " | ".join(terms)
 
 
-class TasksPane(Edge, TaskActions):
+class TasksPane(Pane, TaskActions):
     """The list of tasks. The work pane shows the selected one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("tasks")]

@@ -38,7 +38,7 @@ LABEL = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class EarlierRun:
     """A past call: its arguments, their label, its outcome and the role of that."""
 
     arguments: Any
@@ -72,7 +72,7 @@ class WorkItem:
         self.answer: ShownOutcome | None = None
         self.sent: Any = None
         """The arguments of the newest call."""
-        self.past: list[Past] | None = None
+        self.past: list[EarlierRun] | None = None
         self.view = ""
         """The view in which its results open; `""` for the default of each result."""
         self.draft: Any = UNSET
@@ -139,7 +139,7 @@ class WorkItem:
             return self._read_back[past.request_n], True
         return past.answer, True
 
-    def remember(self, past: Past) -> None:
+    def remember(self, past: EarlierRun) -> None:
         """Add an ended call; the same arguments are listed once, as the newest."""
         kept = [each for each in self.past or () if each.arguments != past.arguments]
         self.past = [past, *kept][:PAST]
@@ -187,7 +187,7 @@ class WorkItems:
             if not self._work_items[key].is_running:
                 del self._work_items[key]
 
-    def recall(self, item: CatalogItem) -> tuple[list[Past], Any]:
+    def recall(self, item: CatalogItem) -> tuple[list[EarlierRun], Any]:
         """Return the stored data of an item: its calls, newest first, and its draft or `UNSET`."""
         if self._memory is None or item.schema is None or not item.address:
             return [], UNSET
@@ -195,7 +195,7 @@ class WorkItems:
             found = self._memory.past_calls(item.memory_key)
             draft = self._memory.draft(item.memory_key)
         past = [
-            Past(
+            EarlierRun(
                 dict(call.arguments),
                 label(call.arguments),
                 "" if call.ok else "failed",
@@ -256,15 +256,15 @@ class WorkItems:
             self._writer = None
 
 
-def past_of(work: WorkItem, arguments: Any, journal: Journal) -> Past:
+def past_of(work: WorkItem, arguments: Any, journal: Journal) -> EarlierRun:
     """Return an ended call as a past call."""
     answer = work.answer
     if answer is None:
-        return Past(arguments, label(arguments), "", "muted")
+        return EarlierRun(arguments, label(arguments), "", "muted")
     brief, role = answer.outcome.in_brief
     is_large = answer.outcome.answer_n > 0 and journal.index.size(answer.outcome.answer_n) > LARGE
     n = answer.outcome.request_n
-    return Past(arguments, label(arguments), brief, role, n, None if is_large else answer)
+    return EarlierRun(arguments, label(arguments), brief, role, n, None if is_large else answer)
 
 
 def label(arguments: Any) -> str:

@@ -26,7 +26,7 @@ DESCRIPTION_ROWS = 3
 DESCRIPTION_LIMIT = 2_000
 DEFAULT_SHOWN = 16
 INDENT = 2
-DEEPEST = 8
+MAX_DEPTH = 8
 """Levels that are indented."""
 
 
@@ -128,7 +128,7 @@ class FieldFrame(LineWidget):
 
     @property
     def indent(self) -> int:
-        return INDENT * min(max(self.field.depth, 0), DEEPEST)
+        return INDENT * min(max(self.field.depth, 0), MAX_DEPTH)
 
     # Frame
 
