@@ -34,7 +34,7 @@ from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.memory import collect_young_objects, forget_removed_widgets
+from inspector.tui.memory import IdleCollector, forget_removed_widgets
 from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.notifications import SessionNotifier
 from inspector.tui.palette import PALETTE_CSS, ItemProvider, OwnCommands, Themes, VerbPalette, Verbs
@@ -122,6 +122,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self._problems: list[ConfigError] = []
         """Problems of the theme that were found before anything could be shown."""
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
+        self._garbage = IdleCollector()
         self.sessions = Sessions()
         opening = Opening(
             options, settings, record=record, keep=keep, follow=follow, playing=playing, config=config, watch=watch
@@ -166,8 +167,9 @@ class InspectorApp(KeysInOrder, App[int]):
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
     def _collect_at_rest(self) -> None:
-        if monotonic() - self.key_came > _REST:
-            collect_young_objects()
+        seconds = monotonic() - self.key_came
+        if seconds > _REST:
+            self._garbage.rest(seconds)
 
     def compose(self) -> ComposeResult:
         """The first frame: what is being opened, until its screen is loaded."""

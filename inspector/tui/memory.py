@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import gc
 import sys
+from time import monotonic
 
 YOUNG = 10_000
 """Young objects that are worth a collection: it takes about 2 ms."""
+OF_YOUNG = 5
+"""Collections of young objects after which those that they left are collected too."""
+LONG_REST = 1.0
+"""Seconds without a key before all objects are looked at, which takes 50 to 100 ms."""
+FULL_EVERY = 60.0
+"""Seconds between two of them."""
 
 
 def return_freed_memory() -> None:
@@ -36,10 +43,24 @@ def forget_removed_widgets() -> None:
         clear()
 
 
-def collect_young_objects() -> None:
-    """Collect the objects that became garbage lately, if there are many. Call it while no key is pressed.
+class IdleCollector:
+    """Collects garbage while no key is pressed; call `rest` now and then.
 
-    Python collects only at 100,000 of them (`cli/main.py`), which takes 20 ms and more: a key may wait for it.
+    Python itself collects at 100,000 young objects (`cli/main.py`), which takes 20 ms and more: a key may wait for it.
+    It never looks at the oldest objects in a session of hours, so that a removed widget stays in memory.
     """
-    if gc.isenabled() and gc.get_count()[0] >= YOUNG:
-        gc.collect(0)
+
+    def __init__(self) -> None:
+        self._full_at = monotonic()
+
+    def rest(self, seconds: float) -> None:
+        """Collect what is worth it, after so many seconds without a key."""
+        if not gc.isenabled():
+            return
+        young, younger_collections, older_collections = gc.get_count()
+        now = monotonic()
+        if older_collections and seconds > LONG_REST and now - self._full_at > FULL_EVERY:
+            self._full_at = now
+            gc.collect()
+        elif young >= YOUNG:
+            gc.collect(1 if younger_collections >= OF_YOUNG else 0)

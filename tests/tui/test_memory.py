@@ -6,14 +6,16 @@ import gc
 import weakref
 from pathlib import Path
 
+import pytest
 from textual._styles_cache import StylesCache
 from textual.app import App, ComposeResult
 from textual.widgets import Static
 
 from inspector.client.options import Options
 from inspector.config.settings import Settings
+from inspector.tui import memory
 from inspector.tui.app import InspectorApp
-from inspector.tui.memory import forget_removed_widgets
+from inspector.tui.memory import IdleCollector, forget_removed_widgets
 
 
 class Coming(App[None]):
@@ -47,7 +49,27 @@ async def test_the_lines_of_removed_widgets_are_freed() -> None:
         assert kept() <= 10, "Only those of the last arrangements, which Textual keeps for a moment."
 
 
+def test_garbage_is_collected_while_no_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda generation=2: collected.append(generation))
+    counts = (memory.YOUNG - 1, 9, 0)
+    monkeypatch.setattr(gc, "get_count", lambda: counts)
+    garbage = IdleCollector()
+    garbage.rest(9.0)
+    assert not collected, "not for a few objects"
+    counts = (memory.YOUNG, 1, 0)
+    garbage.rest(0.3)
+    counts = (memory.YOUNG, memory.OF_YOUNG, 1)
+    garbage.rest(0.3)
+    monkeypatch.setattr(memory, "FULL_EVERY", 0.0)
+    garbage.rest(0.3)
+    garbage.rest(memory.LONG_REST + 0.1)
+    assert collected == [0, 1, 1, 2]
+
+
 async def test_the_app_does_so_now_and_then(home: Path) -> None:
     app = InspectorApp(None, Options(), Settings())
     async with app.run_test():
-        assert forget_removed_widgets in [timer._callback for timer in app._timers]
+        timers = [timer._callback for timer in app._timers]
+        assert forget_removed_widgets in timers
+        assert app._collect_at_rest in timers

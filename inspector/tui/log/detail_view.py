@@ -96,8 +96,8 @@ def plain_sections(event: Event, *, all: bool = False) -> list[Section]:
     if event.kind == Kind.INVALID:
         words = reason if isinstance(reason, str) else "this is not JSON"
         head: list[Section] = [PieceSection([line(("not JSON: ", "error"), (words, "normal")), EMPTY])]
-    elif event.kind == Kind.OTHER and isinstance(why, str):
-        head = [PieceSection([line((why, "muted")), EMPTY])]
+    elif event.kind == Kind.OTHER and isinstance(reason, str):
+        head = [PieceSection([line((reason, "muted")), EMPTY])]
     else:
         head = []
     return [*head, *text_sections(event.text, all=all)]
