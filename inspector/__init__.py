@@ -36,16 +36,14 @@ if TYPE_CHECKING:
         UsageError,
     )
     from inspector.flows.results import ExpectationResult, FlowResult, StepResult
-    from inspector.journal.exchange import Exchange
     from inspector.journal.findings import Finding
-    from inspector.journal.format import Event
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
     from inspector.library.diagnosing import Diagnosis, doctor
     from inspector.library.flows import run_flow
     from inspector.library.loading import LoadClient, LoadReport, PlannedCall, load
     from inspector.library.opening import open
-    from inspector.library.recordings import Recording, recording
+    from inspector.library.recordings import Event, Exchange, Recording, recording
     from inspector.library.results import (
         Elicitation,
         Message,
@@ -157,15 +155,13 @@ _HOMES = {
         "TrustNeeded",
         "UsageError",
     ),
-    "journal.exchange": ("Exchange",),
     "journal.findings": ("Finding",),
-    "journal.format": ("Event",),
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),
     "library.diagnosing": ("Diagnosis", "doctor"),
     "library.loading": ("LoadClient", "LoadReport", "PlannedCall", "load"),
     "library.opening": ("open",),
-    "library.recordings": ("Recording", "recording"),
+    "library.recordings": ("Event", "Exchange", "Recording", "recording"),
     "library.results": (
         "Elicitation",
         "Message",

@@ -496,7 +496,7 @@ def _raw(value: Any) -> Any:
 
 def _transcript(session: Session) -> str:
     from inspector.errors import SessionLost
-    from inspector.journal.format import Dir, Kind
+    from inspector.journal.format import Kind
     from inspector.text import safe
 
     try:
@@ -509,6 +509,6 @@ def _transcript(session: Session) -> str:
         lines.append(f"… {len(shown) - _EVENTS_SHOWN:,} messages before these")
     for n in shown[-_EVENTS_SHOWN:]:
         event = recording[n]
-        sign = "→" if event.dir is Dir.SEND else "!" if event.kind is Kind.STDERR else "←"
+        sign = "→" if event.dir == "send" else "!" if event.kind == "stderr" else "←"
         lines.append(f"{n:>5} {sign} {safe(event.text, 300)}")
     return "\n".join(lines)

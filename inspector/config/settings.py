@@ -133,7 +133,7 @@ def load_settings(
     merged = _from_file(file, environ) | _from_environment(environ)
     for name, value in (flags or {}).items():
         if value is not None:
-            merged[name] = _checked(name, value, "the command line")
+            merged[name] = checked(name, value, "the command line")
     return Settings(**merged)
 
 
@@ -144,7 +144,7 @@ def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
     data = foreign_files.load_object(path)
     if not isinstance(data.get("$schema"), str | None):
         raise ConfigError(f"“$schema” in {path} must be text, not {_shown_value(data['$schema'])}")
-    return {name: _checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
+    return {name: checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
@@ -156,7 +156,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
         if name == "commands":
             raise ConfigError(f"{variable} cannot be set: commands are read from settings.json only")
         if name in _KINDS:
-            found[name] = _checked(name, _from_text(name, text), f"the environment variable {variable}")
+            found[name] = checked(name, _from_text(name, text), f"the environment variable {variable}")
         elif near := foreign_files.nearest(name, list(_KINDS)):
             # Another program may have variables with this prefix: only a name that resembles ours is an error.
             raise ConfigError(
@@ -176,7 +176,8 @@ def _from_text(name: str, text: str) -> Any:
         return text
 
 
-def _checked(name: str, value: Any, where: str) -> Any:
+def checked(name: str, value: Any, where: str) -> Any:
+    """The value of a setting with its type. `where` says where it stands, in the error. Raises ConfigError."""
     kind = _KINDS.get(name)
     if kind is None:
         near = foreign_files.nearest(name, list(_KINDS))
@@ -185,10 +186,10 @@ def _checked(name: str, value: Any, where: str) -> Any:
             hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(_KINDS)}.",
         )
     wanted, check = kind
-    checked = check(value)
-    if checked is MISSING:
+    found = check(value)
+    if found is MISSING:
         raise ConfigError(f"“{name}” in {where} must be {wanted}, not {_shown_value(value)}")
-    return checked
+    return found
 
 
 def _shown_value(value: Any) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
-from inspector.config.output_files import cannot_write
+from inspector.config.output_files import cannot_write, check_free
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared
 from inspector.journal.format import SUFFIX
@@ -72,17 +72,19 @@ class SessionOpener:
         settings: Settings,
         *,
         keep: Path | None = None,
+        file: Path | None = None,
         record: bool = True,
         judge: JudgeOf | None = None,
         opened: Callable[[Session], object] | None = None,
     ) -> None:
-        """`server_of` says what the text of `server` means. Recordings go to the folder `keep`, else to the state
-        folder, or nowhere without `record`. `opened` is told of each session that is open.
+        """`server_of` says what the text of `server` means. Recordings go to the folder `keep`, that of one flow to
+        `file`; else to the state folder, or nowhere without `record`. `opened` is told of each session that is open.
         """
         self.server_of = server_of
         self.options_of = options_of
         self.settings = settings
         self.keep = keep
+        self.file = file
         self.record = record
         self.judge = judge
         self.opened = opened
@@ -97,7 +99,7 @@ class SessionOpener:
         label = flow.path.stem
         journal = new_journal(
             target,
-            record=self._path(flow) if self.keep is not None and self.record else None,
+            record=self._path(flow) if self.record else None,
             keep=self.record,
             settings=self.settings,
             label=label,
@@ -129,6 +131,8 @@ class SessionOpener:
 
         Raises `CallsError` for a target that a flow names, `TrustNeeded`, and `UsageError` for the folder.
         """
+        if self.file is not None:
+            check_free(self.file)
         if self.keep is not None and self.record:
             try:
                 self.keep.mkdir(parents=True, exist_ok=True)
@@ -149,9 +153,10 @@ class SessionOpener:
         for session in self.live:
             session.kill_now()
 
-    def _path(self, flow: Flow) -> Path:
-        """A file in the folder of recordings that does not exist."""
-        assert self.keep is not None
+    def _path(self, flow: Flow) -> Path | None:
+        """The file of the recording; in the folder of recordings, one that does not exist. None: the state folder."""
+        if self.keep is None:
+            return self.file
         stem = _NOT_IN_A_NAME.sub("-", str(Path(flow.display_path).with_suffix(""))).strip(".-")
         path = self.keep / f"{stem}{SUFFIX}"
         count = 1

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import STATE_NAMES, Index, State, code_of
@@ -135,10 +135,10 @@ class Exchange:
         return self._inside(Query(shape=Shape.NOTIFICATION, inside=self.n))
 
     @property
-    def nested(self) -> list[Exchange]:
+    def nested(self) -> list[Self]:
         """Requests of the other side inside it: sampling, roots, elicitation."""
         numbers = self._inside(Query(shape=Shape.REQUEST, inside=self.n))
-        return [Exchange(self._journal, n, self._owner) for n in numbers]
+        return [type(self)(self._journal, n, self._owner) for n in numbers]
 
     def _inside(self, query: Query) -> list[int]:
         return query.numbers(self._journal.index, self.n, self.answer_n or None)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
 
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
@@ -59,7 +59,7 @@ KINDS = {
     "mark": Kind.MARK,
 }
 _LOCAL = Dir.LOCAL
-DIR_NAMES = ("local", "send", "recv")
+DIR_NAMES: tuple[Literal["local", "send", "recv"], ...] = ("local", "send", "recv")
 KIND_NAMES = ("rpc", "invalid", "stderr", "http", "sse", "life", "auth", "note", "other", "mark")
 _LARGE = 1 << 14
 """Bytes from which it is faster to search for the few characters that need an escape than to check each."""

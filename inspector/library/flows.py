@@ -38,7 +38,8 @@ async def run_flow(
     `target` is the server, as `inspector.open` takes it; None: the one that the flow names. `options` are those of
     `inspector.open`. `environment` names environments, `set` gives variables, `only` are globs of step names. `update`
     writes the files of `same_as`, `dry_run` sends no call, `seed` makes generated values the same each time. `record`:
-    the folder for the recording; True: the folder in which `inspector` keeps recordings.
+    the file to record to, which ends with `.jsonl` and must be new, or a folder; True: the folder in which `inspector`
+    keeps recordings.
 
     A step that fails raises nothing: see `FlowResult.outcome`, and `failure` for a text. Raises `UsageError` for files
     and variables that cannot be used, before anything is sent.
@@ -63,11 +64,14 @@ async def run_flow(
         return found
 
     secrets = Secrets()
+    place = None if isinstance(record, bool) else Path(record)
+    is_file = place is not None and place.suffix == ".jsonl"
     opener = SessionOpener(
         server_of,
         lambda _: known["options"],
         Settings(),
-        keep=None if isinstance(record, bool) else Path(record),
+        keep=None if is_file else place,
+        file=place if is_file else None,
         record=record is not False,
         judge=Judge,
     )

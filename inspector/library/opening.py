@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
+from inspector.config.settings import checked
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.text_checks import root_uri
@@ -74,6 +75,11 @@ def open(
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
     server is raised when connecting.
     """
+    given = {"era": era, "protocol": protocol, "timeout": timeout, "max_timeout": max_timeout, "client": client}
+    given |= {"log_level": log_level or None, "sampling": None if callable(sampling) else sampling}
+    for name, value in given.items():
+        if value is not None:
+            checked(name, value, "inspector.open")
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
     spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
     network: OwnNetwork | None = None

@@ -7,10 +7,10 @@ import weakref
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from inspector.journal.exchange import Exchange
-from inspector.journal.format import Event, Kind
+from inspector.journal import exchange, format
+from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import Prompt, Resource, ResourceTemplate, Tool
@@ -20,6 +20,98 @@ if TYPE_CHECKING:
     from inspector.client.recorded import RecordedSession
     from inspector.client.state.server import Server
     from inspector.journal.findings import Finding
+
+
+class Event:
+    """One event of a recording. Its members have the names and values of the recording format."""
+
+    __slots__ = ("_event",)
+
+    def __init__(self, event: format.Event) -> None:
+        self._event = event
+
+    def __repr__(self) -> str:
+        return f"<Event {self.n} {self.dir} {self.kind} {self.ch}>"
+
+    @property
+    def n(self) -> int:
+        """Its number, from 1."""
+        return self._event.n
+
+    @property
+    def t(self) -> int:
+        """Microseconds since the recording began."""
+        return self._event.t
+
+    @property
+    def dir(self) -> Literal["local", "send", "recv"]:
+        """The direction: `send` is to the server."""
+        return format.DIR_NAMES[self._event.dir]
+
+    @property
+    def kind(self) -> str:
+        """`rpc`, `invalid`, `stderr`, `http`, `sse`, `life`, `auth`, `note`, `mark`, or one of a newer version."""
+        return self._event.kind_name
+
+    @property
+    def ch(self) -> str:
+        """The channel, such as `stdio` or `post-7`."""
+        return self._event.ch
+
+    @property
+    def raw(self) -> str | None:
+        """The exact text of the message; None if there is none or if it was not UTF-8 (see `data`)."""
+        return self._event.raw
+
+    @property
+    def data(self) -> bytes | None:
+        """The exact bytes if they were not UTF-8."""
+        return self._event.data
+
+    @property
+    def bytes(self) -> bytes:
+        """The exact bytes on the wire."""
+        return self._event.bytes
+
+    @property
+    def text(self) -> str:
+        """The message as text; bytes that are not UTF-8 show as U+FFFD."""
+        return self._event.text
+
+    @property
+    def message(self) -> Any:
+        """The parsed message of an `rpc` event, else None."""
+        return self._event.message
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The other members of the line (status, headers, exit code, why …)."""
+        return self._event.fields
+
+    @property
+    def dropped(self) -> int | None:
+        """Bytes of a message whose body was not recorded, because the recording was full; None for a recorded one."""
+        return self._event.dropped
+
+
+class Exchange(exchange.Exchange):
+    """A request and its outcome. Bodies are read from the recording on demand.
+
+    It always shows the current content of the recording: a later response appears as soon as it is recorded.
+    """
+
+    __slots__ = ()
+
+    @property
+    def request(self) -> Event:  # type: ignore[override]
+        """The request as recorded."""
+        return Event(super().request)
+
+    @property
+    def answer(self) -> Event | None:  # type: ignore[override]
+        """The answer; None without one."""
+        answer = super().answer
+        return None if answer is None else Event(answer)
 
 
 class Recording:
@@ -86,10 +178,10 @@ class Recording:
 
     def __getitem__(self, n: int) -> Event:
         """Return event `n`, from 1. Raises IndexError if it does not exist."""
-        return self.journal.event(n)
+        return Event(self.journal.event(n))
 
     def __iter__(self) -> Iterator[Event]:
-        return self.journal.events()
+        return map(Event, self.journal.events())
 
     def numbers(self, filter: str = "") -> Iterator[int]:
         """Yield the numbers of the matching events, in order (docs/reference/filter.md). Raises `FilterError`."""
@@ -106,7 +198,7 @@ class Recording:
     def events(self, filter: str = "") -> Iterator[Event]:
         """Yield the events that match a filter, one at a time."""
         for n in self.numbers(filter):
-            yield next(self.journal.events(n, n))
+            yield Event(next(self.journal.events(n, n)))
 
     def messages(self, filter: str = "") -> Iterator[Any]:
         """Yield the JSON-RPC messages that match a filter, parsed."""

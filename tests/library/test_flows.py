@@ -44,6 +44,10 @@ async def test_a_flow_is_run_and_nothing_is_raised(flow: Path) -> None:
     assert 'expected   "Lima"\n    found      "Kyoto"' in failed.failure
     assert failed.recording is not None
     assert failed.recording.is_file()
+    file = flow.parent / "one.mcp.jsonl"
+    assert (await inspector.run_flow(flow, DEMO, dry_run=True, record=file)).recording == file
+    with pytest.raises(inspector.UsageError, match="already exists"):
+        await inspector.run_flow(flow, DEMO, dry_run=True, record=file)
 
 
 async def test_what_is_wrong_with_the_files_is_raised(flow: Path) -> None:

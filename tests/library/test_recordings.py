@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import inspector
-from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 
 GOLDEN = Path(__file__).parents[2] / "recordings" / "demo-tour.mcp.jsonl"
@@ -34,7 +33,7 @@ def test_a_filter_leaves_what_fits(tour: inspector.Recording) -> None:
     numbers = list(tour.numbers("method:tools/call dir:send"))
     assert numbers
     assert [event.n for event in tour.events("method:tools/call dir:send")] == numbers
-    assert all(tour[n].dir is Dir.SEND and tour[n].message["method"] == "tools/call" for n in numbers)
+    assert all(tour[n].dir == "send" and tour[n].message["method"] == "tools/call" for n in numbers)
     assert [message["id"] for message in tour.messages("method:tools/call dir:send")] == [
         tour[n].message["id"] for n in numbers
     ]
@@ -61,6 +60,7 @@ def test_exchanges_are_requests_with_what_came_of_them(tour: inspector.Recording
             assert again is not None
             assert again.n == exchange.n
         assert exchange.method in repr(exchange)
+        assert (exchange.request.dir, exchange.request.kind) == (exchange.dir, "rpc")
     assert tour.exchange(1) is None
     assert [exchange.state for exchange in tour.exchanges("status:error")].count("error") > 0
 

@@ -375,6 +375,18 @@ def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
         inspector.open("true", bearer="x")
     with pytest.raises(inspector.UsageError, match="exclude"):
         inspector.open("https://h.example/mcp", bearer="x", auth=inspector.AuthOptions())
+    wrong = {
+        "era": "old",
+        "protocol": 5,
+        "timeout": "5",
+        "max_timeout": 0,
+        "client": 5,
+        "log_level": "loud",
+        "sampling": 5,
+    }
+    for name, value in wrong.items():
+        with pytest.raises(inspector.UsageError, match=f"“{name}” in inspector.open must be"):
+            inspector.open("true", **{name: value})
     (tmp_path / "s.mcp.jsonl").write_text("x")
     with pytest.raises(inspector.UsageError, match="--cwd has no effect"):
         inspector.open(str(tmp_path / "s.mcp.jsonl"), cwd=tmp_path)
