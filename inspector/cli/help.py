@@ -184,7 +184,7 @@ def _examples(page: HelpFormatter, examples: Sequence[str]) -> None:
 
 
 def _broken(example: str, width: int) -> list[str]:
-    """The lines of a command that may be copied: a long one is broken at words, each line ending in a backslash."""
+    """The lines of a command, which can be copied: each but the last ends in a backslash."""
     if len(example) + 2 <= width:
         return [f"  {example}"]
     lines, line = [], " "
