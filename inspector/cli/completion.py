@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _PLAIN_NAME = re.compile(r"@[\w.:/+-]+")
 """Names that need no quoting in a shell. A config file of a directory is untrusted: other names are not offered."""
+_RECORDING_NAME = re.compile(r"[\w.+-]+\.mcp\.jsonl")
 _MAX_NAMES = 200
 
 
@@ -68,7 +69,8 @@ def _next(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem[st
     if slot is not None and slot.kind == "one":
         if slot.choices:
             return [CompletionItem(choice) for choice in slot.choices if choice.startswith(incomplete)]
-        return _files(incomplete) if slot.completes == "file" else []
+        kept = _recordings(incomplete) if slot.completes == "recording" else []
+        return [*kept, *(_files(incomplete) if slot.completes else [])]
     if scanner.verb.target == "none" or scanner.target_words:
         return []
     return _targets(scanner, incomplete)
@@ -109,6 +111,18 @@ def _targets(scanner: CommandLineParser, incomplete: str) -> list[CompletionItem
         if entry.reference.startswith(incomplete) and _PLAIN_NAME.fullmatch(entry.reference)
     ]
     return named[:_MAX_NAMES]
+
+
+def _recordings(incomplete: str) -> list[CompletionItem[str]]:
+    """The names of kept recordings, newest first."""
+    from inspector.config.paths import state_folder
+
+    try:
+        names = os.listdir(state_folder() / "recordings")
+    except OSError:
+        return []
+    found = [name for name in names if name.startswith(incomplete) and _RECORDING_NAME.fullmatch(name)]
+    return [CompletionItem(name) for name in sorted(found, reverse=True)[:_MAX_NAMES]]
 
 
 def _files(incomplete: str) -> list[CompletionItem[str]]:

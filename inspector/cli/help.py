@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from click import HelpFormatter
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 WIDEST = 100
 FEW = 10
 """A verb with at most this many options shows all of them."""
+_WORDS = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
+"""The words of a command line, with their quotes."""
 MAX_SUMMARY = 62
 """Characters of the options that one line names."""
 
@@ -177,4 +180,17 @@ def _examples(page: HelpFormatter, examples: Sequence[str]) -> None:
     if examples:
         with page.section("Examples"):
             for example in examples:
-                page.write(f"  {example}\n")
+                page.write("".join(f"{line}\n" for line in _broken(example, page.width)))
+
+
+def _broken(example: str, width: int) -> list[str]:
+    """The lines of a command, which can be copied: each but the last ends in a backslash."""
+    if len(example) + 2 <= width:
+        return [f"  {example}"]
+    lines, line = [], " "
+    for word in _WORDS.findall(example):
+        if line.strip() and len(line) + len(word) + 3 > width:
+            lines.append(f"{line} \\")
+            line = " " * 5
+        line += f" {word}"
+    return [*lines, line]

@@ -28,6 +28,7 @@ TEXT = 4000
 NAME = 200
 MAX_URL = 8000
 MAX_CHOICES = 50
+_YES_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
 
 
 class _Left(Exception):
@@ -134,8 +135,9 @@ class QuestionPrompts:
         for number, choice in enumerate(field.choices[:MAX_CHOICES], 1):
             self._say(f"  {number}  {self._safe(choice.label, NAME)}")
         default = f" [{self._safe(field.default_text, NAME)}]" if field.default is not UNSET else ""
+        ways = " (y/n)" if field.kind == "boolean" else ""
         while True:
-            text = await self._line(f"{self._safe(field.name, 60)}{default}: ")
+            text = await self._line(f"{self._safe(field.name, 60)}{ways}{default}: ")
             if not text and field.default is not UNSET:
                 form.put(field.path, field.default)
                 return
@@ -220,6 +222,8 @@ class QuestionPrompts:
 
 def _read(form: Form, field: Field, text: str) -> tuple[Any, str]:
     """The value of a line: a choice by its number, label or value; several separated by commas."""
+    if field.kind == "boolean":
+        text = _YES_NO.get(text.strip().lower(), text)
     if not field.choices:
         return form.read(field.path, text)
     names: dict[str, Any] = {}

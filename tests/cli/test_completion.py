@@ -78,6 +78,16 @@ def test_what_may_come_next(line: str, found: list[str]) -> None:
     assert values(line) == found
 
 
+def test_kept_recordings_are_offered_by_name_newest_first(home: Path) -> None:
+    folder = home / "recordings"
+    folder.mkdir()
+    for name in ("2026-11-01T10-00-00Z-a.mcp.jsonl", "2026-11-02T10-00-00Z-b.mcp.jsonl", "$(rm x).mcp.jsonl"):
+        (folder / name).touch()
+    names = ["2026-11-02T10-00-00Z-b.mcp.jsonl", "2026-11-01T10-00-00Z-a.mcp.jsonl"]
+    assert [item.value for item in candidates(["replay"], "2026-") if item.type == "plain"] == names
+    assert [item.value for item in candidates(["diff", "x"], "2026-11-01") if item.type == "plain"] == names[1:]
+
+
 def test_an_empty_line_offers_every_verb_and_every_server() -> None:
     assert values("") == [*SUMMARIES, "@shop", "@shop-dev"]
 

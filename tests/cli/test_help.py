@@ -33,11 +33,12 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     ran = run(name, "--help")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: inspector {name} [OPTIONS]")
-    assert max(map(len, ran.out.splitlines())) <= 100
+    assert max(map(len, ran.out.splitlines())) <= 80
     verb = load(name)
     assert verb.examples
+    whole = ran.out.replace(" \\\n      ", " ")
     for example in verb.examples:
-        assert f"  {example}\n" in ran.out
+        assert f"  {example}\n" in whole
 
 
 @pytest.mark.parametrize("name", verbs.SUMMARIES)

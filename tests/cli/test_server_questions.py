@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.server_questions import _read
+from inspector.protocol.forms.form import Form
 from tests.processes import DEMO, INSPECTOR, environment, has_output, run
 
 
@@ -80,6 +82,12 @@ def test_several_questions_of_one_call_are_asked_one_after_the_other(
     assert '"text":"Hi"' in result
     assert '"uri":"file:///srv"' in result
     assert asked.process.wait(10) == 0
+
+
+@pytest.mark.parametrize(("typed", "value"), [("y", True), ("Yes", True), ("no", False), ("true", True), ("n", False)])
+def test_a_boolean_is_answered_as_in_a_terminal(typed: str, value: bool) -> None:
+    form = Form.from_schema({"type": "object", "properties": {"sure": {"type": "boolean"}}})
+    assert _read(form, form.fields()[0], typed) == (value, "")
 
 
 def test_a_question_can_be_declined(dialogue: Callable[..., Dialogue]) -> None:

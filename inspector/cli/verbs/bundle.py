@@ -73,7 +73,7 @@ VERBS = {
     "bundle": Verb(
         "bundle",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="none",
         options=(
             Option("-o --output", "Write to this file; - is stdout", "OUT", read=output, completes="file"),

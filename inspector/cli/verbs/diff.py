@@ -140,8 +140,8 @@ VERBS = {
         "diff",
         run,
         slots=(
-            PositionalArgument("a", completes="file", takes_command=True),
-            PositionalArgument("b", completes="file", takes_command=True, optional=True),
+            PositionalArgument("a", completes="recording", takes_command=True),
+            PositionalArgument("b", completes="recording", takes_command=True, optional=True),
         ),
         target="none",
         options=(

@@ -151,7 +151,7 @@ VERBS = {
     "export": Verb(
         "export",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="none",
         options=(
             Option(

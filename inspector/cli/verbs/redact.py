@@ -129,7 +129,7 @@ VERBS = {
     "redact": Verb(
         "redact",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="none",
         options=(
             Option(

@@ -54,7 +54,7 @@ VERBS = {
     "replay": Verb(
         "replay",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="none",
         prints=False,
         options=(

@@ -171,7 +171,7 @@ VERBS = {
     "rerun": Verb(
         "rerun",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         options=(
             *RULES,
             CARRY,
@@ -202,7 +202,7 @@ VERBS = {
     "bisect": Verb(
         "bisect",
         run_bisect,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         options=(*RULES, CARRY, PACE),
         about=(
             "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "

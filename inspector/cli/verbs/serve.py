@@ -212,7 +212,7 @@ def _verb() -> Verb:
     verb = Verb(
         "serve",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="optional",
         options=(
             Option(

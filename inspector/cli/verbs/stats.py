@@ -92,7 +92,7 @@ VERBS = {
     "stats": Verb(
         "stats",
         run,
-        slots=(PositionalArgument("file", completes="file"),),
+        slots=(PositionalArgument("file", completes="recording"),),
         target="none",
         options=(Option("--sort", "The order of the rows (default: time)", choices=tuple(SORTS)),),
         about=(
