@@ -105,7 +105,7 @@ def save_a_first_call(folder: Path, programs: str) -> None:
         terminal.shows("Save create-order", SAVED.as_posix())
         terminal.press("\r")
         terminal.until(lambda: (folder / SAVED).exists(), "the file is written")
-        terminal.shows("saved calls")
+        terminal.shows("Saved to")
         terminal.press("\x1b")
         terminal.shows("filter", "quit")
         terminal.press("q")

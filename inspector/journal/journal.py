@@ -95,9 +95,9 @@ class Journal:
         self.ended: dict[str, Any] | None = None
         """The end line, if there is one. None in a finished file means that the writer was killed."""
         self.notices: list[str] = []
+        """Unusual facts about the file, as sentences for its reader."""
         self._unknown: list[str] = []
         """The first kinds of events that this version does not know."""
-        """Unusual facts about the file, as sentences for its reader."""
         self.raw_only = False
         """The file has a newer major version: events are shown, not interpreted."""
         self.moment: int | None = None

@@ -69,7 +69,7 @@ def test_a_newer_format_is_exported_as_its_lines(format: str, tmp_path: Path) ->
         assert '{"something":"else"}' in text
     else:
         (event,) = json.loads(text)["events"]
-        assert event["b64"]
+        assert event["raw"] == '{"something":"else"}'
 
 
 ODD_LINES: list[dict[str, Any]] = [

@@ -42,7 +42,7 @@ def test_only_the_journal_knows(rule: str) -> None:
 
 
 def test_one_class_is_an_exchange() -> None:
-    found = [where for where, line in lines() if re.match(r"class Exchange\b", line)]
+    found = [where for where, line in lines() if re.match(r"class Exchange\b(?!\(exchange\.Exchange\))", line)]
     assert not found, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {found}"
 
 

@@ -62,7 +62,7 @@ async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
             found, reason = document, place
             break
         reason = f"{place} returns {answer.shown}"
-    visit.remembered["server-why"] = reason
+    visit.remembered["server-reason"] = reason
     visit.remembered["server-metadata"] = issuer, found
     return issuer, found
 
@@ -217,7 +217,7 @@ async def has_metadata(visit: Visit) -> Outcome:
         return skipped("the metadata name no authorization server")
     if document is None:
         return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-reason']}.", *_seen(visit))
-    return good(str(visit.remembered["server-why"]), *_seen(visit))
+    return good(str(visit.remembered["server-reason"]), *_seen(visit))
 
 
 @CHECKS.active(
