@@ -362,7 +362,8 @@ async def test_the_recording_opens_as_the_session_was() -> None:
     async with on_recording(until="event 20 of 20") as (app, pilot):
         lines = screen_lines(app)
         assert lines[0].split()[:2] == ["replay", SESSION.name]
-        assert "read-only" in lines[-1]
+        assert "read-only" in lines[0]
+        assert "1 notice: Server tab" in lines[-1], "an event of a kind that this version does not know"
         await shows(app, pilot, "echo")
         assert "1 Tools 1" in lines[1]
         await pilot.press("6")

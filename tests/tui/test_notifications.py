@@ -94,7 +94,7 @@ async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
         await session.call_tool("echo", {"message": "x"}).result()
-        assert not app.attention._told.get(app.sessions.opened[0], notifications._Told()).ended
+        assert not app.attention._told.get(app.sessions.opened[0], notifications._ReportedNews()).ended
         monkeypatch.setattr(notifications, "LONG_CALL", 0.0)
         await session.call_tool("echo", {"message": "x"}).result()
         await shows(app, pilot, "demo: echo finished after ")

@@ -195,7 +195,7 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
     path.write_bytes(head + b"".join([*lines[:2], json.dumps(event).encode() + b"\n", *lines[3:]]))
     async with on_recording(path, until="echo", settings=Settings()) as (app, pilot):
         await pilot.press("6")
-        await shows(app, pilot, "Capabilities")
+        await shows(app, pilot, "name          not given")
         for keys in (["pagedown"], ["end"], ["pageup"], ["c"], ["slash", "b", "o", "enter"], ["home"]):
             await pilot.press(*keys)
             await pilot.pause()

@@ -12,7 +12,7 @@ from inspector.client.state.catalog import KINDS
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded
 from inspector.protocol.extensions import SKILLS
-from inspector.text import count, duration, safe
+from inspector.text import count, duration, quantity, safe
 from inspector.tui.keymap import KeyHint, label, types_text
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import Sessions, offers_tasks
@@ -48,6 +48,8 @@ _PHASES = {
 _MIN_NAME = 16
 _HOW = 60
 """Characters that are shown of the way the revision was found."""
+_MAX_NOTE = 60
+"""Characters of a notice in the footer; a longer one stands on the Server tab only."""
 
 
 def header(session: SessionState, state: tuple[str, str] | None, width: int) -> list[LinePart]:
@@ -164,6 +166,8 @@ def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[KeyHint]:
 def footer_note(session: SessionState) -> Pieces:
     """Return what is unusual about the recording, or whether messages are recorded."""
     notices = session.journal.notices
+    if notices and len(notices[0]) > _MAX_NOTE:
+        return [(f"{quantity(len(notices), 'notice')}: Server tab", "finding")]
     if notices:
         return [(notices[0], "finding")]
     return "everything is recorded" if session.commands is not None else "read-only"

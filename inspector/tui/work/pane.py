@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from typing import Any
 
 from textual.app import ComposeResult
@@ -102,7 +101,8 @@ class WorkPane(Container):
         """A question outside every call. It is shown where a result is missing, until something is sent."""
         self._stray_alone = False
         """The user has chosen no item since the question came: it has the whole pane, and the list its keys."""
-        self._stray_since = 0.0
+        self._stray_read = False
+        """It has stood there for `READ_TIME`."""
         self._asked_from: Widget | None = None
         """The widget from which the user went to the question; the answer leads back to it."""
         self._sent_from: Widget | None = None
@@ -590,10 +590,15 @@ class WorkPane(Container):
         """
         if self.work is not None and self.work.is_running:
             return  # the call shows it
-        self._stray, self._stray_alone, self._stray_since = question, alone, monotonic()
+        self._stray, self._stray_alone, self._stray_read = question, alone, False
         self._draw_lower()
         if alone:
-            self.set_timer(READ_TIME, self._draw_asked)
+            self.set_timer(READ_TIME, partial(self._stray_was_read, question))
+
+    def _stray_was_read(self, question: Question) -> None:
+        if question is self._stray:
+            self._stray_read = True
+            self._draw_asked()
 
     def _draw_asked(self) -> None:
         self._draw_lower()
@@ -608,7 +613,7 @@ class WorkPane(Container):
         stray = self._stray
         if stray is None or not self._stray_alone or stray.state != "open" or self.asking.question is not stray:
             return None
-        if monotonic() - self._stray_since < READ_TIME or self.asking.has_focus_within:
+        if not self._stray_read or self.asking.has_focus_within:
             return None
         # Only roots can be answered without the pane: the line above the footer shows them.
         return self.asking if self.is_on_screen or stray.topic == "roots" else None
