@@ -20,7 +20,7 @@ from inspector.demo.streams import Streams
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import Any
 
     from inspector.demo.auth.issuer import IssuerSettings
     from inspector.demo.auth.token_check import TokenCheck
@@ -308,8 +308,13 @@ def serve_http(
     """
     import signal
 
-    signal.signal(signal.SIGTERM, _terminated)
     with DemoServer(world, host, port) as server:
+
+        def end(number: int, frame: Any) -> None:
+            # An exception could strike while a connection is handed to its thread, and close it without its answer.
+            threading.Thread(target=server.shutdown, daemon=True).start()
+
+        signal.signal(signal.SIGTERM, end)
         if auth is not None:
             from inspector.demo.auth.listening import open_gate
 
@@ -331,7 +336,3 @@ def _wait_for_stdin(server: DemoServer) -> None:
     while sys.stdin.buffer.read(65536):
         pass
     server.shutdown()
-
-
-def _terminated(number: int, frame: Any) -> NoReturn:
-    sys.exit(0)
