@@ -9,7 +9,7 @@ UV := .cache/uv/bin/uv
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures clean
+.PHONY: demo test test-all test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures clean
 
 $(READY): pyproject.toml tests/versions/tested.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,7 +24,10 @@ $(UV): $(READY)
 demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
-test: $(READY) ## the unit, property and interface tests
+test: $(READY) ## the unit, property and interface tests that start no process and compute for less than a second
+	$(PYTEST) -m "not slow"
+
+test-all: $(READY) ## all tests
 	$(PYTEST)
 
 # `make coverage` runs every test. The runs below change one thing, and run the tests that this can break;

@@ -6,13 +6,19 @@ may fail a test. Three profiles, chosen with HYPOTHESIS_PROFILE: `dev` (the defa
 than others multiplies the number of the profile. Compiled modules are kept, because every server and every `inspector`
 that a test starts would compile its own again. Cyclic garbage is collected less often: in a process that holds all tests
 and hypothesis, the collection took a fifth of the time.
+
+`make test` leaves out the tests with the mark `slow`: those that start processes, or compute for more than a second. A
+test that starts a process and does not have the mark fails.
 """
 
 import gc
 import os
 import signal
 import sys
+from collections.abc import Generator
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 SLOW = [HealthCheck.too_slow]
@@ -35,3 +41,44 @@ def pytest_collection_finish() -> None:
     """Leave what collection made out of every later search for garbage: it lives until the end."""
     gc.collect()
     gc.freeze()
+
+
+_STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"))
+_started = 0
+
+
+def _count_processes(event: str, args: tuple[Any, ...]) -> None:
+    global _started
+    # ctypes asks ldconfig where a library is.
+    if event in _STARTS and args[:1] != ("/sbin/ldconfig",):
+        _started += 1
+
+
+sys.addaudithook(_count_processes)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
+    """Fail a test without the mark `slow` whose own fixture starts a process; many tests share one of a wider scope.
+
+    pytest does not call this hook for fixtures of a wider scope.
+    """
+    before = _started
+    value = yield
+    if request.scope == "function":
+        _guard(request.node, before)
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail a test without the mark `slow` that starts a process."""
+    before = _started
+    value = yield
+    _guard(item, before)
+    return value
+
+
+def _guard(item: pytest.Item, before: int) -> None:
+    if _started > before and item.get_closest_marker("slow") is None:
+        pytest.fail("This test starts a process: give it the mark, @pytest.mark.slow.")

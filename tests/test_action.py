@@ -13,6 +13,8 @@ import yaml
 
 from tests.processes import ROOT, environment
 
+pytestmark = pytest.mark.slow
+
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
 EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")

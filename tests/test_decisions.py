@@ -67,6 +67,7 @@ def decisions(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, text
 
 
+@pytest.mark.slow
 def test_no_sentence_is_compared_to_decide() -> None:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):

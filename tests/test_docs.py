@@ -198,6 +198,7 @@ def run_as_process(words: list[str], folder: Path, programs: str) -> Ran:
     return Ran(ran.returncode, ran.stdout.decode(), ran.stderr.decode())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", HEADLESS)
 def test_what_is_to_be_typed_works(
     command: str,
@@ -241,6 +242,7 @@ def opened_here(words: list[str], *shown: str) -> int:
         sys.setswitchinterval(interval)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", OPENING)
 def test_what_opens_the_interface_does(
     command: str, as_user: Path, programs: str, request: pytest.FixtureRequest
@@ -270,6 +272,7 @@ SESSIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "block"), SESSIONS)
 def test_the_output_on_a_page_is_what_the_program_prints(
     page: Path, block: str, as_user: Path, programs: str, monkeypatch: pytest.MonkeyPatch
@@ -366,6 +369,7 @@ def test_the_recording_of_the_pages_is_a_recording() -> None:
     assert all(RecordingTarget(Path(word)).kind == "recording" for word in named)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command.split()[0] != "inspector"])
 def test_make_makes_what_is_named(command: str) -> None:
     program, *targets = shlex.split(command)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 SERVER = ROOT / "tests" / "cli" / "scripted_server.py"
 HEAVY = (

@@ -120,6 +120,7 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Run:
     return Run(tmp_path, capfd)
 
 
+@pytest.mark.slow
 def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
     assert "5 passed" in run(tests=TESTS, process=True)
     first = run.recordings
@@ -146,6 +147,7 @@ def test_tests_record_first_and_replay_afterwards(run: Run) -> None:
     assert re.search(r'→ \{"jsonrpc":"2.0".*"message":"bye"', shown)
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_keeps_no_recording_and_shows_the_difference(run: Run) -> None:
     tests = """
 @pytest.mark.mcp(DEMO)
@@ -187,6 +189,7 @@ async def test_no_recording(mcp):
     assert "RecordingError: No recording exists at" in shown
 
 
+@pytest.mark.slow
 def test_modes_come_from_the_command_line_the_environment_and_the_ini_file(run: Run) -> None:
     ini = run.folder / "pytest.ini"
     ini.write_text(f"{ini.read_text()}mcp_record = rewrite\nmcp_target = some server\n")
@@ -210,6 +213,7 @@ def test_it(mcp, monkeypatch, request):
     run("--mcp-record=check", tests=tests, process=True)
 
 
+@pytest.mark.slow
 def test_a_server_is_checked_before_the_test_and_what_is_found_fails_it(run: Run) -> None:
     (run.folder / "faulty.py").write_text(FAULTY)
     shutil.copy(ROOT / "recordings" / "demo-tour.mcp.jsonl", run.folder / "session.mcp.jsonl")
@@ -303,6 +307,7 @@ async def test_by_fixture(inspector_session):
 """
 
 
+@pytest.mark.slow
 def test_new_episodes_are_appended_and_a_mismatch_says_how_to_accept_it(run: Run) -> None:
     assert "3 passed" in run(tests=NEW, SAID="a")
     shown = run("--mcp-record=none", code=1, SAID="a,b")
@@ -346,6 +351,7 @@ def test_it(mcp, mcp_session, inspector_mcp):
         first=order == "before")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_under_trio_the_error_says_what_to_do(run: Run) -> None:
     tests = """
 def test_it(inspector_mcp):
@@ -365,6 +371,7 @@ def test_it(inspector_mcp):
     run(tests=tests)
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_pages_pass_live_and_replayed(run: Run) -> None:
     pages = [ROOT / "docs" / name for name in ("how-to/test-with-pytest.md", "reference/pytest.md")]
     command = f"{sys.executable} -m inspector.demo"

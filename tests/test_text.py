@@ -69,6 +69,7 @@ def test_a_joiner_that_joins_nothing_is_shown() -> None:
     assert safe("❤\ufe0f\ufe0f") == "❤\ufe0f‹FE0F›"
 
 
+@pytest.mark.slow
 def test_no_character_of_unicode_slips_through_alone_or_after_a_letter() -> None:
     hidden = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
     everything = "".join(map(chr, range(sys.maxunicode + 1)))

@@ -57,6 +57,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
     return f"{folder}:{environment(folder)['PATH']}"
 
 
+@pytest.mark.slow
 def test_the_tour_of_saved_calls(tmp_path: Path, programs: str) -> None:
     """`GOLDEN=write` puts today's output into the page."""
     (tmp_path / "shop.postman_collection.json").write_text(json.dumps(COLLECTION))

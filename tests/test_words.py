@@ -9,6 +9,7 @@ import pytest
 from tests.words import EXCEPTIONS, all_faults, faults
 
 
+@pytest.mark.slow
 def test_every_text_follows_the_rules() -> None:
     assert all_faults() == []
 

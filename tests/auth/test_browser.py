@@ -241,6 +241,7 @@ def program(tmp_path: Path) -> Path:
 URL = "https://as.example/authorize?a=$(touch%20x)&b=`id`;c"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "arguments"),
     [
@@ -259,6 +260,7 @@ async def test_browser_holds_commands_that_are_tried_in_order(
     assert (program.parent / "arguments").read_text().splitlines() == arguments
 
 
+@pytest.mark.slow
 async def test_no_command_is_run_by_a_shell(program: Path) -> None:
     environ = {"BROWSER": f"'{program}' $(touch {program.parent}/x); touch {program.parent}/y", "PATH": "/usr/bin:/bin"}
     assert await browser.open_browser(URL, environ) == ""
@@ -271,6 +273,7 @@ async def test_only_web_pages_are_opened(url: str, program: Path) -> None:
     assert not (program.parent / "arguments").exists()
 
 
+@pytest.mark.slow
 async def test_every_program_that_was_tried_is_named_with_its_failure(tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_text("")

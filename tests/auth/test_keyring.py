@@ -114,6 +114,7 @@ def test_a_keyring_that_works_has_the_secrets_and_gives_them_up(use: Any, tmp_pa
     assert warned == []
 
 
+@pytest.mark.slow
 def test_of_several_keyrings_the_first_is_used(
     use: Any, tmp_path: Path, warned: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -221,6 +222,7 @@ def test_a_keyring_that_never_answers_has_no_login(
     assert ["did not answer" in said for said in person.said] == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["nothing.here.Keyring", "os.path", "", "keyring.backends.null.Keyring"])
 def test_a_setting_that_names_no_keyring_is_a_reason_and_no_crash(tmp_path: Path, setting: str) -> None:
     with protected_server() as server:

@@ -272,6 +272,7 @@ async def looked_at(recording: Path) -> list[str]:
         return [*found, html.unescape(re.sub("<[^>]*>", "", app.export_screenshot()))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 async def test_a_login_leaves_no_secret_behind(run: Run, name: str) -> None:
     case = CASES[name]
@@ -324,6 +325,7 @@ def test_a_header_of_a_config_entry_is_not_repeated_in_an_error(
     assert not any(form in said for form in forms(WRONG_VALUE)), said
 
 
+@pytest.mark.slow
 def test_the_interface_shows_none_during_login_and_logout(run: Run) -> None:
     careless = Careless(methods=("client_secret_post",), dpop=True)
     with serving(careless) as url:
@@ -363,6 +365,7 @@ def test_the_interface_shows_none_during_login_and_logout(run: Run) -> None:
     assert leaks(run) == []
 
 
+@pytest.mark.slow
 def test_a_tool_that_repeats_secrets_is_shown_and_recorded_without_them(run: Run) -> None:
     recording = str(run.state / "call.mcp.jsonl")
     with serving(careless := Careless(methods=("client_secret_basic",))) as url:

@@ -49,6 +49,7 @@ async def test_a_waiter_that_gave_up_holds_no_lock(tmp_path: Path) -> None:
     one.release()
 
 
+@pytest.mark.slow
 async def test_a_process_that_dies_gives_its_turn_away(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys; from pathlib import Path; from inspector.auth.renewal_lock import Lock\n"

@@ -16,6 +16,7 @@ from tests.processes import INSPECTOR, environment
 VERBS = [["export", "--to", "json"], ["export", "--to", "md"], ["replay"], ["info"], ["tools"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
 def test_a_full_disk_does_not_stop_a_call_and_is_reported_in_any_case(run: Run, serve: Serve, quiet: list[str]) -> None:
     ran = run("call", "echo", *quiet, "--record", "/dev/full", *serve("good"))
@@ -29,6 +30,7 @@ def limited(home: Path, kilobytes: int, *words: str) -> subprocess.CompletedProc
     return subprocess.run(shell, capture_output=True, text=True, env=environment(home), timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_leaves_a_recording_that_can_be_read(home: Path, serve: Serve, recording: Path) -> None:
     server = serve("flood-stderr", "stdio", "--count", "2000")
     ran = limited(home, 40, "call", "echo", "--record", str(recording), *server)
@@ -41,6 +43,7 @@ def test_a_disk_that_fills_up_leaves_a_recording_that_can_be_read(home: Path, se
         assert lines[:100] == [f"hostile: flood line {number}" for number in range(1, 101)]
 
 
+@pytest.mark.slow
 def test_a_tool_result_that_cannot_be_saved(run: Run, serve: Serve) -> None:
     ran = run("call", "echo", "--save", "/no/such/folder/file", *serve("good"))
     assert ran.code == 2
@@ -54,6 +57,7 @@ def test_a_recording_that_cannot_be_written_where_it_was_requested(run: Run, ser
     assert ran.err.startswith(f"error: The recording {tmp_path} cannot be written: Is a directory.\nhint: ")
 
 
+@pytest.mark.slow
 def test_a_state_folder_that_cannot_be_written_is_reported_and_does_not_stop_a_call(
     run: Run, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +111,7 @@ def test_a_recording_that_is_not_there(run: Run, verb: list[str]) -> None:
     assert "nowhere.mcp.jsonl cannot be read: No such file or directory.\nhint: " in ran.err
 
 
+@pytest.mark.slow
 def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_reported(run: Run, kept: Path) -> None:
     torn = rewritten(kept, lambda data: data[:-100])
     ran = run("export", torn, "--to", "json")
@@ -119,6 +124,7 @@ def test_a_torn_recording_is_exported_as_far_as_it_goes_and_its_missing_end_is_r
         assert journal.end_is_missing
 
 
+@pytest.mark.slow
 def test_a_recording_of_a_newer_version_is_shown_line_by_line_with_a_notice(run: Run, kept: Path) -> None:
     newer = rewritten(kept, lambda data: data.replace(b'"version":1', b'"version":7', 1))
     for words in (["export", newer, "--to", "md"], ["info", newer], ["tools", newer]):
@@ -129,6 +135,7 @@ def test_a_recording_of_a_newer_version_is_shown_line_by_line_with_a_notice(run:
     assert {event["kind"] for event in ran.json["events"]} == {"other"}
 
 
+@pytest.mark.slow
 def test_a_line_of_rubbish_in_a_recording_hides_no_other(run: Run, kept: Path) -> None:
     before = len(run("export", str(kept), "--to", "json").json["events"])
     rubbish = b'\x00\xff\n{"n":1e999,"kind":[],"dir":{},"raw":7}\n[]\n"x"\n\n' + b"[" * 50_000 + b"\n"
@@ -139,6 +146,7 @@ def test_a_line_of_rubbish_in_a_recording_hides_no_other(run: Run, kept: Path) -
     assert run("export", mixed, "--to", "md").code == 0
 
 
+@pytest.mark.slow
 def test_a_broken_config_file_is_named_and_the_others_are_shown(run: Run, home: Path) -> None:
     (home / ".mcp.json").write_text('{"mcpServers": {"lost": ')
     (home / ".cursor").mkdir()

@@ -15,6 +15,8 @@ from inspector.journal.journal import Journal
 from tests.bad_input.conftest import OnTerminal, Run, Running, Serve
 from tests.processes import left_of, spawned
 
+pytestmark = pytest.mark.slow
+
 FLOOD = 20_000
 
 

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from cases import CASES
 
 from inspector.cli.open_recording import whole_journal
 from tests.bad_input.conftest import SERVERS, Run, Serve
+
+pytestmark = pytest.mark.slow
 
 BIG_LIST = ("--", sys.executable, "-S", "-E", str(SERVERS / "big_list.py"))
 FIFTY = 50_000_000

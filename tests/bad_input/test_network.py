@@ -136,6 +136,7 @@ async def test_a_body_without_end_can_be_cancelled(serve: Serve, recording: Path
     assert "notifications/cancelled" in recording.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["json", "sse"])
 def test_silence_over_http(run: Run, serve: Serve, form: str) -> None:
     ran = run("tools", "--timeout", "0.3", *serve("silent", form, "--linger", "15", apart=True))

@@ -22,6 +22,8 @@ from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
 
+pytestmark = pytest.mark.slow
+
 STUCK = ("long-integer", "nul", "text-and-answer", "no-result", "string-id", "null-id")
 """Responses without a request. On a shared stream a better one may follow, so the calls continue."""
 SHARED = ("stdio", "http+sse")

@@ -102,6 +102,7 @@ def do_everything(answer: bytes) -> subprocess.CompletedProcess[bytes]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in LISTS if name != "repeated-cursor"])
 def test_everything_that_is_done_with_a_schema_is_bounded(name: str) -> None:
     done = do_everything(answer_of(name))
@@ -110,6 +111,7 @@ def test_everything_that_is_done_with_a_schema_is_bounded(name: str) -> None:
     assert done.stdout == b"done %d\n" % count
 
 
+@pytest.mark.slow
 def test_nothing_is_fetched() -> None:
     with socket.socket() as canary:
         canary.bind(("127.0.0.1", 0))
@@ -130,6 +132,7 @@ def test_no_file_is_read(tmp_path: Path) -> None:
         Validator({"$ref": secret.as_uri()})
 
 
+@pytest.mark.slow
 def test_a_list_with_a_schema_too_deep_to_be_read_has_its_other_tools(run: Run, serve: Serve, recording: Path) -> None:
     ran = run("tools", "--record", str(recording), *serve("malicious-schema"))
     assert ran.code == 0
@@ -140,12 +143,14 @@ def test_a_list_with_a_schema_too_deep_to_be_read_has_its_other_tools(run: Run, 
         assert sent in [event.bytes for event in journal.events()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["root", "itself", "circle", "list", "required", "choice", "dynamic", "output"])
 def test_tools_with_recursive_schemas_can_be_called(run: Run, serve: Serve, name: str) -> None:
     ran = run("call", name, "x=1", "y:=[2]", *serve("recursive-schema"))
     assert (ran.code, ran.out) == (0, "hello\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", ["{}", '{"type":"string"}', "null", '"x"', "[1]", '{"type":"object","required":5}'])
 def test_an_elicitation_with_a_schema_of_no_object_is_answered_with_one(run: Run, schema: str) -> None:
     ran = run("call", "ask", "--elicit", "defaults", "--", sys.executable, "-S", "-E", "-c", ELICITS, schema)
@@ -153,6 +158,7 @@ def test_an_elicitation_with_a_schema_of_no_object_is_answered_with_one(run: Run
     assert json.loads(ran.out)["result"] == {"action": "accept", "content": {}}
 
 
+@pytest.mark.slow
 def test_a_list_of_wrong_types_is_shown_as_far_as_can_be(run: Run, serve: Serve, recording: Path) -> None:
     ran = run("tools", "--record", str(recording), *serve("wrong-types"))
     assert ran.code == 0

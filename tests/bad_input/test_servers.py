@@ -25,6 +25,8 @@ from inspector.transports.stdio import StdioTransport
 from tests.bad_input.conftest import PATIENCE, Run, Running, Serve, is_one_sentence
 from tests.processes import left_of
 
+pytestmark = pytest.mark.slow
+
 FLOOD = 20_000
 
 

@@ -13,6 +13,8 @@ from inspector import junit
 from tests.bad_input.conftest import OnTerminal, Run, Serve
 from tests.processes import Ran
 
+pytestmark = pytest.mark.slow
+
 # Controls of C0 and C1 but the line feed, DEL, overrides and isolates of direction, marks and zero widths.
 UNSAFE = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 WORDS = {

@@ -22,6 +22,8 @@ from inspector.flows.runner import FlowRun, Silent
 from inspector.journal.journal import Journal
 from tests.cli.conftest import script
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["script"]
 ROWS = 20_000
 FLOW = """inspector: 1

@@ -56,6 +56,7 @@ def test_the_examples_have_each_step_and_each_expectation() -> None:
     assert [name for name in MATCHERS if f"{name}:" not in text] == []
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_run(tmp_path: Path) -> None:
     folder = tmp_path / "calls"
     folder.mkdir()
@@ -87,6 +88,7 @@ def places(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield from places(item, (*here, key))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_the_models_accept_exactly_what_the_schema_accepts(data: st.DataObject, tmp_path: Path) -> None:

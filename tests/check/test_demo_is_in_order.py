@@ -18,6 +18,8 @@ from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ServerError
 from inspector.journal.journal import Journal
 
+pytestmark = pytest.mark.slow
+
 DEMO = (sys.executable, "-m", "inspector.demo")
 CALLS = {
     "echo": {"message": "hello"},

@@ -42,6 +42,7 @@ async def same_verdict(id, *, web):
     assert await verdicts((id,), revision, PlantedWeb if web else Planted) == {id: found[id][0]}, found[id]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", ids("stdio", judged=False))
 async def test_one_check_over_a_pipe(id):
     await same_verdict(id, web=False)

@@ -111,6 +111,7 @@ def test_each_fault_has_a_check() -> None:
     assert set(CONVICTS) | set(WARNS) == set(FAULTS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("fault", CONVICTS)
 async def test_a_fault_is_convicted_live_and_in_its_recording(
@@ -123,6 +124,7 @@ async def test_a_fault_is_convicted_live_and_in_its_recording(
     assert (code, bool(failing & CONVICTS[fault])) == (5, True), failing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
 @pytest.mark.parametrize("fault", WARNS)
 async def test_a_fault_without_a_must_is_a_warning_live_and_in_its_recording(
@@ -135,6 +137,7 @@ async def test_a_fault_without_a_must_is_a_warning_live_and_in_its_recording(
     assert (code, failing >= WARNS[fault]) == (5, True), failing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
 async def test_the_server_without_a_fault_is_not_convicted(
     transport: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -242,6 +242,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_end_with_few_findings(make: Callable[[], str]) -> None:
     # Work that grows with the square of the text would take minutes here.

@@ -121,6 +121,7 @@ async def test_a_server_that_takes_one_session_only_is_reported_to_do_so():
     journal.release()
 
 
+@pytest.mark.slow
 async def test_nothing_that_was_not_allowed_is_called():
     called = []
 
@@ -176,6 +177,7 @@ async def test_checks_that_run_beside_each_other_come_to_the_same_results_in_the
     assert ("LIFE-07", R4, "warn") in {found[:3] for found in outcomes[0]}
 
 
+@pytest.mark.slow
 async def test_a_server_that_allows_one_connection_is_checked_one_after_the_other(tmp_path):
     """Its second process exits as long as the first one runs."""
     script = tmp_path / "one.py"
@@ -248,6 +250,7 @@ runpy.run_path(server, run_name="__main__")
 """
 
 
+@pytest.mark.slow
 async def test_a_session_that_a_busy_machine_starts_too_late_is_opened_once_more(tmp_path):
     """Else the run has passes of a revision that its recording does not show."""
     target = StdioTarget((sys.executable, "-c", SLOW_ONCE, raw_server.__file__, str(tmp_path / "starts")))

@@ -105,11 +105,13 @@ async def test_an_answer_that_was_on_its_way_is_no_late_one():
     journal.release()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_planted_fault_is_found(case):
     await is_found(case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
@@ -118,11 +120,13 @@ async def test_a_server_in_order_is_not_blamed(case):
 START = Case("STDIO-10", R4, None, server=Process, limits=PATIENT)
 
 
+@pytest.mark.slow
 async def test_a_slow_start_is_worth_a_remark(monkeypatch):
     monkeypatch.setattr(transport_stdio, "_SLOW_START", 0.0)
     await is_found(START)
 
 
+@pytest.mark.slow
 async def test_a_quick_start_is_not(monkeypatch):
     monkeypatch.setattr(transport_stdio, "_SLOW_START", 1000.0)
     await is_not_blamed(START)
@@ -132,6 +136,7 @@ ENDS_LATE = "import atexit, time; atexit.register(time.sleep, 1.5)"
 ENDS_SOON = replace(PATIENT, request=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slower", "verdict"), [(1.0, "warn"), (20.0, "pass")])
 async def test_a_busy_machine_may_take_longer_to_end_a_server(monkeypatch, slower, verdict):
     class Child(process.Child):

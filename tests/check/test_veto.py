@@ -161,6 +161,7 @@ async def test_a_status_is_no_broken_connection(status, ids):
     journal.release()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", [R1, R4])
 async def test_a_right_server_is_not_blamed_for_the_probes_in_its_recording(revision):
     """The errors that answer broken JSON have no id, which the schema of the older revisions does not allow."""
@@ -233,6 +234,7 @@ def test_every_rule_that_the_judge_names_counts_to_a_check():
     assert {id for id in counted if not checks()[id].watches} == set()
 
 
+@pytest.mark.slow
 async def test_the_verdicts_are_the_same_on_a_busy_machine():
     """`python -m tests.check.stability` does this for whole runs."""
     only = frozenset(("base-protocol", "UTIL-17", "UTIL-18", "UTIL-20", "LIFE-06", "LIFE-07", "ECO-09"))

@@ -43,6 +43,7 @@ def initialized(log: Path) -> dict[str, Any]:
     return next(message["params"] for message in messages if message.get("method") == "initialize")
 
 
+@pytest.mark.slow
 def test_a_host_is_introduced_as_it_introduces_itself(run: Run, script: Script, tmp_path: Path) -> None:
     """C-APP-01."""
     log = tmp_path / "log"
@@ -55,6 +56,7 @@ def test_a_host_is_introduced_as_it_introduces_itself(run: Run, script: Script, 
     }
 
 
+@pytest.mark.slow
 def test_options_change_what_a_host_says(run: Run, script: Script, tmp_path: Path) -> None:
     """C-EXT-09: any id."""
     log = tmp_path / "log"
@@ -65,6 +67,7 @@ def test_options_change_what_a_host_says(run: Run, script: Script, tmp_path: Pat
     assert sent["capabilities"]["extensions"] == {"com.example/x": {}}
 
 
+@pytest.mark.slow
 def test_diff_shows_what_one_host_gets_and_another_does_not(run: Run, picky: str) -> None:
     """C-APP-02."""
     ran = run("diff", "--as", "claude-code", "--as", "vscode", picky)

@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = {
     "type": "object",
     "properties": {"message": {"type": "string"}, "count": {"type": "integer"}, "tags": {"type": "array"}},

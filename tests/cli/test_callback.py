@@ -10,6 +10,8 @@ import pytest
 from tests.auth.permissive_server import Careless, serving
 from tests.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 BROWSER = """#!{python}
 import re, socket, sys, urllib.parse, urllib.request
 class Stays(urllib.request.HTTPRedirectHandler):

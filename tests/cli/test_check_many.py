@@ -91,6 +91,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 WORDS = ("--yes", "--only", "BASE-01", "--revision", "2025-11-25", "@all")
 
 
+@pytest.mark.slow
 def test_tables_of_servers_by_area_and_by_revision(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = main.run(["check", "--config", str(config), *WORDS])
     shown = capsys.readouterr().out
@@ -102,6 +103,7 @@ def test_tables_of_servers_by_area_and_by_revision(config: Path, capsys: pytest.
     assert "@off" not in shown
 
 
+@pytest.mark.slow
 def test_as_json_it_is_a_list(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main.run(["check", "--json", "--config", str(config), *WORDS])
     found = json.loads(capsys.readouterr().out)
@@ -157,6 +159,7 @@ def started(pair: Path) -> set[str]:
     return {name for name in ("notes", "mail") if (pair.parent / f"{name}.log").exists()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [("@all",), ("@notes", "@mail")])
 def test_findings_about_two_servers(run: Runner, pair: Path, targets: tuple[str, ...]) -> None:
     words = ("--config", str(pair), *ONLY, "--yes", *targets)
@@ -182,6 +185,7 @@ def test_findings_about_two_servers(run: Runner, pair: Path, targets: tuple[str,
     ]
 
 
+@pytest.mark.slow
 def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, tmp_path: Path) -> None:
     words = ("--config", str(pair), "--yes", "--fail-on", "warn", "@all")
     only = ("--only", "WORD-12", "--revision", "2025-11-25")
@@ -196,6 +200,7 @@ def test_findings_about_two_servers_follow_the_policy(run: Runner, pair: Path, t
     assert again.json[1]["across"][0]["ruling"] == "known"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [("@all",), ("@notes", "@mail")])
 def test_several_commands_are_started_only_with_consent(run: Runner, pair: Path, targets: tuple[str, ...]) -> None:
     words = ("check", "--config", str(pair), *ONLY, *targets)
@@ -213,6 +218,7 @@ def test_several_commands_are_started_only_with_consent(run: Runner, pair: Path,
     assert (code, started(pair)) == (0, {"notes", "mail"}), shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", [("@notes",), ("@notes", "@notes")])
 def test_one_server_starts_without_a_question(run: Runner, pair: Path, targets: tuple[str, ...]) -> None:
     assert run("check", "--config", str(pair), *ONLY, *targets).code == 0

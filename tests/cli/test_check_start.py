@@ -12,6 +12,8 @@ import pytest
 
 from inspector.cli import main
 
+pytestmark = pytest.mark.slow
+
 DEMO = [sys.executable, "-m", "inspector.demo"]
 QUICK = ("--only", "BASE-01", "--revision", "2025-11-25", "--no-record")
 

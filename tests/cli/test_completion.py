@@ -141,6 +141,7 @@ def test_a_question_that_no_script_of_ours_asks_is_refused(
     assert run().code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_a_script_that_asks_us(run: Run, shell: str) -> None:
     ran = run("completion", shell)
@@ -149,6 +150,7 @@ def test_each_shell_gets_a_script_that_asks_us(run: Run, shell: str) -> None:
     assert "inspector" in ran.out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "completed"),
     [

@@ -28,6 +28,7 @@ def server(script: Script) -> list[str]:
     return script(tools__list=[{"result": {"tools": TOOLS}}])
 
 
+@pytest.mark.slow
 def test_the_tools_are_listed_by_cost_with_their_shares(run: Run, server: list[str]) -> None:
     ran = run("context", *server)
     assert ran.code == 0
@@ -42,6 +43,7 @@ def test_the_tools_are_listed_by_cost_with_their_shares(run: Run, server: list[s
     assert [line.split()[0] for line in by_name[4:7]] == ["␛[31mred", "create_order", "small"]
 
 
+@pytest.mark.slow
 def test_one_tool_is_printed_exactly(run: Run, server: list[str]) -> None:
     ran = run("context", "--tool", "create_order", *server)
     schema = json.dumps(TOOLS[1]["inputSchema"], separators=(",", ":"))
@@ -63,6 +65,7 @@ def test_one_tool_is_printed_exactly(run: Run, server: list[str]) -> None:
     assert "Did you mean create_order?" in missing.err
 
 
+@pytest.mark.slow
 def test_the_limits_of_hosts_are_named_with_source_and_date(run: Run, server: list[str]) -> None:
     ran = run("context", "--for", "claude-code,claude-directory", *server)
     assert "▲ Claude connectors directory (review): title required; otherwise rejected in review" in ran.out
@@ -74,6 +77,7 @@ def test_the_limits_of_hosts_are_named_with_source_and_date(run: Run, server: li
     assert "Did you mean claude-code?" in unknown.err
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_exceeded_exits_with_5(run: Run, server: list[str]) -> None:
     assert run("context", "--budget", "55", *server).code == 0
     ran = run("context", "--budget", "54", *server)
@@ -84,6 +88,7 @@ def test_a_budget_that_is_exceeded_exits_with_5(run: Run, server: list[str]) -> 
     assert document["total"] == {"tools": 3, "characters": 216, "tokens": 55}
 
 
+@pytest.mark.slow
 def test_growth_is_shown_against_a_report_a_recording_and_a_pin(
     run: Run, script: Script, server: list[str], tmp_path: Path
 ) -> None:

@@ -13,6 +13,8 @@ from inspector.cli.verbs import open as verb
 from inspector.config.targets import HttpTarget
 from tests.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 10.0  # seconds until a test gives up
 
 

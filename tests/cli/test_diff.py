@@ -12,6 +12,8 @@ import pytest
 from inspector.cli.colours import Colours
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 ADD = {
     "name": "add",
     "description": "Adds.",

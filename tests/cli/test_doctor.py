@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 
 
+@pytest.mark.slow
 def test_a_server_in_order(run: Run, demo: list[str]) -> None:
     ran = run("doctor", *demo)
     assert ran.code == 0
@@ -15,6 +18,7 @@ def test_a_server_in_order(run: Run, demo: list[str]) -> None:
     assert "recording: " in ran.err
 
 
+@pytest.mark.slow
 def test_a_command_that_is_none(run: Run) -> None:
     ran = run("doctor", "--json", "--", "no-such-server-here")
     assert ran.code == 4
@@ -39,6 +43,7 @@ def test_words_that_name_nothing_are_wrong_usage(run: Run) -> None:
         assert run("doctor", *words).code == 2
 
 
+@pytest.mark.slow
 def test_a_recording_is_opened_and_described(run: Run, home: Path, demo: list[str]) -> None:
     assert run("info", "--record", "one.mcp.jsonl", *demo).code == 0
     ran = run("doctor", "one.mcp.jsonl")
@@ -52,6 +57,7 @@ def test_a_file_that_is_no_recording(run: Run, home: Path) -> None:
     assert (ran.code, ran.json["outcome"]) == (2, "fails")
 
 
+@pytest.mark.slow
 def test_a_report_for_an_issue_is_markdown_without_secrets(run: Run, home: Path) -> None:
     ran = run(
         "doctor", "--paste", "--env", "API_TOKEN=very-secret-word", "--", "no-such-server", "--key=other-secret-word"

@@ -41,6 +41,7 @@ def both(script: Script) -> list[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_both_eras_stand_side_by_side(run: Run, both: list[str]) -> None:
     ran = run("info", "--era", "both", *both)
     assert (ran.code, ran.err) == (0, "")
@@ -63,6 +64,7 @@ def test_both_eras_stand_side_by_side(run: Run, both: list[str]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_as_json_it_is_one_document(run: Run, both: list[str]) -> None:
     ran = run("info", "--era", "both", "--json", *both)
     assert (ran.code, ran.err) == (0, "")
@@ -77,6 +79,7 @@ def test_as_json_it_is_one_document(run: Run, both: list[str]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_what_is_in_one_era_only_is_named(run: Run, demo: list[str]) -> None:
     ran = run("info", "--era", "both", "--json", *demo)
     (tools,) = (change for change in ran.json["differences"] if change["list"] == "tools")
@@ -89,6 +92,7 @@ def test_what_is_in_one_era_only_is_named(run: Run, demo: list[str]) -> None:
     assert "tools that differ between the eras: " in text
 
 
+@pytest.mark.slow
 def test_an_era_that_is_not_spoken_says_why(run: Run, script: Script) -> None:
     server = script(initialize={"result": LEGACY}, tools__list=tools())
     ran = run("info", "--era", "both", *server)
@@ -100,6 +104,7 @@ def test_an_era_that_is_not_spoken_says_why(run: Run, script: Script) -> None:
     assert found["differences"] == []
 
 
+@pytest.mark.slow
 def test_a_server_that_speaks_neither_is_an_error(run: Run, script: Script) -> None:
     ran = run("info", "--era", "both", *script(initialize={"error": {"code": 1, "message": "no"}}))
     assert (ran.code, ran.out) == (4, "")
@@ -117,6 +122,7 @@ def test_the_same_error_in_both_is_reported_once(run: Run, monkeypatch: pytest.M
     assert run("info", "--era", "both", "--", "x").err == "error: It is broken.\n"
 
 
+@pytest.mark.slow
 def test_a_connection_that_breaks_while_lists_are_read_is_that_eras_error(run: Run, script: Script) -> None:
     server = script(
         initialize={"result": LEGACY | {"capabilities": {"tools": {}}}}, server__discover={"result": MODERN},

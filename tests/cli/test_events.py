@@ -30,6 +30,8 @@ from tests.webhook_server import deliver
 
 from .conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 HOOK = TIDE | {"name": "order.placed", "delivery": ["webhook"]}
 GRANT = {"resultType": "complete", "id": "sub_1", "refreshBefore": "2026-11-22T09:00:00Z", "cursor": "c1"}
 

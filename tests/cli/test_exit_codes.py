@@ -18,12 +18,14 @@ from tests.cli.conftest import Run, Script
 TOOLS = {"result": {"tools": []}}
 
 
+@pytest.mark.slow
 def test_0_when_it_is_done(run: Run, script: Script) -> None:
     assert run("tools", *script(tools__list=TOOLS)).code == 0
     assert run("--version").out.startswith("inspector 0.")
     assert run("--help").code == 0
 
 
+@pytest.mark.slow
 def test_1_when_the_server_answers_with_an_error(run: Run, script: Script) -> None:
     error = {"code": -32000, "message": "no\x1b[2J more", "data": {"why": [1]}}
     ran = run("request", "x", *script(x={"error": error}))
@@ -35,6 +37,7 @@ def test_1_when_the_server_answers_with_an_error(run: Run, script: Script) -> No
     assert ran.error["error"] == error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [5, "x", [], {}, {"code": {"a": 1}, "message": [2]}, {"message": "m" * 5000}])
 def test_1_for_an_error_of_any_shape(run: Run, script: Script, error: Any) -> None:
     ran = run("request", "x", *script(x={"error": error}))
@@ -114,6 +117,7 @@ def test_2_for_the_interface_on_a_dumb_terminal(run: Run, monkeypatch: pytest.Mo
         need_terminal("Do without.")
 
 
+@pytest.mark.slow
 def test_2_for_recordings_where_a_server_is_needed(run: Run, script: Script, tmp_path: Path) -> None:
     kept = tmp_path / "kept.mcp.jsonl"
     run("tools", "--record", str(kept), *script(tools__list=TOOLS))
@@ -139,6 +143,7 @@ def test_3_when_authorization_is_needed(run: Run, script: Script, monkeypatch: p
     assert (ran.code, ran.error["code"]) == (3, "authorization")
 
 
+@pytest.mark.slow
 def test_4_when_the_command_cannot_be_started(run: Run) -> None:
     ran = run("tools", "--", "no-such-program-at-all")
     assert ran.code == 4
@@ -153,6 +158,7 @@ def test_4_when_no_server_listens_at_the_url(run: Run) -> None:
     assert ran.error["code"] == "http"
 
 
+@pytest.mark.slow
 def test_4_when_the_server_dies_with_its_last_words(run: Run, script: Script) -> None:
     server = script(initialize={"stderr": "cannot find \x1b[1mthe module", "exit": 3})
     ran = run("tools", *server)
@@ -166,17 +172,20 @@ def test_4_when_the_server_dies_with_its_last_words(run: Run, script: Script) ->
     assert (error["code"], error["status"], error["stderr"]) == ("exited", 3, ["cannot find \x1b[1mthe module"])
 
 
+@pytest.mark.slow
 def test_4_when_the_server_dies_while_it_works(run: Run, script: Script) -> None:
     ran = run("call", "t", *script(tools__call={"exit": 0}))
     assert ran.code == 4
     assert "ended with exit code 0" in ran.err
 
 
+@pytest.mark.slow
 def test_4_when_no_answer_comes_in_time(run: Run, script: Script) -> None:
     ran = run("tools", "--timeout", "0.05", "--json", *script(tools__list={"silent": True}))
     assert (ran.code, ran.error["code"]) == (4, "timeout")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hello", [None, [], {}, {"protocolVersion": 5}])
 def test_4_when_the_handshake_makes_no_sense(run: Run, script: Script, hello: Any) -> None:
     ran = run("info", "--json", *script(initialize={"result": hello}))
@@ -213,6 +222,7 @@ def test_a_failure_of_our_own_is_a_sentence_and_the_traceback_is_in_the_log(
     assert "traceback could not be written to the log file" in run("servers").err
 
 
+@pytest.mark.slow
 def test_errors_are_one_line_of_json_whatever_they_hold(run: Run, script: Script) -> None:
     raw = '{"jsonrpc":"2.0","id":$ID,"error":{"code":NaN,"message":"a\\nb\\u2028","data":"\\ud800"}}'
     ran = run("request", "x", "--json", *script(x={"raw": raw}))

@@ -17,6 +17,8 @@ from inspector.client.session import Session
 from inspector.errors import UsageError
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 TOOLS = {"result": {"tools": []}}
 Fail = Callable[[], Any]
 

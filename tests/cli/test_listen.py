@@ -19,6 +19,8 @@ from tests.cli.conftest import Run, Script
 from tests.cli.test_processes import is_alive, start
 from tests.processes import environment
 
+pytestmark = pytest.mark.slow
+
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {"tools": {"listChanged": True}, "resources": {"subscribe": True}, "logging": {}},

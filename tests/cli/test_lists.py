@@ -11,6 +11,8 @@ import pytest
 from tests import golden
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).with_name("golden")
 
 TOOLS = [

@@ -24,6 +24,8 @@ from inspector.journal.journal import Journal
 from tests.cli.conftest import Run, Script
 from tests.processes import has_output
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

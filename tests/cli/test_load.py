@@ -18,6 +18,8 @@ from inspector.load import echo_server
 from tests.cli.conftest import Run
 from tests.processes import INSPECTOR, environment
 
+pytestmark = pytest.mark.slow
+
 SERVER = ("--", sys.executable, "-I", echo_server.__file__, "stdio")
 SHORT = ("--for", "0.4s", "--warmup", "0.1s", "--rate", "50")
 

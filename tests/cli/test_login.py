@@ -22,6 +22,8 @@ from inspector.config.login_entry import KEYS
 from tests.auth.demo_login import ROOT, browser, environment, protected_server
 from tests.processes import has_output
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:

@@ -11,6 +11,8 @@ import pytest
 from inspector.version import __version__
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 HELLO = {
     "protocolVersion": "2025-06-18",
     "capabilities": {"tools": {"listChanged": True, "x": False}, "logging": {}, "odd": "yes"},

@@ -32,6 +32,7 @@ def test_export_goes_to_stdout_or_to_a_file(run: Run, tmp_path: Path) -> None:
     assert "log" in run("export", str(SESSION), "--to", "har", "--json").json
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["md", "json"])
 def test_what_the_judge_says_stands_in_the_export_and_not_in_the_recording(
     run: Run, script: Script, tmp_path: Path, format: str
@@ -101,6 +102,7 @@ def test_replay_needs_a_terminal_and_a_recording(run: Run) -> None:
     assert "is not a recording" in run("replay", __file__).err
 
 
+@pytest.mark.slow
 def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) -> None:
     assert run("recordings").err.startswith("No recordings in ")
     run("tools", *script(tools__list={"result": {"tools": []}}))
@@ -117,6 +119,7 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
     assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
 
 
+@pytest.mark.slow
 def test_every_verb_takes_the_name_that_recordings_prints(run: Run, script: Script, tmp_path: Path) -> None:
     assert run("tools", *script(tools__list={"result": {"tools": []}})).code == 0
     name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
@@ -138,6 +141,7 @@ def test_every_verb_takes_the_name_that_recordings_prints(run: Run, script: Scri
         assert "needs a terminal" in run("replay", word).err
 
 
+@pytest.mark.slow
 def test_a_file_in_the_folder_precedes_a_kept_recording(run: Run, script: Script, home: Path) -> None:
     run("tools", *script(tools__list={"result": {"tools": []}}))
     name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name
@@ -153,6 +157,7 @@ def test_what_is_not_a_recording_is_listed_as_that(run: Run, home: Path) -> None
     assert "a␛.mcp.jsonl  is not a recording" in ran.out
 
 
+@pytest.mark.slow
 def test_a_state_folder_that_cannot_be_written_is_a_note(run: Run, script: Script, home: Path) -> None:
     (home / "recordings").write_text("in the way")
     ran = run("tools", "--json", *script(tools__list={"result": {"tools": []}}))
@@ -184,6 +189,7 @@ def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Pa
     assert [entry["name"] for entry in run("servers", "--json", "--config", str(other)).json["servers"]] == ["only"]
 
 
+@pytest.mark.slow
 def test_a_server_of_a_config_file_is_opened_by_its_name(run: Run, home: Path, script: Script) -> None:
     _, command, *args = script(tools__list={"result": {"tools": [{"name": "t"}]}})
     (home / "inspector.json").write_text(json.dumps({"mcpServers": {"mine": {"command": command, "args": args}}}))
@@ -203,6 +209,7 @@ def test_a_filter_chooses_what_is_exported(run: Run) -> None:
     assert "Unknown term `bogus:`" in run("export", str(SESSION), "--to", "csv", "--filter", "bogus:x").err
 
 
+@pytest.mark.slow
 def test_a_filter_by_findings_has_them_found(run: Run, script: Script, tmp_path: Path) -> None:
     kept = tmp_path / "kept.mcp.jsonl"
     tool = {"name": "a tool", "inputSchema": {"type": "object"}}
@@ -285,6 +292,7 @@ def test_a_suffix_of_no_format_or_of_several_is_an_error(run: Run, tmp_path: Pat
     assert message in ran.err
 
 
+@pytest.mark.slow
 def test_a_recording_replaces_a_file_only_with_force(run: Run, script: Script, tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("")
@@ -303,6 +311,7 @@ def test_a_recording_replaces_a_file_only_with_force(run: Run, script: Script, t
     assert run("tools", "--record", "-", *server).code == 2
 
 
+@pytest.mark.slow
 def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) -> None:
     server = script(tools__call={"result": {"content": [{"type": "text", "text": "new"}]}})
     path = tmp_path / "saved"
@@ -314,6 +323,7 @@ def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) ->
     assert run("call", "t", "--save", "-", *server).out == "new"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
@@ -335,6 +345,7 @@ def test_a_pipe_is_not_waited_for(run: Run, tmp_path: Path, words: list[str]) ->
 # Errors as JSON
 
 
+@pytest.mark.slow
 def test_an_error_is_the_only_line_and_has_recording_and_notes(run: Run, script: Script, tmp_path: Path) -> None:
     log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "so far \x9b"}}
     error = {"code": -1, "message": "no\u202e"}
@@ -348,6 +359,7 @@ def test_an_error_is_the_only_line_and_has_recording_and_notes(run: Run, script:
     assert "\u202e" not in ran.err
 
 
+@pytest.mark.slow
 def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> None:
     import re
 
@@ -373,6 +385,7 @@ def test_a_rerun_report_has_the_time_of_each_case(run: Run, tmp_path: Path) -> N
     assert ran.out.startswith("<?xml")
 
 
+@pytest.mark.slow
 def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, script: Script) -> None:
     _, command, *args = script(tools__list={"result": {"tools": []}})
     good = {"command": command, "args": args}

@@ -13,6 +13,8 @@ import pytest
 
 from tests.cli.conftest import Script
 
+pytestmark = pytest.mark.slow
+
 INSPECTOR = [sys.executable, "-m", "inspector"]
 ROOT = Path(__file__).parents[2]
 

@@ -13,6 +13,7 @@ from inspector.cli import program_name
 from tests.cli.conftest import Run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("started", "name"),
     [
@@ -55,6 +56,7 @@ def test_an_entry_starts_the_program_that_wrote_it(monkeypatch: pytest.MonkeyPat
     assert program_name.command() == [sys.executable, "-m", "inspector"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", program_name.NAMES)
 def test_both_commands_are_installed(name: str) -> None:
     command = Path(sys.executable).parent / name

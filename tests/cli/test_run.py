@@ -21,6 +21,8 @@ from inspector.protocol.validation import Validator
 from tests.cli.conftest import Run, Script
 from tests.processes import INSPECTOR, ROOT, environment
 
+pytestmark = pytest.mark.slow
+
 DOCUMENT = Validator(json.loads((ROOT / "docs" / "schemas" / "run.json").read_text(encoding="utf-8")))
 DEMO = ["--", sys.executable, "-m", "inspector.demo"]
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}

@@ -144,6 +144,7 @@ def test_a_file_that_is_wrong(run: Run, home: Path, name: str) -> None:
     assert told["hint"]
 
 
+@pytest.mark.slow
 def test_a_byte_order_mark_and_crlf_are_read(run: Run, home: Path, demo: list[str]) -> None:
     (home / "calls").mkdir()
     text = '\ufeffinspector: 1\nsteps:\n  - call: echo\n    args: {message: "ü no"}\n'

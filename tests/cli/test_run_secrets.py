@@ -148,6 +148,7 @@ def clean_files(home: Path) -> int:
     return checked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [(), ("--json",), ("-v", "--update"), ("--shared", "-v"), ("--keep", "kept")])
 def test_no_secret_is_found_anywhere(
     run: Run, calls: Path, home: Path, target: list[str], more: tuple[str, ...]
@@ -172,6 +173,7 @@ def test_no_secret_is_found_anywhere(
         assert "***" in steps[2]["command"]
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_the_log_file(
     run: Run, calls: Path, home: Path, target: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.conftest import Run, Script
 
+pytestmark = pytest.mark.slow
+
 SECRET = "tok/en-Ab12cd34Ef56"
 ENCODED = base64.b64encode(SECRET.encode()).decode()
 QUOTED = SECRET.replace("/", "%2F")

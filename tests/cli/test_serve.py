@@ -51,6 +51,7 @@ class Served:
         self.err = ran.stderr.decode()
 
 
+@pytest.mark.slow
 def test_messages_go_out_on_stdout_and_everything_else_on_stderr(home: Path) -> None:
     ran = Served(home, [TOUR], [INITIALIZE, ECHO, OTHER, NOISY])
     assert ran.code == 0
@@ -66,12 +67,14 @@ def test_messages_go_out_on_stdout_and_everything_else_on_stderr(home: Path) -> 
     assert '"missed":"tools/call"' in kept.read_text()
 
 
+@pytest.mark.slow
 def test_strict_makes_a_miss_a_difference(home: Path) -> None:
     assert Served(home, [TOUR, "--strict", "--quiet"], [INITIALIZE, ECHO]).code == 0
     ran = Served(home, [TOUR, "--strict", "--quiet"], [INITIALIZE, OTHER])
     assert (ran.code, ran.err) == (5, "")
 
 
+@pytest.mark.slow
 def test_the_summary_is_one_json_document_where_stdout_belongs_to_the_client(home: Path) -> None:
     ran = Served(home, [TOUR, "--json", "--no-record"], [INITIALIZE, OTHER])
     assert len(ran.messages) == 2
@@ -80,6 +83,7 @@ def test_the_summary_is_one_json_document_where_stdout_belongs_to_the_client(hom
     assert not (home / "recordings").exists()
 
 
+@pytest.mark.slow
 def test_the_recording_goes_where_it_is_wanted(home: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.mcp.jsonl"
     Served(home, [TOUR, "--record", str(kept)], [INITIALIZE, ECHO])
@@ -88,6 +92,7 @@ def test_the_recording_goes_where_it_is_wanted(home: Path, tmp_path: Path) -> No
     assert Served(home, [TOUR, "--record", str(kept)], [INITIALIZE]).code == 2
 
 
+@pytest.mark.slow
 def test_what_is_missed_can_be_passed_on(home: Path) -> None:
     words = [*INSPECTOR, "serve", TOUR, "--on-miss", "passthrough", *DEMO]
     with subprocess.Popen(
@@ -103,12 +108,14 @@ def test_what_is_missed_can_be_passed_on(home: Path) -> None:
     assert b"missed by client 1, passthrough: tools/call" in err
 
 
+@pytest.mark.slow
 def test_faults_are_reported_with_the_seed_that_makes_them_again(home: Path) -> None:
     ran = Served(home, [TOUR, "--fault", "error=-5@method:tools/call", "--seed", "7"], [INITIALIZE, ECHO])
     assert ran.by_id[1]["error"]["code"] == -5
     assert "faults: 1 error (--seed 7)" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -132,6 +139,7 @@ def test_what_cannot_be_done_is_said(home: Path, words: list[str], said: str) ->
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.slow
 def test_it_serves_over_http_until_it_is_interrupted(home: Path) -> None:
     words = [*INSPECTOR, "serve", TOUR, "--http", "--json"]
     process = subprocess.Popen(
@@ -153,6 +161,7 @@ def test_it_serves_over_http_until_it_is_interrupted(home: Path) -> None:
     assert b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_client_that_goes_away_ends_it(home: Path) -> None:
     for number in (signal.SIGTERM, None):
         process = subprocess.Popen(
@@ -174,6 +183,7 @@ def test_a_client_that_goes_away_ends_it(home: Path) -> None:
         process.stdin.close()
 
 
+@pytest.mark.slow
 def test_our_own_verbs_cannot_tell_it_from_the_server(home: Path) -> None:
     words = [*INSPECTOR, "tools", "--", *INSPECTOR, "serve", "--quiet", TOUR]
     ran = subprocess.run(words, env=environment(home), capture_output=True, timeout=60)
@@ -219,6 +229,7 @@ def test_paces_are_read() -> None:
     assert [pace(word) for word in ("fast", "recorded", "2", "0.5")] == [None, 1.0, 2.0, 0.5]
 
 
+@pytest.mark.slow
 def test_stderr_that_cannot_be_written_ends_nothing(home: Path) -> None:
     words = [
         sys.executable,

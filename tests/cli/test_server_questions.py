@@ -14,6 +14,8 @@ from inspector.cli.server_questions import _read
 from inspector.protocol.forms.form import Form
 from tests.processes import DEMO, INSPECTOR, environment, has_output, run
 
+pytestmark = pytest.mark.slow
+
 
 class Dialogue:
     """`inspector WORDS` on a pseudo-terminal."""

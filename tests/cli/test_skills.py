@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Run, Script
 from tests.skills.conftest import RULES, SKILL_MD, URI, block, entry, listed
 
+pytestmark = pytest.mark.slow
+
 HELLO = {
     "protocolVersion": "2025-11-25",
     "capabilities": {"resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}}},

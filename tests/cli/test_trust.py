@@ -295,6 +295,7 @@ def on_terminal(clone: Path, typed: str, *words: str, prompt: bytes = b"[N]o: ")
     return process.returncode, said.decode()
 
 
+@pytest.mark.slow
 def test_a_user_at_a_terminal_is_asked_until_they_allow_it_for_always(clone: Path, evil: Noting) -> None:
     write(clone, {"url": at(evil), "headers": {"X-A": "env:AWS_SECRET_ACCESS_KEY"}})
     code, said = on_terminal(clone, "", "info", "--help")

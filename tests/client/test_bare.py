@@ -67,6 +67,7 @@ def modern(method, id=1, **params):
     ).encode()
 
 
+@pytest.mark.slow
 async def test_bytes_go_out_as_they_are_and_come_back_as_they_are(opened):
     connection, heard = await opened(DEMO)
     asked = b'{ "id":1,\t"jsonrpc":"2.0", "method":"ping","method":"ping" }'
@@ -78,6 +79,7 @@ async def test_bytes_go_out_as_they_are_and_come_back_as_they_are(opened):
     assert connection.journal.index.pair(n) == heard.frames[0].n
 
 
+@pytest.mark.slow
 async def test_what_is_not_json_is_sent_and_recorded_too(opened):
     connection, heard = await opened(DEMO)
     n = connection.send(b"{half")
@@ -85,6 +87,7 @@ async def test_what_is_not_json_is_sent_and_recorded_too(opened):
     await until(lambda: heard.messages)  # the demo answers a parse error
 
 
+@pytest.mark.slow
 async def test_a_server_that_leaves_is_reported_of(opened):
     connection, heard = await opened(StdioTarget((sys.executable, "-c", "import sys; print('off', file=sys.stderr)")))
     await until(lambda: heard.lost)
@@ -167,6 +170,7 @@ async def test_one_exchange_that_breaks_is_reported_of_and_the_connection_goes_o
         assert heard.lost == []
 
 
+@pytest.mark.slow
 async def test_messages_of_one_read_are_heard_together_with_what_is_no_json(opened):
     script = 'import sys,time; sys.stdout.write("nonsense\\n{\\"jsonrpc\\":\\"2.0\\",\\"method\\":\\"x\\"}\\n"); sys.stdout.flush(); time.sleep(60)'
     _, heard = await opened(StdioTarget((sys.executable, "-c", script)))

@@ -201,6 +201,7 @@ async def test_a_server_of_neither_era_is_reported_with_its_words(begin):
         await begin(lambda: legacy(refuses(code=-32022, message="unsupported", data=data)))
 
 
+@pytest.mark.slow
 async def test_one_process_serves_every_call_of_a_session():
     """C-MOD-09: also after one was cancelled and one timed out."""
     code = (

@@ -141,6 +141,7 @@ async def steps_of(code):
     return connection_steps(journal)
 
 
+@pytest.mark.slow
 async def test_the_steps_of_a_server_that_talks_first_and_dies():
     steps = await steps_of("import sys; print('Using CPython 3.12'); sys.exit('no module')")
     assert [(step.title, step.outcome) for step in steps][:2] == [("start", "ok"), ("discover", "failed")]
@@ -149,6 +150,7 @@ async def test_the_steps_of_a_server_that_talks_first_and_dies():
     assert "Using CPython" in next(step.detail for step in steps if step.title == "stdout")
 
 
+@pytest.mark.slow
 async def test_the_steps_of_a_server_that_refuses():
     answer = '{"id":0,"error":{"code":-32602,"message":"never"}}'
     code = f"import sys; sys.stdin.readline(); print({answer!r}, flush=True); sys.stdin.read()"

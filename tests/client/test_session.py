@@ -972,6 +972,7 @@ async def test_a_secret_that_the_server_repeats_is_shown_nowhere_and_goes_back_a
         session.journal.release()
 
 
+@pytest.mark.slow
 async def test_a_closed_session_leaves_no_timer_in_the_loop() -> None:
     """A timer that waits for a timeout would keep the session and its recording in memory."""
     session = Session(demo_target(), Journal.unnamed({}), Options(timeout=1000))

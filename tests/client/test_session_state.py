@@ -57,6 +57,7 @@ def lines_that_test(source):
     return found
 
 
+@pytest.mark.slow
 def test_nothing_tests_which_session_it_has():
     paths = [path for path in (ROOT / "inspector").rglob("*.py") if "library" not in path.parts]
     assert len(paths) > 400

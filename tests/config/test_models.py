@@ -292,6 +292,7 @@ def is_stricter_schema(file: Any) -> bool:
     return "inputs" in file or spelled or (len(servers) == 2 and bool(set(servers[0]) & set(servers[1])))
 
 
+@pytest.mark.slow
 def test_every_example_of_the_pages_and_the_tests_means_the_same(tmp_path: Path) -> None:
     settings = {*WRONG, "$schema"}
     seen: set[str] = set()

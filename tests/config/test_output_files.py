@@ -92,6 +92,7 @@ def test_an_error_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert (path.read_text(), os.listdir(tmp_path)) == ("old", ["report"])
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     path = tmp_path / "report"
     path.write_text("old")

@@ -126,6 +126,7 @@ def test_a_system_without_a_home_folder_is_lived_with(monkeypatch: pytest.Monkey
     assert not paths.home_folder().exists()
 
 
+@pytest.mark.slow
 def test_importing_targets_loads_nothing_heavy() -> None:
     script = (
         "import sys, inspector.config.targets, inspector.config.settings, inspector.config.servers\n"

@@ -336,6 +336,7 @@ def test_a_described_command_is_one_line_that_means_the_same(argv: list[str]) ->
         assert shlex.split(line) == argv
 
 
+@pytest.mark.slow
 def test_unprintable_arguments_are_quoted_as_bash_takes_them() -> None:
     argv = ["a\nb", "tab\t'quote'", "back\\slash\x1b[0m", "ünïcode\u2028", "\U0001f600 ok"]
     line = format_command(argv)

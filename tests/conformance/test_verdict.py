@@ -73,6 +73,7 @@ def test_the_client_is_blind_to_the_name_of_the_scenario() -> None:
     assert "env -u MCP_CONFORMANCE_SCENARIO " in (HERE / "suite.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_time_and_the_end_of_a_command_are_taken(tmp_path: Path) -> None:
     said = tmp_path / "said.json"
     words = [sys.executable, "-c", "sum(range(300_000)); raise SystemExit(3)"]

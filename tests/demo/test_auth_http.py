@@ -18,6 +18,8 @@ from inspector.demo.auth.grants import challenge_of
 from tests.demo.auth_site import CALLBACK, VERIFIER, Reply
 from tests.demo.demo_client import PATIENCE, HttpServer, about_client
 
+pytestmark = pytest.mark.slow
+
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 TAKES = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 Serve = Callable[..., HttpServer]

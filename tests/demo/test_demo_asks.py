@@ -123,6 +123,7 @@ def test_roots_are_requested(connect: Connect, roots: list[dict[str, Any]], said
     assert said in text_of(peer.call("where-am-i"))
 
 
+@pytest.mark.slow
 def test_the_client_is_pinged(shared: StdioPeer) -> None:
     assert text_of(shared.call("ping-client", times=3)).count("ms") == 3
 

@@ -145,6 +145,7 @@ def test_any_uri_can_be_matched_against_any_template(template: str, rest: str) -
     assert values is None or set(values) <= {"a", "b"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [["--http", "nowhere"], ["--http", "99999"], ["--items", "-1"], ["--slow", "nan"], ["--protocol", "1"], ["extra"]],

@@ -49,6 +49,7 @@ def tool(name: str, request_id: Any = 50, **arguments: Any) -> dict[str, Any]:
 # --- sessions and statuses -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_session_begins_with_initialize_and_ends_with_delete(stranger: HttpPeer) -> None:
     begun = stranger.request("POST", INITIALIZE)  # HTTP-30 to HTTP-35
     assert (begun.status, begun.headers["Content-Type"]) == (200, "application/json")

@@ -124,6 +124,7 @@ def test_the_server_ends_subscriptions_in_every_way(modern: Modern) -> None:  # 
         assert "notifications/tools/list_changed" not in told(client, number)
 
 
+@pytest.mark.slow
 def test_subscriptions_end_with_their_result_when_stdin_ends() -> None:
     client = StdioPeer()
     client.meta = about_client()

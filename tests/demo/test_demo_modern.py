@@ -85,6 +85,7 @@ def test_discover_tells_versions_capabilities_and_who_it_is(modern: Modern) -> N
     assert told["ttlMs"] > 0
 
 
+@pytest.mark.slow
 def test_every_tool_answers_validly(peer: Peer) -> None:  # BASE-15, BASE-16, TOOL-11
     tools = {tool["name"]: tool for tool in asked(peer, "tools/list")["tools"]}
     assert "ping-client" not in tools

@@ -243,6 +243,7 @@ def test_the_same_endpoint_serves_sessions(client: ModernHttpPeer, http_server: 
     session.finish()
 
 
+@pytest.mark.slow
 def test_a_server_without_a_handshake_says_so(modern_only: HttpServer) -> None:
     client = ModernHttpPeer(modern_only.url)
     refused = client.request("POST", INITIALIZE)
@@ -255,6 +256,7 @@ def test_a_server_without_a_handshake_says_so(modern_only: HttpServer) -> None:
     assert client.request_with("server/discover").status == 200
 
 
+@pytest.mark.slow
 def test_a_server_of_the_handshake_alone_knows_nothing_of_the_rest() -> None:
     server = HttpServer("--era", "legacy")
     refused = ModernHttpPeer(server.url).request_with("server/discover")
@@ -365,6 +367,7 @@ def test_an_unread_subscription_does_not_block_others(inside: DemoServer) -> Non
     connection.close()
 
 
+@pytest.mark.slow
 def test_streams_of_subscriptions_end_with_the_server() -> None:  # SUB-07
     server = HttpServer()
     client = ModernHttpPeer(server.url)

@@ -103,6 +103,7 @@ def talk_over_http(http_server: HttpServer) -> Iterator[Talk]:
     peer.finish()
 
 
+@pytest.mark.slow
 def test_every_tool_answers_validly(talk: Talk) -> None:  # BASE-14, TOOL-11
     call_every_tool(talk)
 

@@ -117,6 +117,7 @@ def test_a_closed_stream_ends_the_session() -> None:
         thread.join()
 
 
+@pytest.mark.slow
 def test_there_is_no_such_transport_without_a_handshake() -> None:
     server = HttpServer("--era", "modern")
     for path in ("/sse", "/messages"):

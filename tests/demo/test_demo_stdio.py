@@ -15,6 +15,7 @@ Connect = Callable[..., MemoryPeer]
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
 
+@pytest.mark.slow
 def test_starting_loads_neither_asyncio_nor_http_nor_the_rest_of_inspector() -> None:
     script = (
         "import sys; from inspector.demo.__main__ import main; main([]);"
@@ -36,6 +37,7 @@ def test_each_revision_is_answered_with_itself(revision: str) -> None:  # LIFE-0
     assert ("icons" in opened["serverInfo"]) == (revision >= "2025-11-25")
 
 
+@pytest.mark.slow
 def test_an_unknown_revision_is_answered_with_the_newest_known() -> None:  # LIFE-03
     assert MemoryPeer().open("2099-01-01")["protocolVersion"] == "2025-11-25"
     older = StdioPeer("--protocol", "2025-03-26")
@@ -137,6 +139,7 @@ def test_requests_sent_together_are_all_answered(shared: StdioPeer) -> None:  # 
     assert [shared.response(each)["result"]["structuredContent"]["sum"] for each in ids] == list(range(1, 51))
 
 
+@pytest.mark.slow
 def test_it_ends_when_stdin_ends_even_in_the_middle_of_calls() -> None:  # STDIO-04
     peer = StdioPeer()
     peer.open()

@@ -108,6 +108,7 @@ def test_search_links_to_resources_that_can_be_read(shared: StdioPeer) -> None:
     assert shared.call("search", query="nothing like it")["isError"] is True
 
 
+@pytest.mark.slow
 def test_a_crash_ends_the_process_with_the_code_asked_for() -> None:
     peer = StdioPeer()
     peer.open()
@@ -117,6 +118,7 @@ def test_a_crash_ends_the_process_with_the_code_asked_for() -> None:
     assert b"crashing" in peer.errors
 
 
+@pytest.mark.slow
 def test_noise_goes_to_stderr_only() -> None:
     peer = StdioPeer()
     peer.open()

@@ -15,6 +15,8 @@ from inspector.doctor.diagnosis import TimeLimits
 from inspector.doctor.run import of_entry
 from tests.doctor.conftest import SHORT, Examine, executable, left_running, python, step
 
+pytestmark = pytest.mark.slow
+
 SILENT = "import sys\nsys.stdin.read()\n"
 FRAMED = """
 import json, sys

@@ -229,6 +229,7 @@ def test_a_flow_that_would_be_too_large_is_refused() -> None:
         exported(journal, "calls")
 
 
+@pytest.mark.slow
 def test_the_flow_of_the_demo_recording_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every call of the recorded tour, on the demo server as it is today."""
     from inspector.cli.main import run

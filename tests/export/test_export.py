@@ -317,6 +317,7 @@ def test_strict_json_is_read_by_every_reader(value: Any) -> None:
         assert json.loads(text) == value
 
 
+@pytest.mark.slow
 def test_a_long_line_is_not_in_memory_many_times(tmp_path: Path) -> None:
     """It is written in parts, and the text is the same."""
     import tracemalloc

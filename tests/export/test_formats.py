@@ -24,6 +24,8 @@ from inspector.journal.journal import Journal
 from tests.export.journals import RECORDINGS, SESSION, exported, hostile, live, opened
 from tests.export.test_pages import Page
 
+pytestmark = pytest.mark.slow
+
 
 def refuse(word: str) -> None:
     raise AssertionError(f"{word} is not JSON")

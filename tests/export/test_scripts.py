@@ -66,6 +66,7 @@ def ran(folder: Path, words: list[str], **variables: str) -> subprocess.Complete
     return subprocess.run(words, cwd=folder, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 
 
+@pytest.mark.slow
 def test_the_program_on_our_library_does_it_again(talk: Path, tmp_path: Path) -> None:
     program = tmp_path / "again.py"
     program.write_text(exported(opened(talk), "python"))
@@ -75,6 +76,7 @@ def test_the_program_on_our_library_does_it_again(talk: Path, tmp_path: Path) ->
         assert said in done.stdout
 
 
+@pytest.mark.slow
 def test_the_tests_made_of_a_session_pass_on_the_same_server(talk: Path, tmp_path: Path) -> None:
     module = tmp_path / "test_again.py"
     text = exported(opened(talk), "pytest")
@@ -89,6 +91,7 @@ def test_the_tests_made_of_a_session_pass_on_the_same_server(talk: Path, tmp_pat
     assert "$.result.content[0].text" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_script_sends_it_again_through_a_pipe(talk: Path, tmp_path: Path) -> None:
     script = tmp_path / "again.sh"
     script.write_text(exported(opened(talk), "curl"))
@@ -177,6 +180,7 @@ def test_programs_call_nothing_that_we_did_not_write(format: str, http: bool) ->
     assert names - {node.id for node in ast.walk(ours) if isinstance(node, ast.Name)} <= {"os", "float"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("http", [False, True])
 def test_a_hostile_message_runs_nothing(http: bool, tmp_path: Path) -> None:
     """The script of a hostile recording, with programs that say what they were given."""
@@ -196,6 +200,7 @@ def test_a_hostile_message_runs_nothing(http: bool, tmp_path: Path) -> None:
     assert "$(touch pwned) `touch pwned`" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [*NASTY, "", "a b", "it's", "100%", "é", "\x7f", "-n"])
 def test_a_word_is_one_word_for_any_shell(text: str) -> None:
     done = subprocess.run(["sh", "-c", f"printf '%s' {posix_word(text)}"], capture_output=True, check=True)
@@ -262,6 +267,7 @@ def careful(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_an_answer_goes_out_after_its_question(tmp_path: Path) -> None:
     script = tmp_path / "again.sh"
     script.write_text(exported(opened(careful(tmp_path)), "curl"))
@@ -270,6 +276,7 @@ def test_an_answer_goes_out_after_its_question(tmp_path: Path) -> None:
     assert "early" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_declared_capabilities_are_declared_again(tmp_path: Path) -> None:
     journal = opened(careful(tmp_path))
     module = tmp_path / "test_again.py"

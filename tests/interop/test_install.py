@@ -9,6 +9,8 @@ import pytest
 
 from tests.interop import install
 
+pytestmark = pytest.mark.slow
+
 
 def program(path: Path, body: str) -> str:
     """A program that notes the words it is called with, and then does what `body` says."""

@@ -114,6 +114,7 @@ def test_a_recording_without_an_end_is_marked_at_its_end(tmp_path: Path) -> None
         assert read.event(3).kind is Kind.OTHER  # the torn line is kept
 
 
+@pytest.mark.slow
 def test_a_recording_that_another_process_writes_cannot_be_marked(tmp_path: Path) -> None:
     path = tmp_path / "a.mcp.jsonl"
     writer = (

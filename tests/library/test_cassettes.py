@@ -43,6 +43,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "folder" / "s.mcp.jsonl"
 
 
+@pytest.mark.slow
 async def test_once_records_and_then_replays(path: Path) -> None:
     assert await say(taped(path, "once"), "a", "b") == ["a", "b"]
     before = path.read_bytes()
@@ -52,6 +53,7 @@ async def test_once_records_and_then_replays(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
+@pytest.mark.slow
 async def test_live_and_rewrite_ask_the_server(path: Path) -> None:
     assert await say(taped(path, "live"), "a") == ["a"]
     assert not path.exists()
@@ -67,6 +69,7 @@ async def test_without_a_recording_what_needs_one_fails(path: Path, mode: Mode) 
         await say(taped(path, mode), "a")
 
 
+@pytest.mark.slow
 async def test_check_compares_and_keeps_nothing(path: Path) -> None:
     await say(taped(path, "once"), "a")
     before = path.read_bytes()
@@ -83,6 +86,7 @@ async def test_check_compares_and_keeps_nothing(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
+@pytest.mark.slow
 async def test_what_is_not_in_the_recording_is_reported_with_what_is_nearest(path: Path) -> None:
     await say(taped(path, "once"), "a")
     made = taped(path, "once")
@@ -95,6 +99,7 @@ async def test_what_is_not_in_the_recording_is_reported_with_what_is_nearest(pat
     assert "\n".join(made.missing()) in text
 
 
+@pytest.mark.slow
 async def test_where_something_else_failed_nothing_is_kept_or_added(path: Path) -> None:
     with pytest.raises(LookupError):
         async with taped(path, "once"):
@@ -110,6 +115,7 @@ async def test_where_something_else_failed_nothing_is_kept_or_added(path: Path) 
         await say_wrong(taped(path, "once"), LookupError())
 
 
+@pytest.mark.slow
 async def test_a_server_that_cannot_be_opened_leaves_nothing(path: Path) -> None:
     with pytest.raises(inspector.SpawnError):
         await say(taped(path, "once", ["/no/such/program"]))
@@ -121,6 +127,7 @@ def words_of(path: Path) -> list[str]:
         return [exchange.params["arguments"]["message"] for exchange in recording.exchanges("method:tools/call")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era: str) -> None:
     assert await say(taped(path, "new-episodes", era=era), "a") == ["a"]
@@ -139,6 +146,7 @@ async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
+@pytest.mark.slow
 async def test_what_fails_appends_nothing(path: Path) -> None:
     await say(taped(path, "once"), "a")
     before = path.read_bytes()
@@ -150,6 +158,7 @@ async def test_what_fails_appends_nothing(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
 
 
+@pytest.mark.slow
 def test_a_taped_session_needs_no_await(path: Path) -> None:
     for mode in ("once", "none"):
         with taped(path, mode) as session:
@@ -172,6 +181,7 @@ async def through(made: CassetteServer, over: str, *words: str) -> list[str]:
         return [(await session.call_tool("echo", {"message": word})).text for word in words]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("over", ["url", "command"])
 async def test_a_foreign_client_is_recorded_and_then_answered(path: Path, over: str) -> None:
     gone = ["/no/such/program"]

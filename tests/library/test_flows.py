@@ -15,6 +15,8 @@ from tests.processes import environment
 from tests.pytest_runs import pytest_here
 from tests.test_docs import ROOT, blocks
 
+pytestmark = pytest.mark.slow
+
 DEMO = [sys.executable, "-m", "inspector.demo"]
 GOOD = """inspector: 1
 name: Weather

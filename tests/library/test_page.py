@@ -16,6 +16,7 @@ PAGE = ROOT / "docs" / "reference" / "library.md"
 PROGRAMS = list(blocks(PAGE, "python"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PROGRAMS)))
 def test_a_program_of_the_page_runs(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -14,6 +14,7 @@ import inspector
 SOURCE = Path(inspector.__file__)
 
 
+@pytest.mark.slow
 def test_importing_it_loads_nothing() -> None:
     code = "import sys; before = set(sys.modules); import inspector; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run(

@@ -39,6 +39,7 @@ async def recorded(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path
         return path, await everything(session)
 
 
+@pytest.mark.slow
 async def test_a_recording_is_opened_like_a_server(recorded: tuple[Path, list[Any]]) -> None:
     path, seen = recorded
     async with inspector.open(str(path), elicit=person) as session:
@@ -52,6 +53,7 @@ async def test_a_recording_is_opened_like_a_server(recorded: tuple[Path, list[An
     await session.close()
 
 
+@pytest.mark.slow
 async def test_a_recording_is_served_over_http_and_over_stdio(recorded: tuple[Path, list[Any]]) -> None:
     path, seen = recorded
     async with inspector.serve(path) as server:
@@ -78,6 +80,7 @@ async def test_what_cannot_be_served_is_reported(tmp_path: Path) -> None:
         await inspector.open(str(tmp_path / "x.mcp.jsonl")).connect()
 
 
+@pytest.mark.slow
 async def test_what_was_never_answered_is_reported_to_be(tmp_path: Path) -> None:
     path = tmp_path / "s.mcp.jsonl"
     async with inspector.open(DEMO, era="legacy", record=path) as session:

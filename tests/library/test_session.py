@@ -296,6 +296,7 @@ async def test_what_a_callback_raises_reaches_who_called(kind: str) -> None:
             await session.call_tool("t")
 
 
+@pytest.mark.slow
 async def test_a_session_that_cannot_be_opened_says_why_and_leaves_nothing() -> None:
     session = inspector.open([sys.executable, "-c", "raise SystemExit(3)"])
     with pytest.raises(inspector.ServerExited):
@@ -306,6 +307,7 @@ async def test_a_session_that_cannot_be_opened_says_why_and_leaves_nothing() -> 
         await session.connect()
 
 
+@pytest.mark.slow
 async def test_a_plain_traceback_of_a_server_that_exited_shows_hint_and_stderr() -> None:
     program = "import sys; sys.stderr.write('no database\\x1b[2J\\ntoken TOP-SECRET-9\\n'); sys.exit(3)"
     session = inspector.open([sys.executable, "-c", program], env={"API_KEY": "TOP-SECRET-9"})
@@ -335,6 +337,7 @@ async def test_a_session_that_is_not_connected_says_so() -> None:
     assert "not connected" in repr(session)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_a_real_server_in_either_era(era: Any, tmp_path: Path) -> None:
     path = tmp_path / "s.mcp.jsonl"
@@ -392,6 +395,7 @@ def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
         inspector.open(str(tmp_path / "s.mcp.jsonl"), cwd=tmp_path)
 
 
+@pytest.mark.slow
 async def test_no_extension_is_offered_unless_asked_for(tmp_path: Path) -> None:
     """C-EXT-08."""
     async with inspector.open(DEMO, era="modern") as session:

@@ -30,6 +30,7 @@ def threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name == "inspector"]
 
 
+@pytest.mark.slow
 def test_a_script_uses_a_real_server_and_leaves_nothing(tmp_path: Path) -> None:
     with inspector.open_sync(DEMO, record=tmp_path / "a.mcp.jsonl", elicit={"name": "Ada"}) as session:
         assert threads() == ["inspector"]
@@ -80,6 +81,7 @@ def test_callbacks_run_and_must_not_wait_for_their_own_session() -> None:
     assert threads() == []
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_a_session() -> None:
     with pytest.raises(inspector.ServerExited) as caught:
         inspector.open_sync([sys.executable, "-c", "raise SystemExit(3)"]).connect()
@@ -92,6 +94,7 @@ def test_errors_are_those_of_a_session() -> None:
         inspector.open_sync("true", elicit="nonsense")
 
 
+@pytest.mark.slow
 def test_a_session_that_is_forgotten_ends_with_its_server() -> None:
     session = inspector.open_sync(DEMO).connect()
     engine = session._session.engine
@@ -101,6 +104,7 @@ def test_a_session_that_is_forgotten_ends_with_its_server() -> None:
     assert engine.phase == "closed"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["pass", "session.call_tool('slow', {'seconds': 60})"])
 def test_ctrl_c_ends_a_script_and_its_server(ending: str, tmp_path: Path) -> None:
     """A script that is interrupted, and one that forgets to close, leave no process behind."""

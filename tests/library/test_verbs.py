@@ -57,6 +57,7 @@ async def test_limits_of_hosts_are_notes_of_a_check() -> None:
         await inspector.check(str(file), hosts="cursro")
 
 
+@pytest.mark.slow
 async def test_recordings_and_servers_are_compared(tmp_path: Path) -> None:
     a, b = await record(tmp_path / "a.mcp.jsonl", "x", "y"), await record(tmp_path / "b.mcp.jsonl", "x", "z")
     same = await inspector.diff(str(a), App())
@@ -85,6 +86,7 @@ async def test_a_recording_is_run_again(tmp_path: Path) -> None:
         await inspector.rerun(source, str(source))
 
 
+@pytest.mark.slow
 async def test_a_target_is_diagnosed(tmp_path: Path) -> None:
     found = await inspector.doctor([sys.executable, "-c", "raise SystemExit(3)"])
     assert (found.outcome, found.exit_code) == ("fails", 4)
@@ -100,6 +102,7 @@ async def test_a_target_is_diagnosed(tmp_path: Path) -> None:
         await inspector.doctor(inspector.open(App()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["check", "doctor"])
 def test_a_package_of_the_same_name_does_not_hide_the_function(name: str, tmp_path: Path) -> None:
     program = (

@@ -279,6 +279,7 @@ def test_a_run_never_waits_in_epoll(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not any(waits)
 
 
+@pytest.mark.slow
 async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspector.load.floor.SECONDS", 0.5)
     journal = Journal.unnamed(TARGET.as_header())

@@ -51,6 +51,7 @@ def converse(name: str, *messages: dict[str, Any], words: tuple[str, ...] = ()) 
     return out, err, process.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["good", "crlf", "invalid-utf8", "broken-line", *LISTS])
 def test_over_stdio_the_answer_is_what_the_case_says(name: str) -> None:
     case = CASES[name]
@@ -132,6 +133,7 @@ def test_cases_are_as_hostile_as_their_names_say() -> None:
     assert isinstance(json.loads(first("batch")), list)
 
 
+@pytest.mark.slow
 def test_death_comes_in_the_middle_of_the_answer() -> None:
     case = CASES["dies-mid-reply"]
     out, _, code = converse(case.name, CALL)
@@ -139,24 +141,29 @@ def test_death_comes_in_the_middle_of_the_answer() -> None:
     assert out == case.whole(7, "stdio")[:90]
 
 
+@pytest.mark.slow
 def test_a_banner_comes_before_everything() -> None:
     out, _, _ = converse("banner", CALL)
     assert out == BANNER + CASES["banner"].sent(7, "stdio")
 
 
+@pytest.mark.slow
 def test_the_silent_one_says_nothing_and_ends_with_stdin() -> None:
     assert converse("silent", request("initialize", 1, **INITIALIZE), CALL) == (b"", b"", 0)
 
 
+@pytest.mark.slow
 def test_the_dead_one_complains_and_ends_with_three() -> None:
     assert converse("dead-at-start") == (b"", ERRORS_AT_START, 3)
 
 
+@pytest.mark.slow
 def test_the_one_that_exits_answers_initialize_first() -> None:
     out, _, code = converse("exits-after-initialize", request("initialize", 1, **INITIALIZE), CALL)
     assert (json.loads(out)["id"], code) == (1, 4)
 
 
+@pytest.mark.slow
 def test_floods_have_the_size_asked_for_and_then_the_answer(site: Any) -> None:
     out, _, _ = converse("flood-stdout", CALL, words=("--count", "3"))
     assert out == b"".join(FLOOD % n + b"\n" for n in (1, 2, 3)) + CASES["flood-stdout"].sent(7, "stdio")
@@ -167,6 +174,7 @@ def test_floods_have_the_size_asked_for_and_then_the_answer(site: Any) -> None:
     assert body.endswith(CASES["flood-stdout"].sent(7, "sse"))
 
 
+@pytest.mark.slow
 def test_the_late_one_answers_what_was_cancelled(site: Any) -> None:
     out, _, _ = converse("late", CALL, request("ping", 8), CANCEL)
     assert [json.loads(line)["id"] for line in out.splitlines()] == [8, 7]
@@ -178,6 +186,7 @@ def test_the_late_one_answers_what_was_cancelled(site: Any) -> None:
     assert bodies == [CASES["late"].sent(7, "json")]
 
 
+@pytest.mark.slow
 def test_pairs_are_answered_in_reverse(site: Any) -> None:
     out, _, _ = converse("out-of-order", CALL, CALL | {"id": 8})
     assert [json.loads(line)["id"] for line in out.splitlines()] == [8, 7]
@@ -189,6 +198,7 @@ def test_pairs_are_answered_in_reverse(site: Any) -> None:
     assert json.loads(bodies[0])["id"] == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--http", "0"), ("--http", "0", "--form", "sse")])
 def test_the_endless_one_goes_on_until_the_client_leaves(words: tuple[str, ...]) -> None:
     process = start("endless", *words)
@@ -213,6 +223,7 @@ def test_the_endless_one_goes_on_until_the_client_leaves(words: tuple[str, ...])
     process.wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_the_stubborn_one_outlives_stdin_and_sigterm_but_not_its_time() -> None:
     process = start("stubborn", "--linger", "0.5")
     assert process.stdin
@@ -240,6 +251,7 @@ def test_errors_come_as_a_page(site: Any, status: int) -> None:
     assert response.headers["Content-Type"].startswith("text/html")
 
 
+@pytest.mark.slow
 def test_escapes_are_in_every_text_of_the_server() -> None:
     asked = ["initialize", "tools/list", "resources/list", "resources/templates/list", "prompts/list", "prompts/get"]
     calls = [request("tools/call", 90, name="x"), request("tools/call", 91, name="error")]

@@ -220,6 +220,7 @@ def run_prints(stdin, stdout=subprocess.PIPE):
     return subprocess.run(words, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, timeout=60, env=env, check=True)
 
 
+@pytest.mark.slow
 def test_files_can_stand_for_pipes_and_nothing_else_reaches_stdout(tmp_path):
     asked, answered = tmp_path / "asked", tmp_path / "answered"
     asked.write_bytes(b'{"id":1,"method":"x"}\n' * 2)
@@ -229,6 +230,7 @@ def test_files_can_stand_for_pipes_and_nothing_else_reaches_stdout(tmp_path):
     assert ran.stderr.decode().split() == ["printed", "written"] * 2 + ["end"]
 
 
+@pytest.mark.slow
 def test_a_pipe_is_given_back_as_it_was():
     reading, writing = os.pipe()
     os.write(writing, b'{"id":1,"method":"x"}\n')

@@ -248,6 +248,7 @@ async def test_a_server_that_dies_is_an_error_for_everything_under_way(across, t
     assert b"instead of the server" in client.journal.storage.pread(0, client.journal.storage.size)
 
 
+@pytest.mark.slow
 async def test_a_server_that_cannot_be_reached_is_an_error_for_what_was_asked(across):
     client, _ = across("http", bridges.transport_for)
     reply = client.say({"jsonrpc": "2.0", "id": 1, "method": "initialize"})

@@ -89,6 +89,7 @@ def recorded(path):
     return messages(journal)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 @pytest.mark.parametrize("client", ["stdio", "http"])
 @pytest.mark.parametrize("over", ["stdio", "http"])
@@ -113,6 +114,7 @@ async def test_a_session_through_a_tap_is_the_same_and_is_recorded(tmp_path, era
         assert sorted(map(repr, theirs[Dir.RECV])) == sorted(map(repr, ours[Dir.RECV]))
 
 
+@pytest.mark.slow
 async def test_two_clients_at_once_have_a_server_each(tmp_path):
     tap = [*INSPECTOR, "tap", "--record", str(tmp_path / "tapped.mcp.jsonl"), "--listen", "0", *DEMO]
     async with server(tmp_path, *tap) as address:

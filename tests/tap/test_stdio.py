@@ -9,6 +9,8 @@ from tests.processes import INSPECTOR, environment, left_of, run
 from tests.servers.cases import CASES
 from tests.tap.running_tap import IMPATIENT, Recorded, Tapped, python
 
+pytestmark = pytest.mark.slow
+
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}\n'
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'
 HOSTILE = b"".join(case.sent(1, "stdio") for case in CASES.values() if case.name != "huge") + (

@@ -331,6 +331,7 @@ def test_what_is_not_an_url_is_refused(url):
         HttpTransport(url, None)
 
 
+@pytest.mark.slow
 def test_importing_the_transport_loads_no_http_library():
     code = (
         "import sys, inspector.transports.http; "

@@ -22,6 +22,8 @@ from inspector.transports.base import Outgoing
 from inspector.transports.child import ChildGuard, child_environment, describe_status, exit_status
 from inspector.transports.stdio import StdioTransport
 
+pytestmark = pytest.mark.slow
+
 ECHO = "import sys\nfor line in sys.stdin.buffer:\n  sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"
 
 

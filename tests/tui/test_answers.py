@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from inspector.tui.diff.answers import AnswersScreen, compare_answers
 from inspector.tui.diff.side import AnswerSide
 from tests.tui.live_app import NARROW, Live, main_screen, on_demo, shows
@@ -53,6 +55,7 @@ async def call(live: Live, tool: str, arguments: dict[str, object], answers: int
     await settle(pilot, lambda: work.result.answer is not None and len(work.work.past or ()) == answers)  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_one_key_compares_a_result_with_the_call_before() -> None:
     async with on_demo() as live:
         app, pilot = live
@@ -71,6 +74,7 @@ async def test_one_key_compares_a_result_with_the_call_before() -> None:
         await settle(pilot, lambda: app.screen is main_screen(app))
 
 
+@pytest.mark.slow
 async def test_two_answers_of_the_log_are_compared_also_on_a_narrow_screen() -> None:
     async with on_demo(size=NARROW) as live:
         app, pilot = live

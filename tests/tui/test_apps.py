@@ -2,9 +2,13 @@
 
 import sys
 
+import pytest
+
 from inspector.config.targets import StdioTarget
 from tests.tui.live_app import running, shows
 from tests.tui.tui_screens import screen_text
+
+pytestmark = pytest.mark.slow
 
 SERVER = """
 import json, sys

@@ -49,6 +49,7 @@ async def open_tool(live: Live, name: str) -> None:
     await settle(pilot, lambda: main_screen(app).panes.work.request.has_focus_within)
 
 
+@pytest.mark.slow
 async def test_the_question_names_the_tool_and_its_arguments_and_each_answer_does_what_it_says() -> None:
     settings = Settings(ask_before_call="annotated")
     async with on_demo(settings=settings) as live:
@@ -76,6 +77,7 @@ async def test_the_question_names_the_tool_and_its_arguments_and_each_answer_doe
         await settle(pilot, lambda: calls(app) == [DELETE] * 3)
 
 
+@pytest.mark.slow
 async def test_tools_that_say_they_destroy_nothing_are_called_at_once() -> None:
     async with on_demo(settings=Settings(ask_before_call="unannotated")) as live:
         app, pilot = live

@@ -73,6 +73,7 @@ def failed_login(path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: Demo) -> None:
     app = app_on(demo("--auth-fault", "issuer-slash"))
     async with app.run_test(size=WIDE) as pilot:
@@ -92,6 +93,7 @@ async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: 
         await becomes(app, pilot, lambda: session.journal.index.count > 15 and session.phase == "failed", "tried again")
 
 
+@pytest.mark.slow
 async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in(demo: Demo) -> None:
     app = app_on(demo())
     async with app.run_test(size=WIDE) as pilot:

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.config.targets import StdioTarget
@@ -15,6 +16,8 @@ from inspector.tui.app import InspectorApp
 from tests.tui.idle import quiet
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
+
+pytestmark = pytest.mark.slow
 
 ORDERS = """\
 inspector: 1

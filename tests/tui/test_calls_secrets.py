@@ -19,6 +19,8 @@ from tests.tui.live_app import becomes, main_screen, running, shows
 from tests.tui.test_calls import ran
 from tests.tui.tui_screens import screen_text
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["ring"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.client.recorded import RecordedSession
@@ -42,6 +43,7 @@ def shown_name(app: Ticking) -> Any:
     return item and item.get("name")
 
 
+@pytest.mark.slow
 async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
     async with demo("tools", "resources", "prompts") as session:
         pane = CatalogPane(session)
@@ -63,6 +65,7 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
             assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
 
 
+@pytest.mark.slow
 async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
     async with demo("tools") as session:
         pane = CatalogPane(session)
@@ -80,6 +83,7 @@ async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
             assert shown_name(app) is None
 
 
+@pytest.mark.slow
 async def test_a_filter_begun_again_replaces_the_one_before_and_escape_in_the_list_drops_it() -> None:
     async with demo("tools") as session:
         pane = CatalogPane(session)
@@ -139,6 +143,7 @@ async def test_an_empty_list_says_what_would_be_there() -> None:
         await settle(pilot, lambda: "This server offers no prompts." in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_listing_again_asks_the_server() -> None:
     async with demo("tools") as session:
         pane = CatalogPane(session)
@@ -151,6 +156,7 @@ async def test_listing_again_asks_the_server() -> None:
             assert len(session.catalog.tools) == TOOLS
 
 
+@pytest.mark.slow
 async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None:
     async with demo("tools", "resources") as session:
         pane = CatalogPane(session)
@@ -169,6 +175,7 @@ async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
     await pilot.press("slash", *text, "enter")
 
 
+@pytest.mark.slow
 async def test_only_a_session_that_can_send_offers_to_list() -> None:
     async with demo() as session:
         assert isinstance(session, Session)
@@ -183,6 +190,7 @@ async def test_only_a_session_that_can_send_offers_to_list() -> None:
         assert not any(hint.verb == "catalog.refresh" for hint in silent.hints())
 
 
+@pytest.mark.slow
 async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Path) -> None:
     async with demo("tools", "prompts") as session:
         memory = ServerMemory(session.target, tmp_path)

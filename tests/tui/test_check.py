@@ -26,6 +26,8 @@ from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, mai
 from tests.tui.live_app import demo as demo_target
 from tests.tui.tui_screens import screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 WAITS = "TEST-09"
 Probe = Callable[[Visit], Awaitable[Outcome]]
 

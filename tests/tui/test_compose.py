@@ -75,6 +75,7 @@ def open_on(app: App[None], session: Session, text: str = "") -> ComposeScreen:
     return screen
 
 
+@pytest.mark.slow
 async def test_sends_a_request_and_tells_what_became_of_it() -> None:
     async with demo() as session:
         app = Stage()
@@ -91,6 +92,7 @@ async def test_sends_a_request_and_tells_what_became_of_it() -> None:
             await settle(pilot, lambda: "request ping, id 41" in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_sends_what_is_no_json_unchanged() -> None:
     async with demo() as session:
         app = Stage()
@@ -103,6 +105,7 @@ async def test_sends_what_is_no_json_unchanged() -> None:
             assert f"sent as message #{before + 1}" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_sent_says_so_and_stays() -> None:
     async with demo() as session:
         app = Stage()
@@ -114,6 +117,7 @@ async def test_what_cannot_be_sent_says_so_and_stays() -> None:
             assert "{oops" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_typing_and_choosing_a_method() -> None:
     async with demo() as session:
         app = Stage()
@@ -130,6 +134,7 @@ async def test_typing_and_choosing_a_method() -> None:
             assert "exactly as typed" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() -> None:
     async with demo() as session:
         app = Stage()
@@ -152,6 +157,7 @@ async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() ->
             assert app.screen is screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "beside"), [((160, 45), True), ((120, 35), False), ((80, 24), False)])
 async def test_the_answer_is_beside_the_message_where_the_screen_is_wide(size: tuple[int, int], beside: bool) -> None:
     async with demo() as session:

@@ -54,6 +54,7 @@ def test_secrets_become_variables() -> None:
     compile(program, "program", "exec")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["$(id)", "`id`", "\x1b]0;x\x07", "a'b\"c", "\n; rm -rf x", "!!", "‮"])
 def test_curl_is_one_command_whatever_the_message_holds(text: str) -> None:
     talk = posted(ping(text))
@@ -114,6 +115,7 @@ def test_the_command_names_the_server_again(target: Any, words: str) -> None:
     assert copy_as.command(talk.journal, talk.ask(1, "ping")) == f"inspector request ping {words}"
 
 
+@pytest.mark.slow
 def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
     server = tmp_path / "server.py"
     server.write_text(

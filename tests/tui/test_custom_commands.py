@@ -69,6 +69,7 @@ async def told(live: Live, folder: Path) -> tuple[str, list[str]]:
     return text, arguments
 
 
+@pytest.mark.slow
 async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: Settings) -> None:
     async with running(demo(), size=WIDE, until="connected", settings=settings) as (app, pilot):
         await shows(app, pilot, "echo")
@@ -91,6 +92,7 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
         assert json.loads(text)["jsonrpc"] == "2.0"
 
 
+@pytest.mark.slow
 async def test_help_and_palette_show_them(settings: Settings) -> None:
     async with running(demo(), size=MEDIUM, until="connected", settings=settings) as (app, pilot):
         await shows(app, pilot, "echo")
@@ -102,6 +104,7 @@ async def test_help_and_palette_show_them(settings: Settings) -> None:
         await shows(app, pilot, "tell all")
 
 
+@pytest.mark.slow
 async def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     @contextmanager
     def lent(_: object) -> Iterator[None]:
@@ -140,6 +143,7 @@ def test_only_the_file_sets_commands(home: Path) -> None:
     assert load_settings(environ=environ).commands == (own(key="f7", where="result", run="jq . {file}"),)
 
 
+@pytest.mark.slow
 def test_the_terminal_is_lent_until_a_key(home: Path) -> None:
     run = f"{sys.executable} -c 'import sys; print(len(open(sys.argv[1]).read()) > 9, \"from the program\")' {{file}}"
     commands = [{"key": "Y", "where": "recording", "run": run, "title": "count"}]

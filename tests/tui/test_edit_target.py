@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.edit_target import EditTarget
@@ -15,6 +17,7 @@ from tests.tui.tui_screens import screen_text
 MISSPELT = StdioTarget((sys.executable, "-m", "inspector.demmo", "--items", "3"), env={"PYTHONPATH": ROOT}, name="demo")
 
 
+@pytest.mark.slow
 async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
     first = tmp_path / "first.mcp.jsonl"
     async with running(MISSPELT, until="not connected", record=first, keep=True, size=NARROW) as (app, pilot):

@@ -35,6 +35,7 @@ async def opened(live: Live) -> EventsScreen:
     return app.screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_type_is_chosen_followed_stopped_and_its_message_opened(size: tuple[int, int]) -> None:
     """C-EVENT-16, C-EVENT-27."""
@@ -58,6 +59,7 @@ async def test_a_type_is_chosen_followed_stopped_and_its_message_opened(size: tu
         await shows(app, pilot, "notifications/events/")
 
 
+@pytest.mark.slow
 async def test_one_poll_and_then_the_next_from_its_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     """C-EVENT-07."""
     monkeypatch.setattr(timing, "FLOOR", 0.01)
@@ -77,6 +79,7 @@ async def test_one_poll_and_then_the_next_from_its_cursor(monkeypatch: pytest.Mo
         assert screen.rows.subscription is first
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_followed_says_so() -> None:
     async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
@@ -87,6 +90,7 @@ async def test_what_cannot_be_followed_says_so() -> None:
         assert screen.followed is None
 
 
+@pytest.mark.slow
 async def test_wrong_arguments_are_not_sent() -> None:
     """C-EVENT-06."""
     async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
@@ -98,6 +102,7 @@ async def test_wrong_arguments_are_not_sent() -> None:
         assert screen.followed is None
 
 
+@pytest.mark.slow
 async def test_events_are_shown_only_if_the_extension_is_offered() -> None:
     async with running(demo(), era="modern") as (app, pilot):
         await becomes(app, pilot, lambda: "connected" in screen_text(app), "ready")
@@ -113,6 +118,7 @@ async def test_a_recording_sends_nothing() -> None:
         await shows(app, pilot, "A recording sends no requests")
 
 
+@pytest.mark.slow
 async def test_a_changed_list_is_read_again() -> None:
     """C-EVENT-18, C-EVENT-20."""
     async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
@@ -124,6 +130,7 @@ async def test_a_changed_list_is_read_again() -> None:
         assert not screen.feed.must_list_again
 
 
+@pytest.mark.slow
 async def test_leaving_the_view_ends_the_stream() -> None:
     """C-EVENT-27."""
     async with running(demo("--tick", "0.05"), era="modern", extensions=OFFERED) as (app, pilot):

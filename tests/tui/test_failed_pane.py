@@ -6,10 +6,14 @@ import socket
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.config.targets import HttpTarget, StdioTarget
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, running, shows
 from tests.tui.test_server_pane import COUNTING
 from tests.tui.tui_screens import screen_lines, screen_text
+
+pytestmark = pytest.mark.slow
 
 FAILS_ONCE = f"""
 import pathlib, sys

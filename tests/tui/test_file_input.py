@@ -3,10 +3,14 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.config.targets import StdioTarget
 from inspector.tui.widgets.pick_file import PickFile
 from tests.tui.live_app import becomes, running, shows
 from tests.tui.tui_screens import screen_text
+
+pytestmark = pytest.mark.slow
 
 SERVER = """
 import json, sys

@@ -16,6 +16,8 @@ from inspector.tui.server import file_watch
 from tests.tui.live_app import becomes, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 import json, sys
 for line in sys.stdin:

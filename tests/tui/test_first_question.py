@@ -17,6 +17,8 @@ from inspector.tui.work import pane as work_pane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, running, shows
 from tests.tui.tui_screens import screen_text
 
+pytestmark = pytest.mark.slow
+
 ASKS_FIRST = """
 import json, sys
 

@@ -787,6 +787,7 @@ def lend(monkeypatch):
     monkeypatch.delenv("VISUAL", raising=False)
 
 
+@pytest.mark.slow
 async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(lend, monkeypatch, tmp_path):
     seen = tmp_path / "seen"
     body = (
@@ -806,6 +807,7 @@ async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(len
     assert not os.path.exists(name)
 
 
+@pytest.mark.slow
 async def test_broken_json_from_the_editor_is_kept_to_be_fixed(lend, monkeypatch, tmp_path):
     monkeypatch.setenv("EDITOR", editor(tmp_path, "open(path, 'w').write('{\"a\": oops')"))
     view = made(schema(a=TEXT), {"a": "x"})
@@ -817,6 +819,7 @@ async def test_broken_json_from_the_editor_is_kept_to_be_fixed(lend, monkeypatch
         assert view.to_fix == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["/no/such/editor", "'unclosed", "false"])
 async def test_an_editor_that_fails_changes_nothing(lend, monkeypatch, command):
     monkeypatch.setenv("EDITOR", command)

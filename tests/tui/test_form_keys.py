@@ -17,6 +17,8 @@ from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
 from tests.tui.tui_screens import screen_text
 
+pytestmark = pytest.mark.slow
+
 STARTS: dict[str, Any] = {
     "book-trip": {
         "traveller": {"name": "Ada", "passport": {"number": "X"}},

@@ -140,6 +140,7 @@ def headings(app: InspectorApp) -> list[str]:
     return [title for title in found if title]
 
 
+@pytest.mark.slow
 async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_screen() -> None:
     async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─") as (app, pilot):
         main_screen(app).show_address("tools", "echo")
@@ -156,6 +157,7 @@ async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_sc
         assert screen_lines(app)[-1].rstrip().endswith("? help")
 
 
+@pytest.mark.slow
 async def test_without_a_key_that_types_nothing_no_help_is_offered_while_text_is_typed() -> None:
     settings = Settings(keymap={"app.help": "question_mark"})
     async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─", settings=settings) as (app, pilot):

@@ -14,6 +14,8 @@ from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import NARROW, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
 from tests.tui.tui_screens import screen_text, settle
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from inspector.client.inbox import Question
 from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
@@ -14,6 +16,7 @@ from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
+@pytest.mark.slow
 async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
     async with demo() as session:
         pane = InboxPane(session)

@@ -1,6 +1,7 @@
 import asyncio
 import time
 
+import pytest
 from textual import work
 from textual.app import App, ComposeResult
 from textual.events import Key, Paste
@@ -58,6 +59,7 @@ async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to(
         await settle(pilot, lambda: field.value == "echo")
 
 
+@pytest.mark.slow
 async def test_keys_wait_while_what_a_key_means_is_reported_from_pane_to_pane() -> None:
     async with on_demo() as (app, pilot):
         await burst(pilot, "slash", *"ech", "enter", "q")

@@ -73,6 +73,7 @@ def test_punycode_is_spelled_out_and_foreign_letters_are_warned_of() -> None:
     assert not look_at("https://apple.com/").warnings
 
 
+@pytest.mark.slow
 def test_a_link_is_opened_as_a_login_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """C-SEC-01."""
     program = tmp_path / "browser"

@@ -58,6 +58,7 @@ def test_rows_show_the_figures() -> None:
     assert "k=" in plain(plan_rows(PLAN))
 
 
+@pytest.mark.slow
 async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> None:
     async with running(ECHO, size=WIDE, until="Returns at once.", keep=True) as (app, pilot):
         await pilot.press("enter")
@@ -94,6 +95,7 @@ async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> 
         await becomes(app, pilot, lambda: not isinstance(app.screen, LoadScreen), "the session")
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
     async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
         await pilot.press("enter")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
@@ -157,6 +159,7 @@ def test_a_long_name_keeps_its_end() -> None:
 # Following, and time
 
 
+@pytest.mark.slow
 async def test_newer_rows_are_counted_where_the_end_is_not_followed() -> None:
     async with demo() as session:
         pane = MessagesPane(session)

@@ -52,6 +52,7 @@ def dialog_of(app: InspectorApp) -> LoginDialog:
     return app.screen
 
 
+@pytest.mark.slow
 async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
@@ -62,6 +63,7 @@ async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: s
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
 
 
+@pytest.mark.slow
 async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_again(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
@@ -113,6 +115,7 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
 
 
+@pytest.mark.slow
 async def test_a_secret_that_is_typed_is_not_shown() -> None:
     with protected_server("--items", "30", "--auth-fault", "no-registration") as url:
         app = app_on(url)
@@ -139,6 +142,7 @@ async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -
         assert "log in again" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BROWSER", "true")
     app = app_on(server)
@@ -151,6 +155,7 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
         assert isinstance(app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "true")
     monkeypatch.setattr("inspector.auth.runner.VISIT_SECONDS", 0.5)
@@ -165,6 +170,7 @@ async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeyp
         await shows(app, pilot, "Log in again.")
 
 
+@pytest.mark.slow
 async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:

@@ -17,6 +17,8 @@ from tests.tui.live_app import NARROW, WIDE, becomes, shows
 from tests.tui.login_app import app_on, own_state, steps_of
 from tests.tui.tui_screens import screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ from tests.tui.live_app import (
 from tests.tui.tui_screens import screen_lines, screen_text
 
 
+@pytest.mark.slow
 async def test_it_connects_by_itself_and_fills_the_lists() -> None:
     async with running(demo(), until="connected") as (app, pilot):
         await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
@@ -55,6 +56,7 @@ async def test_it_connects_by_itself_and_fills_the_lists() -> None:
         assert main_screen(app).query_one(CatalogPane).has_focus_within
 
 
+@pytest.mark.slow
 async def test_a_number_or_a_click_shows_a_tab_and_focuses_what_it_lists() -> None:
     async with on_demo() as (app, pilot):
         for key, words in (
@@ -72,12 +74,14 @@ async def test_a_number_or_a_click_shows_a_tab_and_focuses_what_it_lists() -> No
         await shows(app, pilot, "Capabilities")
 
 
+@pytest.mark.slow
 async def test_a_click_selects_an_item_and_shows_what_can_be_done_with_it() -> None:
     async with on_demo() as (app, pilot):
         await click(app, pilot, "what-time")
         await shows(app, pilot, "What time is it?")
 
 
+@pytest.mark.slow
 async def test_the_header_says_how_the_connection_fares() -> None:
     async with running(hostile("silent"), until="connecting") as (app, _):
         assert "● connecting" in screen_lines(app)[0]
@@ -87,6 +91,7 @@ async def test_the_header_says_how_the_connection_fares() -> None:
         assert "✗ not connected" in screen_lines(app)[0]
 
 
+@pytest.mark.slow
 async def test_a_recording_that_cannot_be_written_is_reported_in_the_header() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
@@ -100,6 +105,7 @@ async def test_a_recording_that_cannot_be_written_is_reported_in_the_header() ->
         assert "● connected" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_three_widths_show_three_columns_two_or_one() -> None:
     async with on_demo(size=WIDE) as (app, pilot):
         assert {"Tools", "Result", "Messages"} <= panes(app)
@@ -116,6 +122,7 @@ async def test_three_widths_show_three_columns_two_or_one() -> None:
         assert all(len(line) <= NARROW[0] for line in screen_lines(app))
 
 
+@pytest.mark.slow
 async def test_resizing_keeps_the_selection_and_keeps_it_in_view() -> None:
     async with on_demo(size=WIDE) as (app, pilot):
         await pilot.press("end", "up", "up")
@@ -126,6 +133,7 @@ async def test_resizing_keeps_the_selection_and_keeps_it_in_view() -> None:
             assert selected(app) == name
 
 
+@pytest.mark.slow
 async def test_one_column_goes_to_the_work_and_back() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await pilot.press("enter")
@@ -139,6 +147,7 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
         await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
 
 
+@pytest.mark.slow
 async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the_list() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await pilot.press("m", "enter")
@@ -156,6 +165,7 @@ async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the
         await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
 
 
+@pytest.mark.slow
 async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
     async with on_demo(size=MEDIUM) as (app, pilot):
         screen = main_screen(app)
@@ -186,6 +196,7 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         assert messages.has_focus_within
 
 
+@pytest.mark.slow
 async def test_a_message_that_has_the_focus_stays_visible_at_every_width() -> None:
     async with on_demo(size=WIDE) as (app, pilot):
         detail = main_screen(app).query_one(DetailPane)
@@ -197,6 +208,7 @@ async def test_a_message_that_has_the_focus_stays_visible_at_every_width() -> No
             assert detail.has_focus_within
 
 
+@pytest.mark.slow
 async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_the_list() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
@@ -207,6 +219,7 @@ async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_th
         await becomes(app, pilot, lambda: screen.query_one(CatalogPane).has_focus_within, "back in the list")
 
 
+@pytest.mark.slow
 async def test_where_nothing_is_chosen_the_work_says_so() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("slash", *"qqqq")
@@ -214,6 +227,7 @@ async def test_where_nothing_is_chosen_the_work_says_so() -> None:
         assert not main_screen(app).query_one("#request").display
 
 
+@pytest.mark.slow
 async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
@@ -237,6 +251,7 @@ async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
         assert "z zoom" in screen_lines(app)[-1]
 
 
+@pytest.mark.slow
 async def test_any_pane_is_zoomed_and_restored() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
@@ -262,6 +277,7 @@ async def test_any_pane_is_zoomed_and_restored() -> None:
         await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app), "a tab restores the panes")
 
 
+@pytest.mark.slow
 async def test_a_zoomed_form_makes_room_for_its_result_and_z_is_text_in_a_field() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
@@ -272,6 +288,7 @@ async def test_a_zoomed_form_makes_room_for_its_result_and_z_is_text_in_a_field(
         await becomes(app, pilot, lambda: {"Messages", "Result"} <= panes(app), "all panes, with the result")
 
 
+@pytest.mark.slow
 async def test_the_footer_says_at_once_that_the_form_is_json() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("slash", *"echo", "enter", "enter")
@@ -282,6 +299,7 @@ async def test_the_footer_says_at_once_that_the_form_is_json() -> None:
         await becomes(app, pilot, lambda: "^e json" in screen_lines(app)[-1])
 
 
+@pytest.mark.slow
 async def test_a_maximised_log_survives_every_width() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("m", "z")
@@ -290,6 +308,7 @@ async def test_a_maximised_log_survives_every_width() -> None:
             await becomes(app, pilot, lambda: "Messages" in panes(app) and "Tools" not in panes(app))
 
 
+@pytest.mark.slow
 async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
     async with on_demo() as (app, pilot):
         assert screen_lines(app)[-1].startswith(" enter open   ^r call   / filter")
@@ -303,6 +322,7 @@ async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
 
 
+@pytest.mark.slow
 async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         assert screen_lines(app)[-1].rstrip().endswith("? help")
@@ -314,6 +334,7 @@ async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -
         await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the help")
 
 
+@pytest.mark.slow
 async def test_a_user_who_went_elsewhere_while_it_connects_stays_there() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("6", "r", "m")
@@ -321,6 +342,7 @@ async def test_a_user_who_went_elsewhere_while_it_connects_stays_there() -> None
         assert main_screen(app).query_one(MessagesPane).has_focus_within
 
 
+@pytest.mark.slow
 async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
@@ -342,12 +364,14 @@ async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
         await becomes(app, pilot, lambda: not app._running)
 
 
+@pytest.mark.slow
 async def test_a_click_on_a_key_in_the_footer_presses_it() -> None:
     async with on_demo() as (app, pilot):
         await click(app, pilot, "x export")
         await shows(app, pilot, "Export the recording")
 
 
+@pytest.mark.slow
 async def test_the_session_is_recorded_where_it_was_wished(tmp_path: Path) -> None:
     path = tmp_path / "session.mcp.jsonl"
     async with on_demo(keep=True, record=path):
@@ -447,6 +471,7 @@ async def test_ascii_only_where_the_setting_or_the_locale_wants_it(monkeypatch: 
         assert not screen_text(app).isascii()
 
 
+@pytest.mark.slow
 async def test_the_log_does_not_follow_its_end_where_the_setting_says_so() -> None:
     async with on_demo(settings=Settings(follow=False)) as (app, _):
         assert "follow" not in screen_lines(app)[2]
@@ -454,6 +479,7 @@ async def test_the_log_does_not_follow_its_end_where_the_setting_says_so() -> No
         assert "follow" in screen_lines(app)[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_no_text_of_a_server_reaches_the_terminal_as_anything_but_text(size: tuple[int, int]) -> None:
     async with running(hostile("escapes"), size=size, until="connected") as (app, pilot):
@@ -497,6 +523,7 @@ def selected(app: InspectorApp) -> str:
     return str(item["name"])
 
 
+@pytest.mark.slow
 async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
     async with on_demo() as (app, pilot):
         palette = app.current_theme.palette
@@ -517,6 +544,7 @@ async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
         await becomes(app, pilot, lambda: inks() == (muted, key), "muted again")
 
 
+@pytest.mark.slow
 async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
     async with on_demo() as (app, pilot):
         session = app.session
@@ -531,6 +559,7 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
 
 
+@pytest.mark.slow
 async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
     """Textual may move the focus from a hidden list to the filter beside it, which is hidden too."""
     async with on_demo() as (app, pilot):
@@ -544,6 +573,7 @@ async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
         assert hidden.value == ""
 
 
+@pytest.mark.slow
 async def test_an_empty_list_has_its_count_in_its_tab() -> None:
     async with running(demo("--items", "0"), until="connected") as (app, pilot):
         session = app.session

@@ -27,6 +27,7 @@ class Coming(App[None]):
         yield Static("stays")
 
 
+@pytest.mark.slow
 async def test_the_lines_of_removed_widgets_are_freed() -> None:
     app = Coming()
     lines: list[weakref.ref[StylesCache]] = []

@@ -62,6 +62,7 @@ async def test_rows_end_on_the_same_cell_at_every_width() -> None:
     assert [LogColumns(width, 3).time > 0 for width in (20, 45)] == [False, True]
 
 
+@pytest.mark.slow
 async def test_follows_the_end_until_the_user_leaves_it() -> None:
     async with demo() as session:
         pane = MessagesPane(session)
@@ -229,6 +230,7 @@ async def test_compares_two_messages() -> None:
         assert "comparing" not in facts(app)
 
 
+@pytest.mark.slow
 async def test_sends_again_and_edits_what_was_sent() -> None:
     async with demo() as session:
         await session.call_tool("echo", {"message": "hi"}).result()
@@ -249,6 +251,7 @@ async def test_sends_again_and_edits_what_was_sent() -> None:
             assert "progressToken" not in texts[0]
 
 
+@pytest.mark.slow
 async def test_shows_how_long_a_request_waits() -> None:
     async with demo() as session:
         pane = MessagesPane(session)
@@ -370,6 +373,7 @@ def test_folding_the_negotiation_adds_to_the_filter_and_takes_it_back(before: st
     assert folded(after) in (before, f"({before})")
 
 
+@pytest.mark.slow
 async def test_how_the_connection_was_made_is_folded_away_by_a_key() -> None:
     async with demo() as session:
         pane = MessagesPane(session)

@@ -40,6 +40,7 @@ async def left(live: Live) -> Session:
     return session
 
 
+@pytest.mark.slow
 async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: list[str]) -> None:
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
@@ -54,6 +55,7 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
         assert rings == ["\a"], "the user has seen it"
 
 
+@pytest.mark.slow
 async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(rings: list[str]) -> None:
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = app.session
@@ -71,6 +73,7 @@ async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(
         assert rings == ["\a"]
 
 
+@pytest.mark.slow
 async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: list[str]) -> None:
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
@@ -88,6 +91,7 @@ async def test_a_server_that_asks_on_and_on_is_told_once_in_five_seconds(rings: 
         assert rings == ["\a"], "less than a second after the first"
 
 
+@pytest.mark.slow
 async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
     rings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,6 +110,7 @@ async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
         assert len(rings) == 1, "one ring a second"
 
 
+@pytest.mark.slow
 async def test_a_lost_connection_behind_is_told_without_its_calls(rings: list[str]) -> None:
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
@@ -116,6 +121,7 @@ async def test_a_lost_connection_behind_is_told_without_its_calls(rings: list[st
         assert rings == ["\a"]
 
 
+@pytest.mark.slow
 async def test_a_session_that_cannot_connect_behind_another_is_told(rings: list[str]) -> None:
     missing = demo()
     missing = type(missing)(("/no/such/server",), name="missing")
@@ -124,6 +130,7 @@ async def test_a_session_that_cannot_connect_behind_another_is_told(rings: list[
         assert rings == [""], "the setting is off: the notice only"
 
 
+@pytest.mark.slow
 def test_a_desktop_notification_reaches_the_terminal(home: Path) -> None:
     (home / "settings.json").write_text(json.dumps({"attention": "always-desktop"}))
     command = {"command": sys.executable, "args": ["-c", "import time; time.sleep(0.8)"]}

@@ -13,6 +13,8 @@ from inspector.errors import InspectorError
 from inspector.tui.work.outcome import CallOutcome, of_call, of_request
 from tests.tui.live_demo import demo
 
+pytestmark = pytest.mark.slow
+
 
 async def ended(call: Call, seconds: float = 20) -> None:
     with suppress(InspectorError):

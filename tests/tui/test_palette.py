@@ -124,6 +124,7 @@ async def test_that_nothing_matches_is_reported() -> None:
         assert app.screen.is_modal
 
 
+@pytest.mark.slow
 async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("enter")

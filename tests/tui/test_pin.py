@@ -17,6 +17,8 @@ from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import running
 from tests.tui.tui_screens import screen_text
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 import json, sys
 for line in sys.stdin:

@@ -25,6 +25,8 @@ from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, 
 from tests.tui.live_demo import Ticking, desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
+pytestmark = pytest.mark.slow
+
 
 def answers(session: Session) -> list[Any]:
     """The answers that were sent to the server's requests, oldest first."""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.pilot import Pilot
 
 from inspector.client.recorded import RecordedSession
@@ -44,6 +45,7 @@ async def settled(app: Ticking, pilot: Pilot[None], words: str) -> None:
     await settle(pilot, lambda: words in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_number(tmp_path: Path) -> None:
     session = await opened(tmp_path / "a.mcp.jsonl")
     app = Desk(session, tmp_path)
@@ -62,6 +64,7 @@ async def test_an_item_shows_the_newest_request_about_it_and_any_other_by_its_nu
         assert not any(hint.verb in ("form.call", "catalog.call") for hint in [*app.work.hints(), *app.catalog.hints()])
 
 
+@pytest.mark.slow
 async def test_a_resource_and_a_request_without_an_answer_are_shown(tmp_path: Path) -> None:
     session = await opened(tmp_path / "a.mcp.jsonl")
     pane = WorkPane(session)

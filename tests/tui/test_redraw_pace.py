@@ -58,6 +58,7 @@ def test_the_judge_has_its_share_of_the_time(pause: float, share: float) -> None
     assert pace.drawn(100.0 + pause, 0, live=True) == pytest.approx(JUDGED_SHARE * share)
 
 
+@pytest.mark.slow
 async def test_a_key_ends_the_slow_drawing_of_the_screen() -> None:
     async with on_demo() as (app, _):
         screen = main_screen(app)

@@ -401,6 +401,7 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await shows(app, pilot, "not running")
 
 
+@pytest.mark.slow
 async def test_it_is_run_again_on_a_target_that_is_requested(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):
         await pilot.press("r")

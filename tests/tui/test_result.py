@@ -21,6 +21,8 @@ from inspector.tui.work.result import ResultPane, ViewChosen
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
+pytestmark = pytest.mark.slow
+
 Shown = tuple[Session, ResultPane, Ticking, Pilot[None]]
 
 

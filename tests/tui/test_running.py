@@ -15,6 +15,7 @@ from tests.tui.live_demo import Ticking, demo
 from tests.tui.tui_screens import screen_text, settle
 
 
+@pytest.mark.slow
 async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
     async with demo() as session:
         pane = RunningPane(session)

@@ -132,6 +132,7 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
     assert hit.text.startswith("step 1")
 
 
+@pytest.mark.slow
 async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> None:
     async with on_demo(size=(120, 35)) as (app, pilot):
         assert isinstance(app.screen, MainScreen)
@@ -145,6 +146,7 @@ async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> Non
         assert "╭─ echo" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> None:
     async with on_demo(size=(120, 35)) as (app, pilot):
         await pilot.press("ctrl+f", *"refund")
@@ -159,6 +161,7 @@ async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> 
         assert "shop" in screen_lines(app)[0]
 
 
+@pytest.mark.slow
 async def test_esc_goes_back_and_nothing_is_found_by_an_empty_text() -> None:
     async with on_demo(size=(80, 24)) as (app, pilot):
         await pilot.press("ctrl+f")

@@ -6,6 +6,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
@@ -26,6 +28,8 @@ from tests.tui.live_app import (
     shows,
 )
 from tests.tui.tui_screens import screen_lines, screen_text
+
+pytestmark = pytest.mark.slow
 
 COUNTING = """
 import json, pathlib, sys

@@ -20,6 +20,8 @@ from tests.tui.live_app import MEDIUM, NARROW, ROOT, becomes, demo, on_recording
 from tests.tui.terminal import Terminal, recordings
 from tests.tui.tui_screens import screen_lines, screen_text
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def configured(home: Path) -> Path:

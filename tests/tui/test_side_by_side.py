@@ -73,6 +73,7 @@ async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator
         yield live, pair
 
 
+@pytest.mark.slow
 async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
     async with two() as ((app, pilot), pair):
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
@@ -91,6 +92,7 @@ async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
         await settle(pilot, lambda: app.screen is pair)
 
 
+@pytest.mark.slow
 async def test_differences_are_shown_alone_on_a_narrow_screen() -> None:
     async with two(size=NARROW, tool="what-time") as ((app, pilot), _pair):
         await pilot.press("ctrl+r")
@@ -98,6 +100,7 @@ async def test_differences_are_shown_alone_on_a_narrow_screen() -> None:
         assert "both answers from 100 columns" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
     async with two() as ((app, pilot), _pair):
         await pilot.press("ctrl+r")
@@ -107,6 +110,7 @@ async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
         await becomes(app, pilot, lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened), "sent")
 
 
+@pytest.mark.slow
 async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
     async with two(tool="ask-model") as ((app, pilot), pair):
         await pilot.press("ctrl+r")
@@ -123,6 +127,7 @@ async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
         assert app.screen is pair
 
 
+@pytest.mark.slow
 async def test_a_session_that_is_closed_ends_the_pair() -> None:
     async with two() as ((app, pilot), pair):
         await pilot.press("f3")
@@ -131,12 +136,14 @@ async def test_a_session_that_is_closed_ends_the_pair() -> None:
         await becomes(app, pilot, lambda: not pair.is_attached, "gone")
 
 
+@pytest.mark.slow
 async def test_one_session_alone_says_what_is_missing() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("vertical_line")
         await shows(app, pilot, "No other live session is open.")
 
 
+@pytest.mark.slow
 async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comparison() -> None:
     async with two() as ((app, pilot), pair):
         other = pair.b.opened.session.commands
@@ -158,6 +165,7 @@ async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comp
         await shows(app, pilot, "The two answers are equal")
 
 
+@pytest.mark.slow
 async def test_answers_are_text_and_json_with_a_key() -> None:
     async with two() as ((app, pilot), pair):
         await pilot.press(*"hello", "ctrl+r")
@@ -171,6 +179,7 @@ async def test_answers_are_text_and_json_with_a_key() -> None:
         await settle(pilot, lambda: '"jsonrpc"' not in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_a_new_call_shows_nothing_of_the_comparison_before() -> None:
     async with two(tool="slow") as ((app, pilot), pair):
         view = pair.query_one(AnswersView)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from inspector.config.targets import RecordingTarget, StdioTarget
 from inspector.tui.app import InspectorApp
 from tests.tui.live_app import NARROW, ROOT, Live, becomes, demo, main_screen, running, shows
 from tests.tui.tui_screens import screen_text
+
+pytestmark = pytest.mark.slow
 
 SERVER = str(Path(__file__).parents[1] / "servers" / "skills.py")
 

@@ -86,6 +86,7 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return written
 
 
+@pytest.mark.slow
 async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened: Path) -> None:
     async with running(failing(tmp_path), size=MEDIUM, until="connected") as (app, pilot):
         await pilot.press("6")
@@ -106,6 +107,7 @@ async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened
         await shows(app, pilot, "/no/such/b.js is not a file here.")
 
 
+@pytest.mark.slow
 async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, opened: Path) -> None:
     async with running(failing(tmp_path), size=WIDE, until="connected") as (app, pilot):
         await pilot.press("m")
@@ -117,6 +119,7 @@ async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, op
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
 
 
+@pytest.mark.slow
 async def test_the_pane_of_a_failed_connection_opens_the_last_frame(tmp_path: Path, opened: Path) -> None:
     (tmp_path / "boot.py").write_text("\n\nraise SystemExit(__import__('traceback').print_stack() or 3)\n")
     target = StdioTarget((sys.executable, "boot.py"), name="boots", cwd=str(tmp_path))

@@ -35,6 +35,7 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(registry=str(file))
 
 
+@pytest.mark.slow
 async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings: Settings) -> None:
     """C-REG-02, C-REG-05."""
     async with running(None, settings=settings, until="Start") as (app, pilot):

@@ -92,6 +92,7 @@ async def test_one_error_is_one_error(configured: Path) -> None:
         assert "1 errors" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_first_launch_shows_examples_and_what_the_lists_will_hold() -> None:
     async with running(None, size=NARROW, until="No server is configured") as (app, pilot):
         text = screen_text(app)
@@ -187,12 +188,14 @@ async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
         assert isinstance(app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_a_server_of_a_file_is_opened_by_a_double_click(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await click(app, pilot, "@ours", times=2)
         await shows(app, pilot, "connected")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", ["demo", "{python} -m inspector.demo", "@ours", "{session}"])
 async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
     text = typed.format(python=sys.executable, session=SESSION)
@@ -236,6 +239,7 @@ async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured:
         await becomes(app, pilot, lambda: "/ d" in screen_lines(app)[2], "text again")
 
 
+@pytest.mark.slow
 async def test_a_server_is_opened_in_the_background_and_the_list_stays(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await pilot.press("tab", "down", "down")
@@ -252,6 +256,7 @@ async def test_a_server_is_opened_in_the_background_and_the_list_stays(configure
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back to it")
 
 
+@pytest.mark.slow
 async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await pilot.press("tab", "down", "down", "c")
@@ -332,6 +337,7 @@ async def test_more_of_the_marked_row_is_shown_below_the_list_if_there_is_room(c
         assert "everything" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         session = app.sessions.opened[0].session
@@ -344,6 +350,7 @@ async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
         assert "Demo server 1.0.0" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     own_state(monkeypatch, home)
     with protected_server("--items", "30") as url:
@@ -373,6 +380,7 @@ def open_server() -> Iterator[str]:
             process.terminate()
 
 
+@pytest.mark.slow
 async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_command(configured: Path) -> None:
     with open_server() as url:
         servers = {"ours": {"command": sys.executable}, "shop": {"url": url}}

@@ -17,6 +17,8 @@ from tests.processes import PATIENCE, run, spawned
 from tests.tui.live_app import PROMPTS, TESTS, TOOLS
 from tests.tui.terminal import Grid, Terminal, recordings
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = ("--", sys.executable, str(TESTS / "servers" / "hostile.py"))
 FLOOD = 20_000
 

@@ -399,6 +399,7 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
         await settle(pilot, lambda: "Timeline" not in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_a_live_timeline_grows() -> None:
     async with running(demo(), size=WIDE, until="echo") as (app, pilot):
         await pilot.press("m", "z", "v")

@@ -33,6 +33,7 @@ def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", [False, True])
 async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Path, typed: bool) -> None:
     async with running(None, size=NARROW, until="@docs") as (app, pilot):
@@ -65,6 +66,7 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
     assert (clone.parent / "trust.json").exists() is not typed
 
 
+@pytest.mark.slow
 async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> None:
     for first in (True, False):
         async with running(None, size=NARROW, until="@docs") as (app, pilot):

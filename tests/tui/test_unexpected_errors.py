@@ -105,6 +105,7 @@ def test_what_could_not_be_told_is_kept_for_the_end() -> None:
     assert "ZeroDivisionError" in found.untold.message
 
 
+@pytest.mark.slow
 def test_an_error_after_the_screen_is_gone_ends_with_one_sentence_and_a_terminal_as_it_was(home: Path) -> None:
     script = """
 import asyncio

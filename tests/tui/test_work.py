@@ -18,6 +18,8 @@ from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, 
 from tests.tui.live_demo import desk, go, sent, write
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):

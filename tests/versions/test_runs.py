@@ -12,6 +12,8 @@ import pytest
 from tests.processes import ROOT
 from tests.sources import PACKAGE, imports, sources
 
+pytestmark = pytest.mark.slow
+
 
 def named_by(target: str) -> list[list[str]]:
     """The paths of each run of a target of the Makefile."""
