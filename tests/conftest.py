@@ -7,12 +7,13 @@ than others multiplies the number of the profile. Compiled modules are kept, bec
 that a test starts would compile its own again. Cyclic garbage is collected less often: in a process that holds all tests
 and hypothesis, the collection took a fifth of the time.
 
-`make test` leaves out the tests with the mark `slow`: those that start processes, or compute for more than a second. A
+`make test` leaves out the tests with the mark `slow`: those that start processes, or take more than half a second. A
 test that starts a process and does not have the mark fails.
 """
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator
@@ -44,14 +45,19 @@ def pytest_collection_finish() -> None:
 
 
 _STARTS = frozenset(("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn"))
+_LINKERS = frozenset(("ldconfig", "gcc", "cc", "ld", "objdump"))
 _started = 0
 
 
 def _count_processes(event: str, args: tuple[Any, ...]) -> None:
     global _started
-    # ctypes asks ldconfig where a library is.
-    if event in _STARTS and args[:1] != ("/sbin/ldconfig",):
+    if event in _STARTS and (event != "subprocess.Popen" or _exists(os.fsdecode(args[0]))):
         _started += 1
+
+
+def _exists(program: str) -> bool:
+    """Whether there is such a program. `ctypes` asks those of `_LINKERS` where a library is."""
+    return os.path.basename(program) not in _LINKERS and shutil.which(program) is not None
 
 
 sys.addaudithook(_count_processes)

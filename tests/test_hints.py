@@ -77,6 +77,7 @@ def written() -> Iterator[tuple[str, Hint]]:
                     yield place, hint
 
 
+@pytest.mark.slow
 def test_every_parameter_is_named_by_some_hint() -> None:
     named = {part.parameter.name for part in LOG_IN.parts if isinstance(part, Setting)}
     for name, module in modules(r"\bParameter\b"):

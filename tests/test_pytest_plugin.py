@@ -336,6 +336,7 @@ def mcp_session(mcp):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["before", "after", "conftest", "module"])
 def test_the_old_names_give_way_to_the_fixtures_of_others(run: Run, order: str) -> None:
     tests = """

@@ -42,6 +42,7 @@ def test_the_list_is_in_order() -> None:
         assert REVISIONS.index(item.since) <= REVISIONS.index(item.until)
 
 
+@pytest.mark.slow
 def test_every_requirement_is_named_by_a_test_or_explained_and_not_both() -> None:
     held = holding()
     assert [item.id for item in ASKED if item.id not in held and not item.untested] == []

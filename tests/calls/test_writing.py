@@ -174,6 +174,7 @@ def written_by_people(draw: st.DrawFn) -> tuple[bytes, int]:
     return (draw(st.sampled_from(["", "\ufeff"])) + text).encode(), indent
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(written_by_people(), STEPS)
 def test_what_a_person_wrote_stays_and_the_step_is_read_after_it(
@@ -214,6 +215,7 @@ EXPECTS = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(written_by_people(), EXPECTS)
 def test_what_a_person_wrote_stays_and_the_last_step_expects_more(
@@ -290,6 +292,7 @@ def test_steps_without_a_value_take_the_first(tmp_path: Path) -> None:
     assert path.read_bytes() == b"inspector: 1\r\nsteps:  # none yet\r\n  - call: b\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "reason", "remedy"),
     [

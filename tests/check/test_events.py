@@ -203,6 +203,7 @@ for case in CASES:
     case.world = case.right_world = QUICK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_planted_fault_is_found(case):
     await is_found(case)

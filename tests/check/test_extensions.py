@@ -55,6 +55,7 @@ async def test_a_planted_fault_is_found(case):
     await is_found(case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [case for case in CASES if (case.id, case.revision) != ("EXT-07", R4)], ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)

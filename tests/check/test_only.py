@@ -48,11 +48,13 @@ async def test_one_check_over_a_pipe(id):
     await same_verdict(id, web=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id", ids("http", judged=False, but=("stdio",)))
 async def test_one_check_over_http(id):
     await same_verdict(id, web=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("revision", [R4, R5])
 @pytest.mark.parametrize("web", [False, True])
 async def test_the_checks_that_watch(revision, web):

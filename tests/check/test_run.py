@@ -149,6 +149,7 @@ async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     second.release()
 
 
+@pytest.mark.slow
 async def test_checks_that_run_beside_each_other_come_to_the_same_results_in_the_same_order():
     """As one after the other; and what the judge sees on their connections counts for the visit that opened them."""
 

@@ -201,6 +201,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_planted_fault_is_found(case):
     await is_found(case)

@@ -95,6 +95,7 @@ async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [
     refuses("subscriptions/listen", -32601), Notices(ACKNOWLEDGED, lambda _message: None),
     Notices(ACKNOWLEDGED, lambda message: [told(CHANGED, _meta=message["params"]["_meta"]), message]),

@@ -120,6 +120,7 @@ async def test_an_unknown_task_that_is_answered_otherwise_is_found(name):
     await is_found(Case("TASK-02", R4, quick(unknown), allowed=SLOW))
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_used_twice_is_found():
     def one_key(message, _request):
         wanted = message["result"].get("inputRequests")

@@ -162,6 +162,7 @@ async def test_a_planted_fault_is_found(case):
     await is_found(case)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 async def test_a_server_in_order_is_not_blamed(case):
     await is_not_blamed(case)
@@ -232,6 +233,7 @@ async def test_odd_values_of_the_check_itself_are_not_blamed_where_they_come_bac
     await is_not_blamed(Case("TOOL-24", R4, None, right=tool(description=words)))
 
 
+@pytest.mark.slow
 async def test_a_tool_that_also_destroys_is_not_called_as_a_read_only_one():
     hints = {"readOnlyHint": True, "destructiveHint": True}
     case = Case("TOOL-11", R4, None, right=tool(annotations=hints), allowed=Allowed(calls="read-only"))

@@ -77,6 +77,7 @@ def failed(run):
     return {result.check.id for result in run.results if result.verdict == "fail"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 async def test_one_wrong_answer_fails_the_run_and_its_recording(name):
     server, fault, id = FAULTS[name]

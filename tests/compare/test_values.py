@@ -308,6 +308,7 @@ def test_deep_and_shallow_reading_agree() -> None:
     assert isinstance(deep, DuplicateKeys)
 
 
+@pytest.mark.slow
 def test_long_lists_are_aligned_without_looking_at_all_pairs() -> None:
     a = list(range(100_000))
     b = [*range(5, 50_000), -1, *range(50_000, 99_990), -2]

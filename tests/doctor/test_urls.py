@@ -217,6 +217,7 @@ async def test_http_to_a_port_that_speaks_tls(serve: Any, examine: Examine) -> N
     assert found.fix.command == f"inspector {web.url}"
 
 
+@pytest.mark.slow
 async def test_https_to_a_port_that_speaks_plain_http(serve: Any, examine: Examine) -> None:
     web = await serve(answers)
     secret = (("Authorization", "Bearer very-secret-token"),)

@@ -310,6 +310,7 @@ def test_the_console_tab_of_the_official_inspector(tmp_path: Path) -> None:
     assert [event.text for event in of(journal, Kind.STDERR)] == ["one", "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["{}", "[]", "hello", '{"a":1}\n', '[{"a":1}]', "\0\1\2", "null", "[" * 100_000])
 def test_what_is_of_no_known_format_is_refused_with_what_was_searched(content: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refused:

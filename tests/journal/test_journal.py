@@ -487,6 +487,7 @@ def long_lines():
     yield {"nothing": tail}
 
 
+@pytest.mark.slow
 def test_long_lines_are_indexed_as_short_ones(tmp_path, monkeypatch):
     """Of a long message only an outline is parsed: everything that the index knows is the same."""
     path = tmp_path / "long.mcp.jsonl"

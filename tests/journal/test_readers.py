@@ -35,6 +35,7 @@ def lines() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_only_the_journal_knows(rule: str) -> None:
     found = [f"{where}: {line.strip()}" for where, line in lines() if RULES[rule].search(line)]

@@ -111,6 +111,7 @@ def test_no_block_is_too_strange(members, kind, resource):
     bytes_of(ContentBlock(block))
 
 
+@pytest.mark.slow
 def test_nesting_is_bounded():
     block: dict = {"type": "text", "text": "deep"}
     for _ in range(2000):

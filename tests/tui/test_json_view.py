@@ -228,6 +228,7 @@ class Patient(JsonView):
     is_patient = True
 
 
+@pytest.mark.slow
 async def test_a_patient_view_lays_megabytes_out_after_the_work_for_others_or_with_the_focus():
     raw = json.dumps([{"name": f"tool {at}", "text": "x" * 50} for at in range(2000)])
     view = Patient()

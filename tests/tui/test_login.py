@@ -79,6 +79,7 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
 
 
+@pytest.mark.slow
 async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "")
     monkeypatch.delenv("DISPLAY", raising=False)

@@ -404,6 +404,7 @@ async def test_a_recording_without_its_end_is_shown_to_the_last_whole_line(tmp_p
         await shows(app, pilot, "event 11 of 11")
 
 
+@pytest.mark.slow
 async def test_a_recording_that_grows_is_followed_to_its_end(tmp_path: Path) -> None:
     lines = SESSION.read_bytes().splitlines(keepends=True)
     growing = tmp_path / "growing.mcp.jsonl"

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import httpcore
+import pytest
 from textual.scrollbar import ScrollBar
 
 import inspector.tui
@@ -89,6 +90,7 @@ def used() -> dict[str, set[str]]:
     return {name: names for name, names in found.items() if names}
 
 
+@pytest.mark.slow
 def test_each_private_name_of_textual_is_used_where_it_is_reported_and_is_still_there() -> None:
     assert used() == USES
 

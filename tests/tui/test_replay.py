@@ -122,6 +122,7 @@ async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
         assert playback(screen).player.at_end
 
 
+@pytest.mark.slow
 async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):
         await goes_to(pilot, INITIALIZED)
@@ -218,6 +219,7 @@ async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None
         assert screen.panes.messages.current == 1
 
 
+@pytest.mark.slow
 async def test_it_plays_by_the_clock_and_pauses(path: Path) -> None:
     clock = Clock()
     async with replayed(path, clock=clock) as (app, pilot, screen):
@@ -358,6 +360,7 @@ async def test_a_place_and_a_speed_can_be_given_at_first(path: Path) -> None:
         assert not playback(screen).player.playing
 
 
+@pytest.mark.slow
 async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stays_too(tmp_path: Path) -> None:
     tape = shop()
     lines, tape.lines = tape.lines, tape.lines[:7]

@@ -225,6 +225,7 @@ async def test_hostile_markdown_is_text():
         await burst(pilot, "end", "a", "c")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part", ["**a b* ", "[a](b", "`a``b", "[](x", "__a_b", "*_", '[a]( "', "> - # ", "\\", "a|b\n-|-\n"]
 )

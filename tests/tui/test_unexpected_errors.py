@@ -44,6 +44,7 @@ def in_a_thread(app: InspectorApp) -> None:
     app.screen.run_worker(divide, thread=True, exit_on_error=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fail", [in_a_callback, in_a_forgotten_task, in_a_worker, in_a_thread])
 async def test_an_error_is_logged_and_told_and_the_interface_goes_on(
     fail: Callable[[InspectorApp], None], home: Path

@@ -206,7 +206,7 @@ class MainScreen(Screen[None]):
         for notice in self.session.journal.notices:
             if notice not in self._told_notices:
                 self._told_notices.add(notice)
-                self.notify(notice, severity="warning", markup=False, timeout=10)
+                self.notify(notice, severity="warning", markup=False, timeout=6)
 
     def _focus_first(self) -> None:
         self.pane_layout.focus_list()

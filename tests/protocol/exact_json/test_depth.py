@@ -69,6 +69,7 @@ def test_more_than_can_be_looked_at_is_refused(text: str) -> None:
         shallow(text, DECODE)
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.recursive(st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
 def test_any_value_deep_inside_is_checked_and_beside_it_is_kept(value: Any) -> None:

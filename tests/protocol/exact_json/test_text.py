@@ -94,6 +94,7 @@ def test_the_number_of_problems_is_bounded() -> None:
     assert len(problems('["' + "\x01" * 5000 + '"]', limit=7)) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "raw", ["[" * DEEP + "]" * DEEP, '{"a":' * 30_000 + "1" + "}" * 30_000, "[" * DEEP, '{"a":[' * 20_000]
 )
