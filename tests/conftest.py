@@ -65,9 +65,9 @@ sys.addaudithook(_count_processes)
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
-    """Fail a test without the mark `slow` whose own fixture starts a process; many tests share one of a wider scope.
+    """Fail a test without the mark `slow` whose own fixture starts a process.
 
-    pytest does not call this hook for fixtures of a wider scope.
+    pytest does not call this hook for fixtures of a wider scope, which many tests share.
     """
     before = _started
     value = yield
