@@ -322,8 +322,8 @@ def test_a_long_line_is_not_in_memory_many_times(tmp_path: Path) -> None:
     """It is written in parts, and the text is the same."""
     import tracemalloc
 
-    text = "lorem ``ipsum`` \u202e dolor " * 50_000
-    rows = [{"id": at, "tags": ["a", "b"], "long": "x" * 90} for at in range(5_000)]
+    text = "lorem ``ipsum`` \u202e dolor " * 200_000
+    rows = [{"id": at, "tags": ["a", "b"], "long": "x" * 90} for at in range(20_000)]
     journal = Journal.create(tmp_path / "long.mcp.jsonl", {})
     message = {"jsonrpc": "2.0", "id": 1, "result": {"text": text, "rows": rows}}
     journal.record_received("stdio", [json.dumps(message, ensure_ascii=False).encode()])
