@@ -59,6 +59,14 @@ def test_the_output_of_a_command_that_dies_is_shown(port: int, capsys: pytest.Ca
     assert "no database" in shown
 
 
+def test_the_command_gets_the_whole_environment(
+    port: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_REGION", "north")
+    assert check(shlex.join(["sh", "-c", "echo region $SHOP_REGION >&2; exit 3"]), port) == 4
+    assert "region north" in capsys.readouterr().err
+
+
 def test_a_command_that_never_answers_is_ended(port: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pid = tmp_path / "pid"
     start = shlex.join(["sh", "-c", f"echo starting; echo $$ > {pid}; exec sleep 600"])

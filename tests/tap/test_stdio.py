@@ -49,6 +49,12 @@ def test_a_first_half_of_a_line_passes_before_there_is_a_second(tmp_path):
     assert tap.recorded().sent == [CALL[:-1]]
 
 
+def test_a_server_behind_a_tap_gets_the_whole_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("SHOP_REGION", "north")
+    code, out, _ = Tapped(tmp_path, ["sh", "-c", "echo $SHOP_REGION"]).talk()
+    assert (code, out) == (0, b"north\n")
+
+
 @pytest.mark.parametrize(("ends", "code", "by"), [("exit 0", 0, None), ("exit 3", 3, None), ("kill -9 $$", 137, 9)])
 def test_the_server_s_end_is_the_tap_s(tmp_path, ends, code, by):
     tap = Tapped(tmp_path, ["sh", "-c", f"read line; printf 'half a reply'; {ends}"])
