@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.apps.definitions import SCHEME
-from inspector.apps.page import AppPage, read_page
 from inspector.apps.policy import BY_SPECIFICATION
 from inspector.client.session_state import SessionState
 from inspector.journal.format import Dir
@@ -16,6 +15,9 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import quantity, size
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact, heading
+
+if TYPE_CHECKING:
+    from inspector.apps.page import AppPage
 
 MAX_TEXT = 1_000_000
 """Characters of the text of a page that are shown."""
@@ -44,6 +46,9 @@ def page_in(session: SessionState, request: int, result: Any) -> PageInResult | 
     uri = _uri(journal, request)
     if not uri.startswith(SCHEME):
         return None
+    # The tables of HTML's named characters take 12 ms to load.
+    from inspector.apps.page import read_page
+
     page = read_page(uri, result, session.catalog["resources"].get(uri))
     text, is_whole = page.text
     if len(text) > MAX_TEXT or not is_whole:
@@ -60,6 +65,8 @@ def _uri(journal: Journal, request: int) -> str:
 
 def _compared(journal: Journal, request: int, page: AppPage) -> tuple[str, str]:
     """How the page compares with the previous read of it (C-APP-12): a few words, and their role."""
+    from inspector.apps.page import read_page
+
     for seen, n in enumerate(_READS.backwards(journal.index, upto=request - 1)):
         if seen >= _EARLIER:
             break
