@@ -78,6 +78,7 @@ _SYNTAX = (
     ("found unexpected end of stream", "A quoted text does not end.", "Add the closing quote."),
     ("unknown escape character", "This escape is not known.", "Use single quotes for a text with backslashes."),
     ("control characters are not allowed", "A control character cannot stand here.", "Write it as an escape."),
+    ("exceeded maximum nesting depth", f"The file is nested deeper than {MAX_DEPTH} levels.", "Remove levels."),
     ("found undefined alias", "This anchor is not defined above.", 'Define it, or quote a text that begins with "*".'),
 )
 """Parts of what libyaml says, each with the cause and the remedy in our words."""
