@@ -86,5 +86,5 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 def _guard(item: pytest.Item, before: int) -> None:
-    if _started > before and not any(mark.name in ("slow", "interop") for mark in item.iter_markers()):
+    if _started > before and item.get_closest_marker("slow") is None and item.path.parent.name != "interop":
         pytest.fail("This test starts a process: give it the mark, @pytest.mark.slow.")
