@@ -40,7 +40,8 @@ _BOTH_FLOAT = re.compile(
 )
 # What a reader of YAML 1.1 or one of YAML 1.2 takes for something else than a text.
 _INT_OF_ONE = re.compile(r"[-+]?[0-9][0-9_]*|[-+]?0b[0-1_]+|[-+]?0x[0-9a-fA-F_]+|0o[0-7]+")
-_FLOAT_OF_ONE = re.compile(r"[-+]?(?:[0-9][0-9_]*)?\.?[0-9_]*(?:[eE][-+]?[0-9]+)?")
+# Possessive: a long row of digits would be divided between the two halves in every way.
+_FLOAT_OF_ONE = re.compile(r"[-+]?(?:[0-9][0-9_]*+)?\.?[0-9_]*+(?:[eE][-+]?[0-9]+)?")
 _SIXTY = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
 _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 _DATE = re.compile(

@@ -119,6 +119,12 @@ def test_bombs_end_at_once(tmp_path: Path) -> None:
             read(text, tmp_path)
 
 
+def test_a_long_row_of_digits_is_read_in_one_pass(tmp_path: Path) -> None:
+    # In quadratic time this takes minutes.
+    digits = "9" * 500_000 + "x"
+    assert read_yaml(tmp_path / "f.yaml", f"a: {digits}".encode()).value == {"a": digits}
+
+
 def test_a_file_above_1_mib(tmp_path: Path) -> None:
     folder = tmp_path / "calls"
     folder.mkdir()

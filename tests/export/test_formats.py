@@ -7,6 +7,7 @@ import io
 import json
 import re
 import subprocess
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,8 @@ def is_table(text: str) -> None:
         assert len(row) == len(head)
         begun = [cell.lstrip() for cell in row if not re.fullmatch(r"-?[0-9]+", cell)]
         assert not any(cell.startswith(("=", "+", "-", "@")) for cell in begun), row
-        assert all(cell.isprintable() for cell in row)
+        # Spaces of other widths, such as U+00A0, are not "printable", and do no harm.
+        assert all(char.isprintable() or unicodedata.category(char) == "Zs" for cell in row for char in cell)
 
 
 DIAGRAM_LINE = re.compile(
