@@ -671,25 +671,35 @@ class _Answering:
 
 
 class _TimelineSender:
-    """Sends a client the server's own messages of the timeline, each once."""
+    """Sends a client the server's own messages of the timeline, each once; those of a subscription once to each live one.
+
+    Without sessions, several programs are one client: each has its own subscription.
+    """
 
     def __init__(self, client: MockClient) -> None:
         self.names: dict[int, LiveIds] = {}
         """By recorded request, the names of its latest live request."""
         self._client = client
         self._mock = client.mock
-        self._listens: dict[int, list[tuple[LiveIds, _Answering]]] = {}
-        """By recorded `subscriptions/listen`, the open live ones."""
+        self._listens: dict[int, list[tuple[LiveIds, _Answering, set[int]]]] = {}
+        """By recorded `subscriptions/listen`, the open live ones, with the events that were sent to each."""
         self._told: set[int] = set()
 
     def tell(self, word: int) -> bool:
         """Send the messages that follow this point of the recorded conversation; True if there are any."""
         told = self._mock.timeline.after.get(word)
-        if told is None or word in self._told:
+        if told is not None and word in self._told:
+            told = array("I", filter(self._is_missed, told)) if any(self._listens.values()) else None
+        if not told:
             return False
         self._told.add(word)
         self._client.start(self._tell(word, told))
         return True
+
+    def _is_missed(self, m: int) -> bool:
+        """Whether an event belongs to a subscription, and a live one has not received it."""
+        listen = self._mock.timeline.listen_of(m, subscription_of(self._mock.journal.event(m).message))
+        return any(m not in sent for _, _, sent in self._listens.get(listen, ()))
 
     async def _tell(self, word: int, told: array[int]) -> None:
         journal = self._mock.journal
@@ -728,12 +738,13 @@ class _TimelineSender:
     async def listen(self, n: int, names: LiveIds, answering: _Answering) -> None:
         """Serve a subscription until either side ends it."""
         answering.listen()
-        live = names, answering
+        live = names, answering, set[int]()
         self._listens.setdefault(n, []).append(live)
         try:
             acknowledged = self._mock.timeline.acknowledged.get(n)
             if acknowledged is not None:
-                self._tell_live(acknowledged, self._mock.journal.event(acknowledged), *live)
+                live[2].add(acknowledged)
+                self._tell_live(acknowledged, self._mock.journal.event(acknowledged), names, answering)
             self.tell(n)
             await self._client.silence()
         finally:
@@ -745,8 +756,10 @@ class _TimelineSender:
         listen = self._mock.timeline.listen_of(m, subscription)
         if self._mock.timeline.acknowledged.get(listen) == m:
             return True
-        for live in self._listens.get(listen, ()):
-            self._tell_live(m, event, *live)
+        for names, answering, sent in self._listens.get(listen, ()):
+            if m not in sent:
+                sent.add(m)
+                self._tell_live(m, event, names, answering)
         return bool(listen) or subscription is not None
 
     def _tell_live(self, m: int, event: Event, names: LiveIds, answering: _Answering) -> None:
