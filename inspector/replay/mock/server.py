@@ -671,9 +671,9 @@ class _Answering:
 
 
 class _TimelineSender:
-    """Sends a client the server's own messages of the timeline, each once; those of a subscription once to each live one.
+    """Sends a client the server's own messages of the timeline, each once.
 
-    Without sessions, several programs are one client: each has its own subscription.
+    Those of a subscription go once to each live one: without sessions, several programs are one client.
     """
 
     def __init__(self, client: MockClient) -> None:
@@ -717,7 +717,7 @@ class _TimelineSender:
         if event.kind == Kind.STDERR:
             client.journal.record_stderr("stderr", [event.bytes])
             self._mock.said(event.bytes)
-        elif self.tell_listener(m, event):
+        elif self.tell_listener(m, event, once=True):
             return
         elif event.shape is Shape.REQUEST and id_key(event.message["id"]) is not None:
             id, answered = client.questions.ask(event.message["id"])
@@ -750,14 +750,17 @@ class _TimelineSender:
         finally:
             self._listens[n].remove(live)
 
-    def tell_listener(self, m: int, event: Event) -> bool:
-        """Send an event to the open subscriptions that it belongs to; False if it belongs to none."""
+    def tell_listener(self, m: int, event: Event, *, once: bool = False) -> bool:
+        """Send an event to the open subscriptions that it belongs to; False if it belongs to none.
+
+        `once`: not to those that have received it.
+        """
         subscription = subscription_of(event.message)
         listen = self._mock.timeline.listen_of(m, subscription)
         if self._mock.timeline.acknowledged.get(listen) == m:
             return True
         for names, answering, sent in self._listens.get(listen, ()):
-            if m not in sent:
+            if not once or m not in sent:
                 sent.add(m)
                 self._tell_live(m, event, names, answering)
         return bool(listen) or subscription is not None

@@ -382,6 +382,26 @@ async def test_who_subscribes_twice_is_acknowledged_and_told_twice(written, serv
     assert [message["params"] for message in first.messages] == [of("a")] * 2
 
 
+async def test_who_subscribes_late_is_told_after_its_own_call(written, serve):
+    """Over HTTP without sessions, two programs are one client."""
+    written.ask(7, "subscriptions/listen", LISTEN)
+    written.notify("notifications/subscriptions/acknowledged", of(7))
+    written.ask(8, "tools/call", echo("change"))
+    written.answer(8, "changed")
+    written.notify("notifications/tools/list_changed", of(7))
+    client = await serve(written)
+    first = client.ask("a", "subscriptions/listen", LISTEN)
+    await until(lambda: first.sent)
+    await client.call("tools/call", echo("change"))
+    await until(lambda: len(first.messages) == 2)
+    second = client.ask("b", "subscriptions/listen", LISTEN)
+    await until(lambda: second.sent)
+    await client.call("tools/call", echo("change"))
+    await until(lambda: len(second.messages) == 2)
+    assert [message["params"] for message in second.messages] == [of("b")] * 2
+    assert len(first.messages) == 2
+
+
 async def test_who_has_not_subscribed_is_reported_nothing_of_it(written, serve):
     written.ask(7, "subscriptions/listen", LISTEN)
     written.ask(8, "tools/call", echo("change"))
