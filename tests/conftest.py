@@ -67,7 +67,7 @@ sys.addaudithook(_count_processes)
 def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, Any, Any]:
     """Fail a test without the mark `slow` whose own fixture starts a process.
 
-    pytest does not call this hook for fixtures of a wider scope, which many tests share.
+    A fixture of a wider scope counts for none of the tests that share it.
     """
     before = _started
     value = yield

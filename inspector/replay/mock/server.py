@@ -738,12 +738,13 @@ class _TimelineSender:
     async def listen(self, n: int, names: LiveIds, answering: _Answering) -> None:
         """Serve a subscription until either side ends it."""
         answering.listen()
-        live = names, answering, set[int]()
+        sent: set[int] = set()
+        live = names, answering, sent
         self._listens.setdefault(n, []).append(live)
         try:
             acknowledged = self._mock.timeline.acknowledged.get(n)
             if acknowledged is not None:
-                live[2].add(acknowledged)
+                sent.add(acknowledged)
                 self._tell_live(acknowledged, self._mock.journal.event(acknowledged), names, answering)
             self.tell(n)
             await self._client.silence()
