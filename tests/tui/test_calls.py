@@ -478,6 +478,18 @@ async def test_the_value_under_the_cursor_is_expected() -> None:
         await pilot.press("escape")
 
 
+async def test_another_view_of_the_result_has_the_focus_before_the_view_before_it_is_hidden() -> None:
+    async with on_calls({}, tab=False) as (app, pilot):
+        await with_result(app, pilot, "weather", "space")
+        result = main_screen(app).panes.work.result
+        views = [result._body]
+        for choose in (result.action_json, result.action_structured, result.action_content):
+            choose()
+            assert app.focused is result._body
+            views.append(result._body)
+        assert result._json in views and result._content in views
+
+
 async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "add", "2", "tab", "3")

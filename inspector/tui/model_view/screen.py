@@ -255,7 +255,7 @@ class ModelScreen(Screen[str | None]):
         at = (_PANES.index(self._front) + by) % len(_PANES)
         self._front = _PANES[at]
         self._arrange()
-        self.query_one(f"#{('model-rows', 'model-view', 'hosts-view')[at]}").focus()
+        self.set_focus(self.query_one(f"#{('model-rows', 'model-view', 'hosts-view')[at]}"))
         self.call_after_refresh(self._show_tool)
         self._show_footer()
 
@@ -274,7 +274,7 @@ class ModelScreen(Screen[str | None]):
         """Go to the filter."""
         self._front = _PANES[0]
         self._arrange()
-        self.query_one(FilterInput).focus()
+        self.set_focus(self.query_one(FilterInput))
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()

@@ -70,6 +70,6 @@ class SearchLine(FilterInput):
         self.action_leave()
 
     def action_leave(self) -> None:
-        self.display = False
         if self.view is not None and isinstance(self.view, Widget) and self.view.is_attached:
-            self.view.focus()
+            self.screen.set_focus(self.view)
+        self.display = False

@@ -402,8 +402,8 @@ class TableView(Container):
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
+        self.screen.set_focus(self.list)
         self._filter.display = bool(self._filter.value)
-        self.list.focus()
 
     # Using rows
 

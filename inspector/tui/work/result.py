@@ -236,8 +236,9 @@ class ResultPane(CompactPane):
     def _draw_body(self) -> None:
         answer = self.answer
         tab = self._shown_view
-        within = self._content.has_focus or self._json.has_focus or self._table.has_focus_within
-        within = within or self._happened.has_focus or self._page.has_focus
+        views = {self._content, self._json, self._table, self._happened, self._page}
+        focused = self.screen.focused
+        within = focused is not None and not views.isdisjoint(focused.ancestors_with_self)
         shows_table = tab == "table" and self._open_row is None and bool(self._views)
         shows_json = tab in ("structured", "raw", "data") or (tab == "table" and self._open_row is not None)
         waits = answer is not None and not answer.is_prepared
@@ -263,7 +264,8 @@ class ResultPane(CompactPane):
         elif answer is not None and self._views:
             self._load_content(answer)
         if within:
-            self._body.focus()
+            # At once: a view that is hidden while it has the focus gives it to no other, and keys would be lost.
+            self.screen.set_focus(self._body)
 
     @property
     def _body(self) -> Widget:
