@@ -487,7 +487,8 @@ async def test_another_view_of_the_result_has_the_focus_before_the_view_before_i
             choose()
             assert app.focused is result._body
             views.append(result._body)
-        assert result._json in views and result._content in views
+        assert result._json in views
+        assert result._content in views
 
 
 async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
