@@ -53,10 +53,7 @@ def revision_hint(revision: str, error: InspectorError | None, value: Any) -> Re
 
 
 def _cannot_ask(revision: str) -> RevisionHint:
-    return _hint(
-        f"The error names a request to the client. Revision {revision} has no server requests, so a tool for the "
-        f"legacy era cannot ask. Try {{}}."
-    )
+    return _hint(f"Revision {revision} has no server requests, so this tool cannot ask. Try {{}}.")
 
 
 def _hint(text: str, revision: str = NEWEST_LEGACY) -> RevisionHint:

@@ -43,7 +43,8 @@ def lines_of(blocks, **look) -> list[str]:
         ({"type": "text", "text": "[not json]"}, ["[not json]"]),
         ({"type": "text", "text": "# Title\n\n- **a**\n- b"}, ["Title", "", "· a", "· b"]),
         ({"type": "text", "text": "# one comment"}, ["# one comment"]),
-        ({"type": "text", "text": ""}, [""]),
+        ({"type": "text", "text": ""}, ["empty text"]),
+        ({"type": "text", "text": " \n\n"}, ["only white space"]),
         (
             {"type": "text", "text": "x", "annotations": {"audience": ["user"], "priority": 0.5}},
             ["text  for user  priority 0.5", "x"],
