@@ -350,3 +350,13 @@ def test_a_tool_that_cannot_ask_in_this_revision_names_one_that_can(run: Run, sc
     ran = run("call", "refund", *script(server__discover={"result": discovered}, tools__call=failed))
     assert ran.code == 1
     assert "Try 2025-11-25. Choose it with --protocol 2025-11-25." in ran.err
+
+
+def test_an_error_as_json_is_one_line_and_names_the_recording(run: Run, script: Script) -> None:
+    refused = {"error": {"code": -32602, "message": "two\nlines"}}
+    ran = run("call", "t", "--json", *script(tools__call=refused, tools__list=LISTED))
+    assert ran.code == 1
+    [line] = (ran.out + ran.err).splitlines()
+    said = json.loads(line)["error"]
+    assert said["error"]["message"] == "two\nlines"
+    assert Path(said["recording"]).read_text(encoding="utf-8").splitlines()[-1]

@@ -136,6 +136,14 @@ def test_a_recording_and_a_server_are_compared(run: Run, script: Script, record:
     assert [change["what"] for change in ran.json["surface"]["changes"]] == ["is gone"]
 
 
+def test_the_second_side_may_be_a_command_after_two_dashes(run: Run, script: Script, record: Any) -> None:
+    server = script(initialize=hello("1"), tools__list={"result": {"tools": []}})
+    assert server[0] == "--"
+    ran = run("diff", record(), "--json", *server)
+    assert ran.code == 5
+    assert [change["what"] for change in ran.json["surface"]["changes"]] == ["is gone"]
+
+
 def test_a_conversation_with_a_live_server_is_a_rerun(run: Run, script: Script, record: Any) -> None:
     ran = run("diff", record(), quoted(script()), "--conversation-only")
     assert ran.code == 2
