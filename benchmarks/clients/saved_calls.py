@@ -62,11 +62,11 @@ async def run_flows(command: list[str], count: int, shared: bool) -> dict[str, f
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             Path(folder, f"{number}.yaml").write_text(f"inspector: 1\nsteps:\n{step * CALLS}")
+        kept = Path(folder, "kept")
+        kept.mkdir()
         collection = Collection.read([folder])
         target = StdioTarget(tuple(command))
-        opener = SessionOpener(
-            lambda _: target, lambda _: Options(), Settings(), keep=Path(folder, "kept"), judge=Judge
-        )
+        opener = SessionOpener(lambda _: target, lambda _: Options(), Settings(), keep=kept, judge=Judge)
         memory = Memory(count)
         run = CollectionRun(
             collection.flows, opener, Secrets(), RunOptions(shared=shared, server=shlex.join(command)), memory
