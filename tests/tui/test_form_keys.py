@@ -124,7 +124,7 @@ async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
         await pilot.press(*"Ada")
         value = request.form.value
         assert value == {"traveller": {"name": "Ada"}}
-        for path in ("/traveller", "/legs", "/insurance"):
+        for path in ("/legs", "/insurance"):
             field = next(field for field in focusable(request) if field.field.path == path)
             field.focus()
             await pilot.pause()
@@ -134,3 +134,34 @@ async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
             assert request.form.value == value
         await pilot.press("shift+tab")
         assert app.focused is not None, "the form is open, and its keys work on"
+
+
+async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> None:
+    async with on_demo() as (app, pilot):
+        screen = main_screen(app)
+        request = screen.query_one(RequestPane)
+        screen.show_address("tools", "book-trip")
+        await becomes(app, pilot, lambda: in_form_of(request, "book-trip"), "in the form")
+
+        def focused() -> str:
+            assert isinstance(app.focused, FieldFrame)
+            return app.focused.field.path
+
+        def focus(path: str) -> None:
+            screen.set_focus(next(field for field in focusable(request) if field.field.path == path))
+
+        focus("/traveller")
+        await pilot.press("space", "space")
+        assert focused() == "/traveller", "a blank folds, and unfolds"
+        await becomes(app, pilot, lambda: len(focusable(request)) > 3, "unfolded")
+        await pilot.press(*"Ada L.")
+        assert focused() == "/traveller/name"
+        assert request.form.value == {"traveller": {"name": "Ada L."}}
+        focus("/traveller/passport")
+        await pilot.press("space")
+        await becomes(app, pilot, lambda: len(focusable(request)) > 6, "unfolded")
+        await pilot.press(*"X 7")
+        assert request.form.value == {"traveller": {"name": "Ada L.", "passport": {"country": "X 7"}}}
+        focus("/traveller")
+        await pilot.press(*"Grace")
+        assert request.form.value["traveller"]["name"] == "Grace", "it replaces what was there, as after tab"

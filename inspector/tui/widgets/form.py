@@ -22,6 +22,7 @@ from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
 from inspector.tui.widgets.fields.layout import FieldSlot, FrameMaker, slots_of
+from inspector.tui.widgets.fields.text import TextField
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
 from inspector.tui.widgets.note import Note
 
@@ -238,6 +239,21 @@ class FormView(VerticalScroll, can_focus=False):
             if widget.focusable and not _shows_fields(widget):
                 self.screen.set_focus(widget)
                 return
+
+    def type_inside(self, field: FieldFrame, text: str) -> bool:
+        """Type text in the first field inside an object that shows its fields (`FieldHost`)."""
+        if not _shows_fields(field):
+            return False
+        later = list(self.children)
+        for widget in later[later.index(field) + 1 :]:
+            if not isinstance(widget, FieldFrame) or not widget.field.path.startswith(f"{field.field.path}/"):
+                return False
+            if isinstance(widget, TextField) and not isinstance(widget, AddKey):
+                widget.begin(text)
+                return True
+            if not _shows_fields(widget):
+                return False
+        return False
 
     def _update(self, path: str) -> None:
         """Show a field's value, and the new size of its container, in the existing widgets."""

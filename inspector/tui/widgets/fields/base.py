@@ -41,6 +41,10 @@ class FieldHost(Protocol):
         """Focus the field after this one."""
         ...
 
+    def type_inside(self, field: FieldFrame, text: str) -> bool:
+        """Type text in the first field inside an object; False if it takes none."""
+        ...
+
 
 class Suggested(Protocol):
     """Completions for the typed text."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual import events
 from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.strip import Strip
@@ -63,6 +64,16 @@ class ContainerField(FieldFrame, can_focus=True):
             if field.name.isdecimal():
                 found += ["items.move-up", "items.move-down"]
         return found
+
+    def on_key(self, event: events.Key) -> None:
+        """Type in the first field of an object that shows its fields: after tab one believes to be in it."""
+        if event.character is None or not event.is_printable:
+            return
+        # A blank folds the object, unless it belongs to a text that has begun.
+        begins = self.screen.focused is self
+        if not (begins and event.key == "space") and self.host.type_inside(self, event.character):
+            event.stop()
+            event.prevent_default()
 
     def body_clicked(self, x: int, y: int) -> None:
         self.action_open()

@@ -32,6 +32,8 @@ class TextField(FieldFrame, Editor, can_focus=True):
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         self.frame(field, host, labelled=labelled)
+        self._has_begun = False
+        """Text was typed before the field is told that it has the focus."""
         super().__init__(self._text(), placeholder=self._placeholder(), limit=EDIT_LIMIT)
         self._adapt()
 
@@ -92,8 +94,18 @@ class TextField(FieldFrame, Editor, can_focus=True):
 
     def on_focus(self, event: events.Focus) -> None:
         """Select the text of a short field, so that typing replaces it; a click or a caret move keeps it."""
-        if "\n" not in self.value:
+        if not self._has_begun and "\n" not in self.value:
             self.action_select_all()
+        self._has_begun = False
+
+    def begin(self, text: str) -> None:
+        """Take the focus and typed text, as if the field had had the focus before."""
+        if self.screen.focused is not self:
+            self._has_begun = True
+            if "\n" not in self.value:
+                self.action_select_all()
+            self.screen.set_focus(self)
+        self._insert(text, typed=True)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if not 0 <= event.y - self.head_rows < self.body_rows():
