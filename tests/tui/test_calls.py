@@ -478,7 +478,7 @@ async def test_the_value_under_the_cursor_is_expected() -> None:
         await pilot.press("escape")
 
 
-async def test_another_view_of_the_result_has_the_focus_before_the_view_before_it_is_hidden() -> None:
+async def test_a_new_view_of_the_result_gets_the_focus_at_once() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "weather", "space")
         result = main_screen(app).panes.work.result

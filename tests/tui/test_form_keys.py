@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.ask.question import QuestionPane
@@ -115,12 +118,20 @@ def titles_of_json_key(app: InspectorApp) -> list[str]:
     return re.findall(r"\^e (\w+)", screen_text(app))
 
 
-async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
+@asynccontextmanager
+async def on_form(tool: str) -> AsyncIterator[tuple[InspectorApp, Pilot[Any], RequestPane]]:
+    """The demo's form of a tool, with the focus in it."""
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
         request = screen.query_one(RequestPane)
-        screen.show_address("tools", "book-trip")
-        await becomes(app, pilot, lambda: in_form_of(request, "book-trip"), "in the form")
+        screen.show_address("tools", tool)
+        await becomes(app, pilot, lambda: in_form_of(request, tool), "in the form")
+        yield app, pilot, request
+
+
+async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
+    async with on_form("book-trip") as (app, pilot, request):
+        screen = app.screen
         await pilot.press(*"Ada")
         value = request.form.value
         assert value == {"traveller": {"name": "Ada"}}
@@ -137,11 +148,8 @@ async def test_letters_on_a_field_that_takes_no_text_are_not_actions() -> None:
 
 
 async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> None:
-    async with on_demo() as (app, pilot):
-        screen = main_screen(app)
-        request = screen.query_one(RequestPane)
-        screen.show_address("tools", "book-trip")
-        await becomes(app, pilot, lambda: in_form_of(request, "book-trip"), "in the form")
+    async with on_form("book-trip") as (app, pilot, request):
+        screen = app.screen
 
         def focused() -> str:
             assert isinstance(app.focused, FieldFrame)

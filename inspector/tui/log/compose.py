@@ -295,7 +295,7 @@ class ComposeScreen(ModalScreen[None]):
     def action_method(self) -> None:
         """Show the list of methods, or hide it again."""
         self._methods.display = not self._methods.display
-        self.screen.set_focus(self._methods if self._methods.display else self._editor)
+        self.set_focus(self._methods if self._methods.display else self._editor)
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()

@@ -179,7 +179,7 @@ def _block(block: ContentBlock, look: DrawOptions, *, level: int, alone: bool = 
     about = _annotations(block)
     kind = block.kind
     if kind == "text":
-        if not block.body.strip() and not notes:
+        if not notes and (not block.body or block.body.isspace()):
             return [_note([("empty text" if not block.body else "only white space", ""), *about])], False
         head = [] if alone and not about else [_note([("text", ""), *about])]
         return [*head, *notes, *text_sections(block.body, "", look)], False
