@@ -20,7 +20,7 @@ from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, T
 from inspector.journal.journal import Journal
 from inspector.protocol.forms.form import UNSET
 from inspector.protocol.jsonrpc import Shape
-from inspector.tui.pane_messages import First
+from inspector.tui.pane_messages import First, ShowEvent
 from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
 
@@ -327,6 +327,19 @@ class ScreenNavigator:
         from inspector.tui.feed.screen import EventsScreen
 
         self._app.push_screen(EventsScreen(session), then)
+
+    def recorded_now(self) -> frozenset[Path]:
+        return frozenset(self._recorded())
+
+    def _recorded(self) -> dict[Path, OpenSession]:
+        return {path: opened for opened in self._sessions.opened if (path := opened.session.journal.path) is not None}
+
+    def show_found(self, path: Path, n: int) -> None:
+        if (opened := self._recorded().get(path)) is not None:
+            self.show_session(opened)
+            opened.screen.post_message(ShowEvent(n))
+        else:
+            self.show_recording(path, n, "the search")
 
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         self._show_at(Journal.open(path), path, n, origin)

@@ -75,6 +75,12 @@ class Navigator(Protocol):
     def show_events(self, session: Commands, then: Callable[[int | None], None]) -> None:
         """Show the events of a live session. `then` gets the message that the user opened, or None."""
 
+    def recorded_now(self) -> frozenset[Path]:
+        """The recordings of the open sessions."""
+
+    def show_found(self, path: Path, n: int) -> None:
+        """Show event `n` of a recording that a search found; in its session if that is open. Raises `RecordingError`."""
+
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         """Show a recording at event `n`, or at its end for 0.
 

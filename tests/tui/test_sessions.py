@@ -203,3 +203,19 @@ async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> N
         await shows(app, pilot, "Open now")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is first.screen, "back, because it was in front before")
+
+
+async def test_a_text_found_in_another_open_session_leads_to_that_session() -> None:
+    async with running(demo(), size=MEDIUM, others=[demo("--tick", "60")], keep=True) as (app, pilot):
+        await becomes(app, pilot, lambda: ready(app, 2), "both connected")
+        first, second = app.sessions.opened
+        assert isinstance(second.session, Session)
+        await second.session.request("tools/call", {"name": "echo", "arguments": {"message": "needle-behind"}})
+        await pilot.press("ctrl+f", *"needle-behind")
+        await shows(app, pilot, "Other open sessions")
+        assert "Earlier sessions" not in screen_text(app)
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: app.screen is second.screen, "the session, and not a copy of its recording")
+        await shows(app, pilot, '"needle-behind"')
+        assert len(app.screen_stack) == 2
+        assert first in app.sessions.opened

@@ -766,7 +766,8 @@ class MainScreen(Screen[None]):
         from inspector.tui.search.screen import SearchScreen
 
         collection = self._calls.saved.collection if self._calls is not None else None
-        hit = await self.app.push_screen_wait(SearchScreen(self.session, collection))
+        open_now = window_of(self).navigator.recorded_now()
+        hit = await self.app.push_screen_wait(SearchScreen(self.session, collection, open_now=open_now))
         if hit is not None:
             await self._open_hit(hit)
 
@@ -778,10 +779,10 @@ class MainScreen(Screen[None]):
             await self.pane_layout.show_place("calls")
             if self.panes.calls is not None:
                 self.panes.calls.select(*key)
-        elif hit.group == "recordings":
+        elif hit.group in ("open", "recordings"):
             try:
                 path, n = key
-                window_of(self).navigator.show_recording(path, n, "the search")
+                window_of(self).navigator.show_found(path, n)
             except InspectorError as error:
                 self.notify(error_text(error, self), severity="error", markup=False)
         else:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Hashable, Iterator
+from collections.abc import Container, Hashable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -173,11 +174,20 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         Binding("escape", "leave", show=False, priority=True),
     ]
 
-    def __init__(self, session: SessionState | None, collection: Collection | None = None, text: str = "") -> None:
+    def __init__(
+        self,
+        session: SessionState | None,
+        collection: Collection | None = None,
+        text: str = "",
+        *,
+        open_now: Container[Path] = (),
+    ) -> None:
+        """`open_now` are the recordings of the open sessions."""
         super().__init__()
         self._session = session
         self._collection = collection
         self._text = text
+        self._open_now = open_now
         self._rows = SearchRows()
         self._list = VirtualList(self._rows, empty="Type what you are looking for.")
         self._begun = 0.0
@@ -273,7 +283,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
                 if given >= MAX_COUNTED:
                     break
         mine = session.journal.path if session is not None else None
-        yield from sources.recordings(words, mine, wanted)
+        yield from sources.recordings(words, mine, wanted, self._open_now)
 
     def _message(self, n: int) -> SearchHit:
         assert self._session is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from inspector.tui.start.rows import when as day
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection
 
-GroupId = Literal["tools", "arguments", "resources", "templates", "prompts", "messages", "calls", "recordings"]
+GroupId = Literal["tools", "arguments", "resources", "templates", "prompts", "messages", "open", "calls", "recordings"]
 TITLES: dict[GroupId, str] = {
     "tools": "Tools",
     "arguments": "Arguments",
@@ -32,6 +32,7 @@ TITLES: dict[GroupId, str] = {
     "templates": "Resource templates",
     "prompts": "Prompts",
     "messages": "Messages of this session",
+    "open": "Other open sessions",
     "calls": "Saved calls",
     "recordings": "Earlier sessions",
 }
@@ -187,10 +188,12 @@ def flows(words: SearchTerms, collection: Collection) -> Iterator[SearchHit | No
             yield None
 
 
-def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> Iterator[SearchHit]:
+def recordings(
+    words: SearchTerms, mine: Path | None, wanted: StillWanted, open_now: Container[Path] = ()
+) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
-    The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
+    `mine` is left out; those in `open_now` are a group of their own. The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
     spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
@@ -205,7 +208,8 @@ def recordings(words: SearchTerms, mine: Path | None, wanted: StillWanted) -> It
             first, amount = found
             more = "+" if amount >= MAX_IN_FILE else ""
             said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
-            yield SearchHit("recordings", info.label or info.path.name, day(info.started), said, (info.path, first))
+            group: GroupId = "open" if path in open_now else "recordings"
+            yield SearchHit(group, info.label or info.path.name, day(info.started), said, (info.path, first))
 
 
 Forms = Sequence[tuple[bytes, ...]]

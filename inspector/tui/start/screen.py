@@ -613,12 +613,12 @@ class StartScreen(Screen[None]):
         """Search earlier recordings."""
         from inspector.tui.search.screen import SearchScreen
 
-        hit = await self.app.push_screen_wait(SearchScreen(None))
+        hit = await self.app.push_screen_wait(SearchScreen(None, open_now=window_of(self).navigator.recorded_now()))
         if hit is not None:
             key: Any = hit.key
             try:
                 path, n = key
-                window_of(self).navigator.show_recording(path, n, "the search")
+                window_of(self).navigator.show_found(path, n)
             except InspectorError as error:
                 self.notify(error_text(error, self), severity="error", markup=False)
 
