@@ -62,6 +62,19 @@ async def test_rows_end_on_the_same_cell_at_every_width() -> None:
     assert [LogColumns(width, 3).time > 0 for width in (20, 45)] == [False, True]
 
 
+def test_a_text_that_would_be_cut_takes_the_empty_column_of_the_duration() -> None:
+    talk = Talk()
+    talk.notice("message", level="info", data="a line of the server number 4711")
+    talk.ask(1, "tools/list")
+    talk.at(14).answer(1, {"tools": [{"name": "a"}]})
+    rows = MessageRows(talk.journal)
+    rows.everything.count = 3
+    lines = ["".join(segment.text for segment in rows.render(at, 61, False, False)) for at in range(3)]
+    assert "number 4711" in lines[0]
+    assert [len(line) for line in lines] == [61, 61, 61]
+    assert lines[2].split()[-2:] == ["14", "ms"], "the column is kept where it has a duration"
+
+
 @pytest.mark.slow
 async def test_follows_the_end_until_the_user_leaves_it() -> None:
     async with demo() as session:

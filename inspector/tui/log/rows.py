@@ -206,9 +206,11 @@ class MessageRows:
             line += [*paint.segments([sign]), Segment(" ")]
         line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
-        line += self._what(n, columns.what)
-        if columns.duration:
-            words, role = self.took(n)
+        words, role = self.took(n)
+        spare = columns.duration + 1 if columns.duration and not words else 0
+        what = self._what(n, columns.what, spare)
+        line += what
+        if columns.duration and paint.width(what) == columns.what:  # else the text has taken it
             line += [Segment(" "), *paint.cell([(words, role)], columns.duration, right=True)]
         if columns.size:
             octets = sum(facts.size(m) for m in listed or (n,))
@@ -229,7 +231,8 @@ class MessageRows:
             self._summaries.set((n, len(listed)), found)
         return found
 
-    def _what(self, n: int, cells: int) -> list[Segment]:
+    def _what(self, n: int, cells: int, spare: int) -> list[Segment]:
+        """Draw what a row says in `cells`. A longer text takes `spare` cells more: the empty column beside it."""
         index = self.journal.index
         end: list[Piece] = []
         person = self._person(n)
@@ -241,6 +244,8 @@ class MessageRows:
         http, failed = self._http.words(self.folded(n)) if self.folds else ("", False)
         if failed:
             end.append((f"  {http}", "error"))
+        if not end and _length(self.summary(n)) > cells:
+            cells += spare
         closing = paint.segments(end)
         room = cells - paint.width(closing)
         if room < _MIN_WORDS:
