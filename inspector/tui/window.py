@@ -79,7 +79,7 @@ class Navigator(Protocol):
         """The recordings of the open sessions."""
 
     def show_found(self, path: Path, n: int) -> None:
-        """Show event `n` of a recording that a search found; in its session if that is open. Raises `RecordingError`."""
+        """Show event `n` of a recording, in its session if that is open. Raises `RecordingError`."""
 
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         """Show a recording at event `n`, or at its end for 0.

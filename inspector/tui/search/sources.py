@@ -193,8 +193,8 @@ def recordings(
 ) -> Iterator[SearchHit]:
     """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
-    `mine` is left out; those in `open_now` are a group of their own. The key is the path and the number of the first such event. Words are searched in the bytes of the file, in the
-    spellings that a recording usually has for them.
+    It skips `mine`; those in `open_now` are a group of their own. The key is the path and the number of the first such
+    event. Words are searched in the bytes of the file, in the spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
     for path, octets in newest_first(state_folder() / "recordings"):
