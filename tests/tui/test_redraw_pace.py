@@ -37,6 +37,23 @@ def test_a_key_ends_a_calm_pause() -> None:
     assert not pace.hurries(100.05)
 
 
+def test_in_a_flood_the_log_waits_while_the_keys_go_elsewhere() -> None:
+    pace = flooded()
+    assert pace.draws_log(100.0, focused=False)
+    assert not pace.draws_log(100.0 + TICK, focused=False)
+    assert pace.draws_log(100.0 + TICK, focused=True)
+    assert not pace.draws_log(100.0 + CALM_TICK, focused=False), "drawn a moment ago"
+    assert pace.draws_log(100.0 + 2 * CALM_TICK, focused=False)
+
+
+def test_without_a_flood_the_log_is_always_drawn() -> None:
+    pace = DrawingPace()
+    pace.drawn(100.0, 0, live=True)
+    pace.drawn(101.0, 10, live=True)
+    assert pace.draws_log(101.0, focused=False)
+    assert pace.draws_log(101.0 + TICK, focused=False)
+
+
 def test_the_usual_pace_comes_back_after_the_flood() -> None:
     pace = flooded()
     pace.drawn(101.0, FLOOD * 2 + 10, live=True)

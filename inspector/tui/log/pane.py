@@ -150,6 +150,11 @@ class MessagesPane(MomentLog):
             return self._meant[1]
         return (self._rows.answer(n) or n) if n and self.maximised else n
 
+    @property
+    def rows_have_focus(self) -> bool:
+        """Whether keys go to the rows, and not to the filter or another pane."""
+        return self._list.has_focus
+
     # New events
 
     def tick(self) -> None:

@@ -267,9 +267,14 @@ class Panes:
         """The pane of a missing connection, or None until it is first shown."""
         return self._later.get("failed")  # type: ignore[return-value]  # made by `_failed`
 
-    def tick(self) -> None:
-        """Let each visible pane draw what is new."""
-        for pane in (self.catalog, self.work, self.messages, self.detail):
+    @property
+    def in_log(self) -> bool:
+        """Whether the keys go to the rows of the log or to the event below them."""
+        return self.messages.rows_have_focus or self.detail.has_focus_within
+
+    def tick(self, *, with_log: bool = True) -> None:
+        """Let each visible pane draw what is new; the log and the event below it only `with_log`."""
+        for pane in (self.catalog, self.work, *((self.messages, self.detail) if with_log else ())):
             # A list that a first question hides chooses its item all the same.
             if pane.is_on_screen or (pane is self.catalog and self.work.work is None):
                 pane.tick()

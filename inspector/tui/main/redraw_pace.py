@@ -1,7 +1,8 @@
 """How often the screen is drawn, and how long it may judge messages in between.
 
 Usually it is drawn 20 times a second. In a flood new rows cannot be read, so while no key is pressed it is drawn five
-times a second; the first key brings the usual pace back at once.
+times a second; the first key brings the usual pace back at once. The log, which costs most, stays at five while the
+keys go elsewhere: a letter in a form then waits for no rows that cannot be read.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ class DrawingPace:
         self._drawn = (0.0, 0)
         """When the latest drawing was, and how many events there were."""
         self._flooded = False
+        self._log_drawn = 0.0
+        """When the latest drawing of the log was."""
         self._calm_since = 0.0
         """When a calm pause began; 0 if the current pause is the usual one."""
 
@@ -36,6 +39,13 @@ class DrawingPace:
         (then, before), self._drawn = self._drawn, (now, events)
         self._flooded = live and events - before > FLOOD * (now - then)
         return JUDGED_SHARE * min(max(now - then, TICK), CALM_TICK)
+
+    def draws_log(self, now: float, *, focused: bool) -> bool:
+        """Whether a drawing includes the log and the event below it. `focused`: the keys go there."""
+        if self._flooded and not focused and now - self._log_drawn < CALM_TICK:
+            return False
+        self._log_drawn = now
+        return True
 
     def pause(self, now: float, key_came: float) -> float:
         """Begin the pause before the next drawing; return its seconds. `key_came` is the time of the latest key."""

@@ -365,7 +365,10 @@ class MainScreen(Screen[None]):
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
         self._pin.look()
         self._tell_notices()
-        self.panes.tick()
+        with_log = self._pace.draws_log(monotonic(), focused=self.panes.in_log)
+        self.panes.tick(with_log=with_log)
+        if not with_log:
+            self.wake()
 
     # The judge
 
