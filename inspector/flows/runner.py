@@ -178,6 +178,8 @@ class FlowRun:
         """Run the steps, in order."""
         began = time.monotonic()
         done = 0
+        # A server may repeat a secret of its environment, a header or a login in a result.
+        stop_telling = self.session.journal.redactor.tell(self.variables.secrets.add)
         try:
             if not self._parent and any(
                 isinstance(step, models.WaitStep) and step.wait.endswith(_LIST_CHANGED) for step in self.flow.steps
@@ -195,6 +197,7 @@ class FlowRun:
                     self._add(self._not_run(number, step, INTERRUPTED))
             raise
         finally:
+            stop_telling()
             self.seconds = time.monotonic() - began
 
     def _is_told(self, number: int) -> bool:

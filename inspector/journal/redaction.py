@@ -91,6 +91,7 @@ class Redactor:
         self._key = os.urandom(16)
         self._forms: set[str] = set()
         self._secrets: set[str] = set()
+        self._listeners: list[Callable[[str], object]] = []
         self._compiled: re.Pattern[str] | None = None
         self._files: dict[str, str] = {}
         """By value of a file, its mark."""
@@ -112,6 +113,15 @@ class Redactor:
         self._secrets.add(secret)
         logfile.conceal(new)
         self._forget()
+        for listener in self._listeners:
+            listener(secret)
+
+    def tell(self, listener: Callable[[str], object]) -> Callable[[], None]:
+        """Tell a listener each secret, known and to come. Returns what ends that."""
+        for secret in tuple(self._secrets):
+            listener(secret)
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
 
     def add_file(self, value: str, media_type: str, size: int, sha256: str) -> None:
         """Add a file that is an argument, a data URI: from now on it is recorded as a mark."""

@@ -4,6 +4,7 @@ The file has the values that the tool `login` issues. Over HTTP it writes its UR
 """
 
 import json
+import os
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -20,7 +21,7 @@ def answers(message: dict, values: dict, headers: dict) -> list:
     method, params = message.get("method"), message.get("params", {})
     if "id" not in message:
         return []
-    said = json.dumps([params.get("arguments"), headers])
+    said = json.dumps([headers.get("x-api-key"), params.get("arguments"), headers])
     reply: dict = {"jsonrpc": "2.0", "id": message["id"]}
     before = []
     if method == "initialize":
@@ -46,7 +47,7 @@ def answers(message: dict, values: dict, headers: dict) -> list:
 def stdio(values: dict) -> None:
     """Serve stdin and stdout; tokens are also written to stderr."""
     for line in sys.stdin:
-        for each in answers(json.loads(line), values, {}):
+        for each in answers(json.loads(line), values, {"x-api-key": os.environ.get("LEAKY_API_KEY")}):
             if "method" in each:
                 print(each["params"]["data"], file=sys.stderr, flush=True)
             print(json.dumps(each), flush=True)

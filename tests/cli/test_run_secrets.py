@@ -1,4 +1,4 @@
-"""A secret of an environment or of a capture reaches no output, no report and no recording of `inspector run`."""
+"""A secret of an environment, of a capture or of the server's own options reaches no output, no report and no recording of `inspector run`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cli.conftest import Run
 
 SECRETS = {
     "of_env": "env/Secret-4f1d9c77aa", "of_file": "file secret ü 31c2b5", "of_keyring": "ring-Secret-88ee\"x",
-    "of_capture": "captured-Token-5d7e1f", "of_number": "938475610293847561", "of_object": "inside-Secret-77ab",
+    "of_target": "target-Key-0c4f6b2e19", "of_capture": "captured-Token-5d7e1f", "of_number": "938475610293847561", "of_object": "inside-Secret-77ab",
 }  # fmt: skip
 
 SERVER = Path(__file__).with_name("leaky_server.py")
@@ -128,11 +128,11 @@ def target(request: pytest.FixtureRequest, home: Path) -> Iterator[list[str]]:
     """The words that name the leaky server."""
     command = [sys.executable, "-S", "-E", str(SERVER), str(home / "values.json")]
     if request.param == "stdio":
-        yield ["--", *command]
+        yield ["--env", f"LEAKY_API_KEY={SECRETS['of_target']}", "--", *command]
         return
     process = subprocess.Popen([*command, "--http"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    yield ["--", process.stdout.readline().strip()]
+    yield ["--header", f"X-Api-Key: {SECRETS['of_target']}", "--", process.stdout.readline().strip()]
     process.kill()
     process.communicate()
 
@@ -163,7 +163,7 @@ def test_no_secret_is_found_anywhere(
     text = recording.read_text(encoding="utf-8")
     assert "issued ‹redacted " in text
     assert "tools/call" in text
-    if target[1].startswith("http"):
+    if target[-1].startswith("http"):
         assert "X-Env-Back" in text, "the headers of the answers are in the recording"
     if "--json" in more:
         steps = ran.json["flows"][0]["steps"]

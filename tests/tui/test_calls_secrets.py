@@ -30,11 +30,12 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Target]:
     values.write_text(json.dumps(SECRETS))
     command = (sys.executable, "-S", "-E", str(SERVER), str(values))
     if request.param == "stdio":
-        yield StdioTarget(command, name="leaky")
+        yield StdioTarget(command, name="leaky", env={"LEAKY_API_KEY": SECRETS["of_target"]})
         return
     process = subprocess.Popen([*command, "--http"], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    yield HttpTarget(process.stdout.readline().strip(), name="leaky")
+    headers = (("X-Api-Key", SECRETS["of_target"]),)
+    yield HttpTarget(process.stdout.readline().strip(), name="leaky", headers=headers)
     process.kill()
     process.communicate()
 
