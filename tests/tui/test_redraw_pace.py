@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from inspector.tui.main.redraw_pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, TICK, DrawingPace
+from inspector.tui.main.redraw_pace import CALM_TICK, FLOOD, JUDGED_SHARE, KEYS_REST, MAX_LONGER, TICK, DrawingPace
 from tests.tui.live_app import main_screen, on_demo
 
 
@@ -58,6 +58,19 @@ def test_the_usual_pace_comes_back_after_the_flood() -> None:
     pace = flooded()
     pace.drawn(101.0, FLOOD * 2 + 10, live=True)
     assert pace.pause(101.0, key_came=0.0) == TICK
+
+
+def test_drawings_that_come_late_leave_more_time_for_keys() -> None:
+    pace = DrawingPace()
+    assert pace.pause(100.0, key_came=100.0) == TICK
+    pace.drawn(100.0 + TICK, 0, live=True)
+    assert pace.pause(101.0, key_came=101.0) == TICK, "in time"
+    pace.drawn(101.0 + TICK + 0.1, 0, live=True)
+    assert pace.pause(102.0, key_came=102.0) == pytest.approx(TICK + 0.2)
+    pace.drawn(102.0 + TICK + 0.2, 0, live=True)
+    assert pace.pause(103.0, key_came=103.0) == pytest.approx(TICK + 0.1), "it comes back step by step"
+    pace.drawn(110.0, 0, live=True)
+    assert pace.pause(111.0, key_came=111.0) == pytest.approx(TICK + MAX_LONGER)
 
 
 def test_a_recording_that_is_read_is_no_flood() -> None:
