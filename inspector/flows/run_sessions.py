@@ -39,8 +39,10 @@ class FlowSession:
         findings: EventJudge | None,
         secrets: Secrets,
         live: list[Session],
+        ended: Callable[[Session], object] | None = None,
     ) -> None:
         self._live = live
+        self._ended = ended
         live.append(session)
         self.session = session
         self.findings = findings
@@ -55,6 +57,8 @@ class FlowSession:
         self._closed = True
         await self.session.close(reason)
         self._live.remove(self.session)
+        if self._ended is not None:
+            self._ended(self.session)
         self.session.journal.release()
         new = self._secrets.known - self._known
         path = self.session.journal.path
@@ -76,9 +80,11 @@ class SessionOpener:
         record: bool = True,
         judge: JudgeOf | None = None,
         opened: Callable[[Session], object] | None = None,
+        ended: Callable[[Session], object] | None = None,
     ) -> None:
         """`server_of` says what the text of `server` means. Recordings go to the folder `keep`, that of one flow to
-        `file`; else to the state folder, or nowhere without `record`. `opened` is told of each session that is open.
+        `file`; else to the state folder, or nowhere without `record`. `opened` is told of each session that is open,
+        `ended` of each that is closed.
         """
         self.server_of = server_of
         self.options_of = options_of
@@ -88,6 +94,7 @@ class SessionOpener:
         self.record = record
         self.judge = judge
         self.opened = opened
+        self.ended = ended
         self._targets: dict[str, StdioTarget | HttpTarget] = {}
         self.live: list[Session] = []
         """The sessions that are not closed."""
@@ -105,9 +112,11 @@ class SessionOpener:
             label=label,
             secrets=secrets.known,
         )
+        # The recording never has these: they are not among those that it must lose at the end.
+        journal.redactor.tell(secrets.add)()
         session = Session(target, journal, options)
         judge = self.judge(journal) if self.judge else None
-        made = FlowSession(session, judge, secrets, self.live)
+        made = FlowSession(session, judge, secrets, self.live, self.ended)
         try:
             await session.open()
         except BaseException as error:

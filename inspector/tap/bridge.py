@@ -42,7 +42,9 @@ class Bridge:
         complain: Callable[[Sequence[bytes]], None] = lambda _lines: None,
         *,
         connect: Connect = transport_for,
+        ended: Callable[[Journal], object] = lambda _journal: None,
     ) -> None:
+        """`ended` is told of the recording of each session that is over."""
         self.target = target
         self.options = options or Options()
         self.complain = complain
@@ -50,6 +52,7 @@ class Bridge:
         self.failed: InspectorError | None = None
         """Why the last connection ended."""
         self.connect = connect
+        self.ended = ended
         self._journal_of = journal_of
 
     def opens(self, client: ServedClient) -> Handler:
@@ -150,6 +153,7 @@ class _BridgedSession:
         self._opening.cancel()
         await self._connection.close()
         self.journal.close("closed")
+        self._bridge.ended(self.journal)
         self.journal.release()
 
     # From the server (the connection's listener)
