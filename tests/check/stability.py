@@ -5,7 +5,7 @@
 
 Each run is recorded, and the recording is checked too: a verdict that a run and its recording do not share differs.
 Without a target: each fault of raw_server.py over stdio, which a run and its recording must fail, and the server without
-a fault, which neither may fail. `--servers` is a JSON file with right servers, `{name: [option, …, "--", command, …]}`:
+a fault, which neither may fail. With `--servers`, a JSON file with right servers, `{name: [option, …, "--", command, …]}`:
 neither may fail with `--profile app`, which leaves out what the author of a server cannot change.
 
 A long run is interrupted and continued with `--log`: each line is one run, and a run that is in the file is not made
@@ -171,7 +171,7 @@ def main() -> int:
         judged = (f"--profile={given.profile}",) if given.profile else ()
         subjects = [Subject(given.target[0], tuple(given.target), more, judged)]
     else:
-        subjects = [*(right(given.servers) if given.servers else ()), *planted()]
+        subjects = right(given.servers) if given.servers else planted()
     wrong = 0
     with busy(given.busy):
         made = run_all(subjects, given.runs, given.at_once, given.log)

@@ -1,4 +1,7 @@
-"""A secret of an environment, of a capture or of the server's own options reaches no output, no report and no recording of `inspector run`."""
+"""No secret reaches an output, a report or a recording of `inspector run`.
+
+Secrets are values of an environment, captured values, and values of the server's own options.
+"""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
 
     telemetry = _telemetry(invocation, out)
     recorder = partial(_journal, invocation, out, target, telemetry)
-    bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=partial(_tell_incomplete, out))
+    told = partial(_tell_incomplete, out)
+    bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
     telemetry.finish()
@@ -98,7 +99,8 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
             from inspector.serving.http import Binding, HttpEnd
             from inspector.tap.bridge import Bridge
 
-            bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=partial(_tell_incomplete, out))
+            told = partial(_tell_incomplete, out)
+            bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
             end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
                 await end.start()
