@@ -171,7 +171,7 @@ def main() -> int:
         judged = (f"--profile={given.profile}",) if given.profile else ()
         subjects = [Subject(given.target[0], tuple(given.target), more, judged)]
     else:
-        subjects = right(given.servers) if given.servers else planted()
+        subjects = list(right(given.servers) if given.servers else planted())
     wrong = 0
     with busy(given.busy):
         made = run_all(subjects, given.runs, given.at_once, given.log)
