@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 LOOK_EVERY = 0.05
 """Seconds between two looks at the journal during activity; this limits the cost of a flood."""
+MAX_BEHIND = 2000
+"""Events that may wait to be printed; what waits at the end is still printed, and delays it."""
 AT_ONCE = 2000
 """Events handled in one turn of the event loop, so that signals are handled between turns."""
 LINE = 4000
@@ -143,7 +145,10 @@ class Watch:
         if self._held:
             self._timer = None
             return
-        self._timer = self._loop.call_later(0, self._look) if self.tell() else None
+        more = self.tell()
+        while more and len(self._session.journal) - self._seen > MAX_BEHIND:
+            more = self.tell()  # Nothing is read meanwhile: a server that sends faster than we print has to wait.
+        self._timer = self._loop.call_later(0, self._look) if more else None
         if self._draws:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
             self._draw(self._progress(calls[-1]) if calls else "")

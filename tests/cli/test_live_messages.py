@@ -1,4 +1,4 @@
-"""Progress on a terminal: one line that is redrawn, gone before anything else is printed."""
+"""Messages that are printed while they arrive, and progress: one line, gone before anything else is printed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import live_messages
-from inspector.cli.live_messages import Watch
+from inspector.cli.live_messages import MAX_BEHIND, Watch
 from inspector.cli.output import Output
 from inspector.client.engine.pending_requests import Call
 from inspector.client.session import Session
@@ -91,6 +91,23 @@ async def test_progress_of_any_value_is_one_line_that_fits(params: dict[str, obj
     assert "\n" not in line
     assert len(line) < 80
     watch.stop()
+
+
+async def test_a_server_that_sends_faster_than_lines_are_printed_has_to_wait(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    session = Session(StdioTarget(("x",)), Journal.unnamed({}))
+    watch = Watch(session, Output())
+    log = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "hello"}}).encode()
+    session.journal.record_received("stdio", [log] * 4 * MAX_BEHIND)
+    session.changes.bump("log")
+    while watch._seen == 0:
+        await asyncio.sleep(0.01)
+    # One turn of the event loop, in which no message is read.
+    first = capsys.readouterr().err.count("hello")
+    assert first >= 3 * MAX_BEHIND
+    watch.stop()
+    assert first + capsys.readouterr().err.count("hello") == 4 * MAX_BEHIND
 
 
 def test_json_output_has_progress_on_stderr_only(script: Script) -> None:
