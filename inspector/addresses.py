@@ -106,6 +106,19 @@ def is_link_local(host: str) -> bool:
     return link_local or address in _METADATA
 
 
+def may_lead_to(host: str, home: str, *, inside: bool | None = None) -> bool:
+    """Return whether a document from `home` may lead to another host (C-SEC-02, C-CARD-07).
+
+    Nothing may lead into a network in which its own host is not. `inside` tells whether `home` is in a private network,
+    if that is known better than by its name.
+    """
+    if is_loopback(home):
+        return not is_link_local(host)
+    if is_private(home) if inside is None else inside:
+        return not (reaches_this_machine(host) or is_link_local(host))
+    return not is_private(host)
+
+
 def _is_name(host: str, suffixes: tuple[str, ...]) -> bool:
     name = host.lower().removesuffix(".")
     return any(name == suffix or name.endswith(f".{suffix}") for suffix in suffixes)

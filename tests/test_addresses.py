@@ -83,6 +83,26 @@ def test_link_local_addresses_and_metadata_services_are_reported_apart(subtests:
             assert addresses.is_link_local(host) == (host in LINK_LOCAL)
 
 
+@pytest.mark.parametrize(
+    ("home", "allowed"),
+    [
+        ("127.0.0.1", {"127.0.0.1", "10.0.0.1", "8.8.8.8"}),
+        ("10.0.0.2", {"10.0.0.1", "8.8.8.8"}),
+        ("8.8.8.8", {"8.8.8.8"}),
+        ("harbour.example", {"8.8.8.8"}),
+    ],
+)
+def test_a_document_leads_into_no_network_in_which_its_host_is_not(home: str, allowed: set[str]) -> None:
+    hosts = ("127.0.0.1", "10.0.0.1", "169.254.169.254", "192.0.0.192", "8.8.8.8")
+    assert {host for host in hosts if addresses.may_lead_to(host, home)} == allowed
+
+
+def test_a_name_may_stand_for_a_private_network() -> None:
+    assert addresses.may_lead_to("10.0.0.1", "harbour.example", inside=True)
+    assert not addresses.may_lead_to("127.0.0.1", "harbour.example", inside=True)
+    assert not addresses.may_lead_to("10.0.0.1", "10.0.0.2", inside=False)
+
+
 @pytest.mark.parametrize("url", ["http://127。0。0。1/", "http://１２７.0.0.1/", "http://①②⑦.0.0.1/"])
 def test_letters_that_become_digits_on_the_wire_are_judged_as_digits(url: str) -> None:
     assert addresses.is_private(parse_url(url).host)

@@ -169,12 +169,11 @@ class Fetcher:
         The person named the MCP server, so its own network is allowed; but a server may not point into networks in
         which it is not itself.
         """
-        if named or found.origin == self._server.origin or addresses.is_loopback(self._server.host):
-            # A server on this machine may name any address on this machine and in its private networks.
-            return lambda host: named or found.origin == self._server.origin or not addresses.is_link_local(host)
-        if await self._is_inside():
-            return lambda host: not (addresses.reaches_this_machine(host) or addresses.is_link_local(host))
-        return lambda host: not addresses.is_private(host)
+        if named or found.origin == self._server.origin:
+            return lambda host: True
+        home = self._server.host
+        inside = await self._is_inside()
+        return lambda host: addresses.may_lead_to(host, home, inside=inside)
 
     async def _is_inside(self) -> bool:
         """Whether the MCP server is in a private network. One public address makes it public.

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.addresses import is_loopback, is_private
+from inspector.addresses import is_loopback, is_private, may_lead_to
 from inspector.cards.documents import CARD_TYPE, CATALOG_TYPE, CatalogReading, card_problems, is_catalog, read_catalog
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.http_url import parse_url
@@ -138,16 +138,18 @@ class CardDiscovery:
 def refusal(url: str, origin: str) -> str:
     """Return why a URL from a document of `origin` is not fetched; empty if it may be (C-CARD-07).
 
-    https only, and http only on this machine; no private address from a public document.
+    https only, and http only on this machine; no address in a network in which the document's own host is not.
     """
     try:
         parsed = parse_url(url)
     except ValueError as error:
         return f"it is not an http or https URL ({error})"
-    home = parse_url(origin).host
+    document = parse_url(origin)
     if parsed.scheme != "https" and not is_loopback(parsed.host):
         return "it uses http"
-    if is_private(parsed.host) and not is_private(home):
+    if parsed.origin != document.origin and not may_lead_to(parsed.host, document.host):
+        if is_private(document.host):
+            return "its address is link-local or this machine, and that of the document is not"
         return "its address is private, and that of the document is public"
     return ""
 

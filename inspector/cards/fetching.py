@@ -6,9 +6,10 @@ Holds C-CARD-06 and C-CARD-07.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from urllib.parse import urljoin
 
-from inspector.addresses import is_private
+from inspector.addresses import is_private, may_lead_to
 from inspector.cards.discovery import MAX_REDIRECTS, MAX_SIZE, CardResponse, refusal
 from inspector.client.fetching import Fetching
 from inspector.config.targets import HttpTarget
@@ -24,10 +25,9 @@ class CardFetcher:
     """Fetches documents that the user asked for; call `aclose`. No header, token or cookie of the user goes with it."""
 
     def __init__(self, home: str, *, proxy: str | None = None, verify: bool = True, largest: int = MAX_SIZE) -> None:
-        """`home` is the URL that the user named: if it is public, no private address is fetched."""
+        """`home` is the URL that the user named: it decides which other addresses are fetched."""
         self._home = home
         self._largest = largest
-        self._is_public = not is_private(parse_url(home).host)
         self._fetching = Fetching(HttpTarget(home, proxy=proxy, verify=verify))
 
     async def get(self, url: str, accept: str) -> CardResponse:
@@ -47,7 +47,7 @@ class CardFetcher:
             return CardResponse(url, problem=f"it was not fetched: {reason}")
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self._fetching.send(
-                "GET", at, (("Accept", accept),), b"", limit=self._largest, admit=self._admits
+                "GET", at, (("Accept", accept),), b"", limit=self._largest, admit=self._admit(at)
             )
             if len(answer.body) > self._largest:
                 return CardResponse(url, problem=f"the document is larger than {self._largest >> 10:,} KiB")
@@ -61,8 +61,11 @@ class CardFetcher:
                 return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {reason}")
         return CardResponse(url, problem=f"it redirects more than {MAX_REDIRECTS} times")
 
-    def _admits(self, address: str) -> bool:
-        return not self._is_public or not is_private(address)
+    def _admit(self, url: str) -> Callable[[str], bool]:
+        """Return which addresses may be connected to for a URL; a public name may not stand for a private one."""
+        home = parse_url(self._home)
+        own = parse_url(url).origin == home.origin and is_private(home.host)
+        return lambda address: own or may_lead_to(address, home.host)
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""

@@ -191,6 +191,10 @@ def test_a_card_is_held_against_the_server(changes, members):
     (f"{HOME}/x", HOME, True), ("https://other.example/x", HOME, True), ("http://harbour.example/x", HOME, False),
     ("http://127.0.0.1:8/x", "http://127.0.0.1:8/", True), ("https://192.168.0.1/", HOME, False),
     ("https://[::1]/", HOME, False), ("https://[::ffff:10.0.0.1]/", HOME, False), ("data:text/plain,x", HOME, False),
+    ("https://10.0.0.1/", "http://127.0.0.1:8/", True), ("https://169.254.169.254/", "http://127.0.0.1:8/", False),
+    ("https://[64:ff9b::169.254.169.254]/", "http://127.0.0.1:8/", False), ("https://10.0.0.1/", "https://10.0.0.2/", True),
+    ("https://127.0.0.1/", "https://10.0.0.2/", False), ("https://192.0.0.192/", "https://10.0.0.2/", False),
+    ("https://169.254.1.1/x", "https://169.254.1.1/", True),
 ])  # fmt: skip
 def test_urls_that_may_be_fetched(url, origin, allowed):
     """C-CARD-07."""
@@ -229,6 +233,7 @@ async def test_a_document_that_is_too_large_is_not_read():
 @pytest.mark.parametrize(("location", "says"), [
     ("http://login.example.com/", "uses http"), ("file:///etc/passwd", "not an http"),
     ("javascript:x", "not an http"), ("/card", "redirects more than"), ("", "redirects more than"),
+    ("https://[64:ff9b::169.254.169.254]/card", "link-local"),
 ])  # fmt: skip
 async def test_redirects_are_followed_only_to_allowed_addresses(location, says):
     """C-CARD-07."""
