@@ -3,7 +3,7 @@ import os
 import stat
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -416,15 +416,75 @@ async def test_no_letter_acts_on_a_field_that_takes_no_text():
     async with app.run_test(size=(50, 24)) as pilot:
         await checked(pilot, view)
         before = view.value
-        for path in ("/b", "/c", "/stops"):
+        for path in ("/b", "/c"):
             at(view, path).focus()
             await pilot.press(*"qamKJx1", "minus")
             await checked(pilot, view)
         assert view.value == before
         assert heard == []
+        at(view, "/stops").focus()
         await pilot.press("plus")
         await checked(pilot, view)
         assert view.value["stops"] == ["a", "b", ""]
+
+
+NESTED = schema(
+    stops={"type": "array", "items": TEXT},
+    colours={"type": "array", "items": {"enum": ["red", "green"]}},
+    legs={"type": "array", "items": schema(to=TEXT, seats={"type": "integer"})},
+    owner=schema(name=TEXT),
+    flags=schema(on={"type": "boolean"}),
+)
+
+
+async def typed_on(path: str, *keys: str, value: object = UNSET) -> tuple[Any, str]:
+    """The value of the form, and the path of the focused field, after keys on the head at `path`."""
+    view = made(NESTED, value)
+    app = stage(view)
+    async with app.run_test(size=(50, 40)) as pilot:
+        await checked(pilot, view)
+        at(view, path).focus()
+        await pilot.press(*keys)
+        await checked(pilot, view)
+        assert isinstance(app.focused, FieldFrame)
+        return view.value, app.focused.field.path
+
+
+@pytest.mark.parametrize(
+    ("path", "typed", "value", "focused"),
+    [
+        ("/stops", "New York", {"stops": ["New York"]}, "/stops/0"),
+        ("/legs", "Oslo +1", {"legs": [{"to": "Oslo +1"}]}, "/legs/0/to"),
+        ("/owner", "Ada L", {"owner": {"name": "Ada L"}}, "/owner/name"),
+    ],
+)
+async def test_text_typed_on_a_list_or_a_folded_object_goes_to_a_field_inside(
+    path: str, typed: str, value: Any, focused: str
+) -> None:
+    keys = ["space" if letter == " " else "plus" if letter == "+" else letter for letter in typed]
+    before = {"owner": {}} if path == "/owner" else UNSET
+    assert await typed_on(path, *keys, value=before) == (value, focused)
+
+
+async def test_text_typed_on_a_list_of_choices_changes_nothing() -> None:
+    assert await typed_on("/colours", *"red") == ({}, "/colours")
+
+
+async def test_an_item_is_added_after_those_that_are_there() -> None:
+    value, focused = await typed_on("/stops", *"b", value={"stops": ["a"]})
+    assert (value, focused) == ({"stops": ["a", "b"]}, "/stops/1")
+
+
+async def test_text_pasted_on_a_list_goes_to_a_new_item() -> None:
+    view = made(NESTED)
+    app = stage(view)
+    async with app.run_test(size=(50, 40)) as pilot:
+        await checked(pilot, view)
+        at(view, "/stops").focus()
+        await pilot.pause()
+        at(view, "/stops").post_message(Paste("from the clipboard"))
+        await checked(pilot, view)
+        assert view.value == {"stops": ["from the clipboard"]}
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,10 @@ MOUNTED_AT_ONCE = 40
 """Fields mounted at once; the others follow when the app is idle."""
 
 
+_NO_TEXT = ("enum", "multi", "boolean", "const", "null")
+"""Kinds of fields in which no text is typed."""
+
+
 class FormView(VerticalScroll, can_focus=False):
     """Shows a `Form`; `show` another. `value`, `errors` and `to_fix` always match the screen.
 
@@ -107,6 +111,8 @@ class FormView(VerticalScroll, can_focus=False):
         # Widgets are mounted and removed one at a time and never left half way, because workers wait for each other
         # here.
         self._lock = asyncio.Lock()
+        self._typed_ahead = ""
+        """Text for a field that is being made."""
 
     async def on_mount(self) -> None:
         await self._lay_out()
@@ -240,10 +246,21 @@ class FormView(VerticalScroll, can_focus=False):
                 self.screen.set_focus(widget)
                 return
 
+    @property
+    def has_typed_ahead(self) -> bool:
+        """Whether typed text waits for a field that is being made (`FieldHost`)."""
+        return bool(self._typed_ahead)
+
     def type_inside(self, field: FieldFrame, text: str) -> bool:
-        """Type text in the first field inside an object that shows its fields (`FieldHost`)."""
+        """Type text in the first field inside an object, or in a new item of a list (`FieldHost`).
+
+        An object that is folded is unfolded. Choices and switches take no text.
+        """
+        if self._typed_ahead:
+            self._typed_ahead += text
+            return True
         if not _shows_fields(field):
-            return False
+            return self._type_in_new(field.field, text)
         later = list(self.children)
         for widget in later[later.index(field) + 1 :]:
             if not isinstance(widget, FieldFrame) or not widget.field.path.startswith(f"{field.field.path}/"):
@@ -252,8 +269,44 @@ class FormView(VerticalScroll, can_focus=False):
                 widget.begin(text)
                 return True
             if not _shows_fields(widget):
-                return False
+                return isinstance(widget, ContainerField) and self.type_inside(widget, text)
         return False
+
+    def _type_in_new(self, field: Field, text: str) -> bool:
+        """Unfold an object, or add an item to a list, and type text there when its widgets are made."""
+        path = field.path
+        try:
+            if field.kind == "array" and field.can_add:
+                path = self.form.add(path)
+                if self.form.field(path).kind in _NO_TEXT:
+                    self.form.remove(path)
+                    return False
+            elif field.kind == "object" and not field.is_open:
+                self.form.open(path)
+            else:
+                return False
+        except UsageError:
+            return False
+        self._typed_ahead = text
+        self.run_worker(self._make_and_type(path), group="lay out", exit_on_error=False)
+        self._touched()
+        return True
+
+    async def _make_and_type(self, path: str) -> None:
+        try:
+            # The field that takes the text takes the focus too: focused before, it would select the text as its own.
+            await self._lay_out()
+        finally:
+            text, self._typed_ahead = self._typed_ahead, ""
+        for (known, _), widget in self._slots.items():
+            if known == path and isinstance(widget, TextField) and not isinstance(widget, AddKey):
+                widget.begin(text)
+                break
+            if known == path and isinstance(widget, ContainerField):
+                if not self.type_inside(widget, text):
+                    self._focus_within(path)
+                break
+        self.call_after_refresh(self._show_focused)
 
     def _update(self, path: str) -> None:
         """Show a field's value, and the new size of its container, in the existing widgets."""

@@ -41,8 +41,13 @@ class FieldHost(Protocol):
         """Focus the field after this one."""
         ...
 
+    @property
+    def has_typed_ahead(self) -> bool:
+        """Whether typed text waits for a field that is being made."""
+        ...
+
     def type_inside(self, field: FieldFrame, text: str) -> bool:
-        """Type text in the first field inside an object; False if it takes none."""
+        """Type text inside an object, or in a new item of a list. Returns False if that takes none."""
         ...
 
 

@@ -23,7 +23,28 @@ NAME = 30
 """Characters of a list's name in the row that adds to it."""
 
 
-class ContainerField(FieldFrame, can_focus=True):
+class TypedThrough(FieldFrame):
+    """A row without a text of its own: what is typed or pasted there goes to a field inside."""
+
+    def on_key(self, event: events.Key) -> None:
+        """Type inside: after tab one believes to be in a field. A key of this row acts, until a text has begun."""
+        if event.character is None or not event.is_printable:
+            return
+        begins = self.screen.focused is self and not self.host.has_typed_ahead
+        if not (begins and event.key in self._own_keys) and self.host.type_inside(self, event.character):
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        self.host.type_inside(self, event.text)
+
+    @property
+    def _own_keys(self) -> tuple[str, ...]:
+        return ("space", "plus") if self.field.kind == "array" else ("space",)
+
+
+class ContainerField(TypedThrough, can_focus=True):
     """The head of an object or array: its size, and whether it is unfolded."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("items")]
@@ -65,16 +86,6 @@ class ContainerField(FieldFrame, can_focus=True):
                 found += ["items.move-up", "items.move-down"]
         return found
 
-    def on_key(self, event: events.Key) -> None:
-        """Type in the first field of an object that shows its fields: after tab one believes to be in it."""
-        if event.character is None or not event.is_printable:
-            return
-        # A blank folds the object, unless it belongs to a text that has begun.
-        begins = self.screen.focused is self
-        if not (begins and event.key == "space") and self.host.type_inside(self, event.character):
-            event.stop()
-            event.prevent_default()
-
     def body_clicked(self, x: int, y: int) -> None:
         self.action_open()
 
@@ -104,7 +115,7 @@ class ContainerField(FieldFrame, can_focus=True):
         self.host.change(self, lambda form: form.add(path), structure=True)
 
 
-class AddItem(FieldFrame, can_focus=True):
+class AddItem(TypedThrough, can_focus=True):
     """The row at the end of an array that adds an item."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
