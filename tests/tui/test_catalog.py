@@ -130,6 +130,23 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
         assert "1 entry is not an object" in shown
 
 
+async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
+    session = recorded()
+    pane = CatalogPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await pilot.press("enter")
+        assert not app.heard(ItemOpened)
+        give(session, "tools", [{"name": "first"}, {"name": "second"}])
+        await settle(pilot, lambda: bool(app.heard(ItemOpened)))
+        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["first"]  # type: ignore[attr-defined]
+        give(session, "tools", [])
+        give(session, "tools", [{"name": "third"}])
+        await settle(pilot, lambda: shown_name(app) == "third")
+        assert len(app.heard(ItemOpened)) == 1, "once"
+
+
 async def test_an_empty_list_says_what_would_be_there() -> None:
     session = recorded()
     pane = CatalogPane(session)

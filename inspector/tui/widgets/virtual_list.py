@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from time import monotonic
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -25,6 +26,8 @@ from inspector.tui.widgets.wrapping import wrap
 __all__ = ["DrawnRow", "RowSource", "TextRows", "VirtualList"]
 
 CACHED_ROWS = 400
+EARLY_ENTER = 2.0
+"""Seconds for which enter on an empty list counts for its first row."""
 
 
 class VirtualList(ScrollView, can_focus=True):
@@ -51,6 +54,8 @@ class VirtualList(ScrollView, can_focus=True):
     """Whether the list has a cursor; without one the keys scroll the view."""
     shows_idle_cursor: bool = True
     """Whether the row with the cursor is highlighted while the focus is elsewhere."""
+    takes_early_enter: bool = False
+    """Whether enter on an empty list counts for the row that comes next; a list from a server arrives a moment later."""
     muted: bool = False
     """Whether everything is drawn in the muted colour."""
 
@@ -124,6 +129,8 @@ class VirtualList(ScrollView, can_focus=True):
         self.set_reactive(VirtualList.cursor, -1 if not count else count - 1 if follow else 0)
         self._key = self.row_key(self.cursor)
         self._announced: Hashable = None
+        self._entered_at = -EARLY_ENTER
+        """When enter was pressed on an empty list."""
 
     # Rows
 
@@ -248,6 +255,10 @@ class VirtualList(ScrollView, can_focus=True):
         self._refresh_row(before)
         self._refresh_row(after)
         self._announce()
+        if before < 0 <= after and self.takes_early_enter and monotonic() - self._entered_at < EARLY_ENTER:
+            self._entered_at = -EARLY_ENTER
+            if self.has_focus:
+                self.action_select()
 
     def _announce(self) -> None:
         """Post the row of the cursor, if it changed since the last post."""
@@ -330,6 +341,8 @@ class VirtualList(ScrollView, can_focus=True):
     def action_select(self) -> None:
         if self.cursor >= 0:
             self.post_message(self.Selected(self, self.cursor, self.row_key(self.cursor)))
+        else:
+            self._entered_at = monotonic()
 
     def _page(self) -> int:
         return max(self.scrollable_content_region.height // self.row_height, 1)

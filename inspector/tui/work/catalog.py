@@ -86,6 +86,7 @@ class CatalogPane(AnswersBeside, Pane):
         self._phase_seen = -1
         self._told: dict[str, Any] | None = None
         self._list = VirtualList(self._places["tools"].rows)
+        self._list.takes_early_enter = True
         self._notice = Paragraphs(after=1)
         self._notice.display = False
         self._filter = FilterInput()
