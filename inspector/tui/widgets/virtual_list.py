@@ -55,7 +55,7 @@ class VirtualList(ScrollView, can_focus=True):
     shows_idle_cursor: bool = True
     """Whether the row with the cursor is highlighted while the focus is elsewhere."""
     takes_early_enter: bool = False
-    """Whether enter on an empty list counts for the row that comes next; a list from a server arrives a moment later."""
+    """Whether enter on an empty list counts for the row that comes next: a list of a server comes a moment later."""
     muted: bool = False
     """Whether everything is drawn in the muted colour."""
 
