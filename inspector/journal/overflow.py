@@ -21,8 +21,8 @@ REQUESTS = 100_000
 """Requests of the server that get their own number when even outlines are no longer written."""
 MAX_EVENTS = (1 << 32) - 1
 """Events that an index can number."""
-BYTES_PER_EVENT = 512
-"""Bytes of the limit per event: the index of each event takes memory."""
+BYTES_PER_EVENT = 128
+"""Bytes of the limit per event: the index of each event takes memory and disk, but no usual event is smaller."""
 
 
 class Overflow:
