@@ -25,8 +25,10 @@ MAX_LENGTH = 0.25
 
 DIALOG = "dialog"
 """The group of workers that open a dialog and wait for its answer."""
+FORM = "form"
+"""The group of workers that wait for a form, and then give it the focus."""
 OPENING = 1.0
-"""Seconds for which keys wait at most until a dialog or a screen that a key opens can take them."""
+"""Seconds for which keys wait at most until a dialog, a form or a screen that is being opened can take them."""
 _LOOK_AGAIN = 0.005
 
 PASSES = 3
@@ -63,6 +65,8 @@ class KeysInOrder(_Base):
     _earlier_dialogs: frozenset[Worker[Any]] = frozenset()
     """The workers that were waiting for a dialog by then."""
     _key_taken = 0.0
+    _held_since = 0.0
+    """Since when keys wait for a form that no key under way opens."""
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
@@ -71,12 +75,24 @@ class KeysInOrder(_Base):
             await super().on_event(event)
             return
         self.key_came = time.monotonic()
-        if self._key_under_way is None:
+        if self._waiting_keys is None:
+            self._waiting_keys = deque()
+        if self._key_under_way is None and not self._waiting_keys and not self._form_comes():
             await self._take_key(event)
-        else:
-            if self._waiting_keys is None:
-                self._waiting_keys = deque()
-            self._waiting_keys.append(event)
+            return
+        self._waiting_keys.append(event)
+        if self._key_under_way is None and len(self._waiting_keys) == 1:
+            self._held_since = time.monotonic()
+            await self._take_waiting_key()
+
+    async def _take_waiting_key(self) -> None:
+        """Take the first waiting key, when the form that it is meant for has the focus."""
+        if self._key_under_way is not None or not self._waiting_keys:
+            return
+        if self._form_comes() and time.monotonic() - self._held_since < OPENING:
+            self.set_timer(_LOOK_AGAIN, self._take_waiting_key)
+            return
+        await self._take_key(self._waiting_keys.popleft())
 
     async def _take_key(self, key: KeyEvent) -> None:
         self._key_under_way = key
@@ -100,7 +116,7 @@ class KeysInOrder(_Base):
         self.call_later(self._follow, KeyDone(message.key, message.target, message.passes - 1))
 
     async def _key_is_done(self, key: KeyEvent) -> None:
-        if key is not self._key_under_way:
+        if key is not self._key_under_way or not self.screen_stack:
             return
         if self._opens() and time.monotonic() - self._key_taken < OPENING:
             self.set_timer(_LOOK_AGAIN, partial(self._key_is_done, key))
@@ -114,9 +130,14 @@ class KeysInOrder(_Base):
     def _dialogs(self) -> Iterator[Worker[Any]]:
         return (worker for worker in self.workers if worker.group == DIALOG)
 
+    def _form_comes(self) -> bool:
+        return any(worker.group == FORM for worker in self.workers)
+
     def _opens(self) -> bool:
-        """Whether the key opens a screen that cannot take the next key yet."""
+        """Whether the key opens a form or a screen that cannot take the next key yet."""
         screen = self.screen
+        if self._form_comes():
+            return True
         if screen is self._key_screen:
             # The screen of a dialog may have to be imported first.
             return any(worker not in self._earlier_dialogs for worker in self._dialogs())

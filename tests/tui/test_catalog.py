@@ -134,6 +134,7 @@ async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
     session = recorded()
     pane = CatalogPane(session)
     app = Ticking(pane)
+    session.catalog["tools"].begin()
     async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
         pane.focus_inside()
         await pilot.press("enter")

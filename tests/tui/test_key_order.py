@@ -8,10 +8,11 @@ from textual.events import Key, Paste
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from inspector.tui.key_order import KeysInOrder
+from inspector.tui.key_order import FORM, KeysInOrder
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import becomes, on_demo, shows
-from tests.tui.tui_screens import Stage, burst, settle
+from tests.tui.tui_screens import Stage, burst, screen_text, settle
 
 
 async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
@@ -20,6 +21,37 @@ async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
     async with app.run_test(size=(20, 4)) as pilot:
         await burst(pilot, *"ab", "backspace", "c", "tab", *"de", "left", "f", "shift+tab", "home", "g")
         assert (one.value, two.value) == ("gac", "dfe")
+
+
+async def test_keys_wait_for_a_form_that_is_being_made():
+    field = Editor()
+    app = Stage(Widget(), field)
+    async with app.run_test(size=(20, 4)) as pilot:
+
+        async def comes() -> None:
+            await asyncio.sleep(0.2)
+            app.screen.set_focus(field)
+
+        app.screen.set_focus(None)
+        app.run_worker(comes(), group=FORM)
+        await burst(pilot, *"echo")
+        await settle(pilot, lambda: field.value == "echo")
+        await pilot.press("x")
+        assert field.value == "echox"
+
+
+@pytest.mark.slow
+async def test_text_typed_right_after_enter_goes_to_the_form(monkeypatch):
+    show = RequestPane.show
+
+    async def slowly(self, work):
+        await asyncio.sleep(0.2)
+        await show(self, work)
+
+    async with on_demo() as (app, pilot):
+        monkeypatch.setattr(RequestPane, "show", slowly)
+        await burst(pilot, "down", "enter", *"41", "enter", "1")
+        await becomes(app, pilot, lambda: "▌ 41" in screen_text(app) and "▌ 1" in screen_text(app), "typed in the form")
 
 
 async def test_when_the_newest_key_came_is_known_to_threads_that_give_way_to_it():

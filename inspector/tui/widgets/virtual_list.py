@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Hashable, Iterable
 from time import monotonic
 from typing import ClassVar
@@ -17,6 +18,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from inspector.tui.key_order import FORM
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
@@ -26,6 +28,8 @@ from inspector.tui.widgets.wrapping import wrap
 __all__ = ["DrawnRow", "RowSource", "TextRows", "VirtualList"]
 
 CACHED_ROWS = 400
+OPENED = 0.3
+"""Seconds in which a row that was chosen gives the focus to what it opens."""
 EARLY_ENTER = 2.0
 """Seconds for which enter on an empty list counts for its first row."""
 
@@ -255,7 +259,7 @@ class VirtualList(ScrollView, can_focus=True):
         self._refresh_row(before)
         self._refresh_row(after)
         self._announce()
-        if before < 0 <= after and self.takes_early_enter and monotonic() - self._entered_at < EARLY_ENTER:
+        if before < 0 <= after and monotonic() - self._entered_at < EARLY_ENTER:
             self._entered_at = -EARLY_ENTER
             if self.has_focus:
                 self.action_select()
@@ -341,8 +345,17 @@ class VirtualList(ScrollView, can_focus=True):
     def action_select(self) -> None:
         if self.cursor >= 0:
             self.post_message(self.Selected(self, self.cursor, self.row_key(self.cursor)))
-        else:
+        elif self.takes_early_enter:
             self._entered_at = monotonic()
+            self.run_worker(self._hold_keys(), group=FORM, exclusive=True, exit_on_error=False)
+
+    async def _hold_keys(self) -> None:
+        """Keep further keys from the list until the first row has come, and what it opens has taken the focus."""
+        until = self._entered_at + EARLY_ENTER
+        while self.has_focus and monotonic() < until:
+            if self.cursor >= 0:
+                until = min(until, monotonic() + OPENED)
+            await asyncio.sleep(0.01)
 
     def _page(self) -> int:
         return max(self.scrollable_content_region.height // self.row_height, 1)

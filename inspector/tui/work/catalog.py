@@ -183,6 +183,7 @@ class CatalogPane(AnswersBeside, Pane):
 
     def tick(self) -> None:
         """Add the new items of the current list."""
+        self._list.takes_early_enter = not self.rows.list.pages and self.session.phase in ("new", "connecting", "ready")
         place = self._places[self.list_name]
         seen = self.session.changes[self.list_name]
         phase = self.session.changes["phase"] + self.session.changes["server"]

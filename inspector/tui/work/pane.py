@@ -29,6 +29,7 @@ from inspector.text import safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import RootsBody
 from inspector.tui.ask.question import QuestionPane
+from inspector.tui.key_order import FORM
 from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
@@ -227,7 +228,7 @@ class WorkPane(Container):
             do()
         else:
             self._items.hurry()
-            self.run_worker(self._wait_and(do), group="wait", exit_on_error=False)
+            self.run_worker(self._wait_and(do), group=FORM, exit_on_error=False)
 
     async def _wait_and(self, do: Callable[[], object]) -> None:
         await self._items.settled()
