@@ -113,6 +113,21 @@ def test_earlier_sessions_are_found_by_their_messages(recorded: Path, text: str,
     assert hit.key[1] == first
 
 
+def test_a_large_recording_does_not_delay_older_ones(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (older,) = recorded.glob("*shop*")
+    newer = recorded / "2099-01-01T00-00-00Z-new-0001.mcp.jsonl"
+    newer.write_bytes(older.read_bytes())
+
+    def found() -> list[Any]:
+        return [hit.key[0] for hit in sources.recordings(SearchTerms("refund"), None, always)]  # type: ignore[index]
+
+    assert found() == [newer, older]
+    with newer.open("ab") as file:
+        file.write(b'{"n":99,"t":1,"dir":"local","kind":"note","text":"' + b"x" * 10_000 + b'"}\n')
+    monkeypatch.setattr(sources, "LARGE", older.stat().st_size + 1)
+    assert found() == [older, newer]
+
+
 def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> None:
     (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
     (mine,) = recorded.glob("*shop*")

@@ -55,6 +55,8 @@ _MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
 """Events that are searched between two looks at whether the search is still wanted."""
 _BLOCK = 1 << 18
+LARGE = 100 << 20
+"""Bytes from which a recording is searched after the others: one of a gigabyte takes seconds."""
 _LONG_LINE = 1 << 20
 """Bytes of a line beyond which it is searched in parts."""
 _LINE = 1 << 16
@@ -197,7 +199,7 @@ def recordings(
     event. Words are searched in the bytes of the file, in the spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
-    for path, octets in newest_first(state_folder() / "recordings"):
+    for path, octets in sorted(newest_first(state_folder() / "recordings"), key=lambda found: found[1] >= LARGE):
         if not wanted():
             return
         if path == mine:
