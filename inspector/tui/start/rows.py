@@ -286,7 +286,7 @@ class StartRows:
             state = [("never connected", "error")]
         told = paint.cell([(when(info.started), "normal")], 17)
         if width >= _ROOMY:
-            told += paint.cell(quantity(info.events, "event") if info.events is not None else "", 14, right=True)
+            told += paint.cell(quantity(info.events, "event") if info.events is not None else "", 17, right=True)
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
