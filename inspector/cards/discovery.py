@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.addresses import is_loopback, is_private, may_lead_to
+from inspector.addresses import is_link_local, is_loopback, is_private, may_lead_to
 from inspector.cards.documents import CARD_TYPE, CATALOG_TYPE, CatalogReading, card_problems, is_catalog, read_catalog
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.http_url import parse_url
@@ -148,9 +148,11 @@ def refusal(url: str, origin: str) -> str:
     if parsed.scheme != "https" and not is_loopback(parsed.host):
         return "it uses http"
     if parsed.origin != document.origin and not may_lead_to(parsed.host, document.host):
-        if is_private(document.host):
-            return "its address is link-local or this machine, and that of the document is not"
-        return "its address is private, and that of the document is public"
+        if not is_private(document.host):
+            return "its address is private, and that of the document is public"
+        if is_link_local(parsed.host):
+            return "its address is link-local, or the metadata service of a cloud"
+        return "its address is this machine, and that of the document is not"
     return ""
 
 

@@ -139,8 +139,7 @@ async def with_session(
         signals.remove()
         if remembers:
             session.remember_outcome()
-    if journal.incomplete:
-        out.warn(f"warning: The recording is incomplete: {out.safe(journal.incomplete)}")
+    session_setup.warn_of_incomplete(out, journal)
     if unexpected.problem is not None and not told:
         out.error(unexpected.problem)
         code = unexpected.problem.exit_code

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.config.expand import InputQuestion
     from inspector.config.servers import ServerEntry
     from inspector.hosts import Fact
+    from inspector.journal.journal import Journal
 
 
 def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> Target:
@@ -56,6 +57,13 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
 def consent_of(invocation: Invocation) -> trust.Consent:
     """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
     return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, Output.of(invocation)))
+
+
+def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) -> None:
+    """Say why a recording is incomplete, if it is. `named`: with its name, because a run has several."""
+    if journal.incomplete:
+        name = f" {out.safe(journal.path.name, 200)}" if named and journal.path is not None else ""
+        out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
 
 
 def warn_of_interception(invocation: Invocation, target: Target) -> None:

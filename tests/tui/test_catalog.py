@@ -141,7 +141,8 @@ async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
         assert not app.heard(ItemOpened)
         give(session, "tools", [{"name": "first"}, {"name": "second"}])
         await settle(pilot, lambda: bool(app.heard(ItemOpened)))
-        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["first"]  # type: ignore[attr-defined]
+        opened: list[Any] = app.heard(ItemOpened)
+        assert [message.item["name"] for message in opened] == ["first"]
         give(session, "tools", [])
         give(session, "tools", [{"name": "third"}])
         await settle(pilot, lambda: shown_name(app) == "third")

@@ -119,7 +119,8 @@ def test_a_large_recording_does_not_delay_older_ones(recorded: Path, monkeypatch
     newer.write_bytes(older.read_bytes())
 
     def found() -> list[Any]:
-        return [hit.key[0] for hit in sources.recordings(SearchTerms("refund"), None, always)]  # type: ignore[index]
+        keys: list[Any] = [hit.key for hit in sources.recordings(SearchTerms("refund"), None, always)]
+        return [path for path, _ in keys]
 
     assert found() == [newer, older]
     with newer.open("ab") as file:

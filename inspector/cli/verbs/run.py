@@ -69,6 +69,7 @@ def _made(
 ) -> tuple[CollectionRun, SessionOpener, _Progress]:
     """The run, checked before anything is sent."""
     from inspector.calls.variables import Secrets
+    from inspector.cli import session_setup
     from inspector.flows.runner import CollectionRun
 
     secrets = Secrets()
@@ -77,16 +78,9 @@ def _made(
     made = CollectionRun(collection.flows, opener, secrets, options, progress)
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
-    opener.ended = lambda session: _tell_incomplete(out, session)
+    opener.ended = lambda session: session_setup.warn_of_incomplete(out, session.journal, named=True)
     opener.check(made.servers)
     return made, opener, progress
-
-
-def _tell_incomplete(out: Output, session: Session) -> None:
-    journal = session.journal
-    if journal.incomplete:
-        name = journal.path.name if journal.path is not None else "of a flow"
-        out.warn(f"warning: The recording {out.safe(name, 200)} is incomplete: {out.safe(journal.incomplete)}")
 
 
 def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:

@@ -53,7 +53,7 @@ def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget
         return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
     finally:
         journal.close("closed")
-        _tell_incomplete(out, journal)
+        session_setup.warn_of_incomplete(out, journal)
         journal.release()
         telemetry.finish()
 
@@ -64,7 +64,7 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
 
     telemetry = _telemetry(invocation, out)
     recorder = partial(_journal, invocation, out, target, telemetry)
-    told = partial(_tell_incomplete, out)
+    told = partial(session_setup.warn_of_incomplete, out)
     bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
@@ -93,13 +93,13 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
             finally:
                 await tap.close()
                 journal.close("closed")
-                _tell_incomplete(out, journal)
+                session_setup.warn_of_incomplete(out, journal)
                 journal.release()
         else:
             from inspector.serving.http import Binding, HttpEnd
             from inspector.tap.bridge import Bridge
 
-            told = partial(_tell_incomplete, out)
+            told = partial(session_setup.warn_of_incomplete, out)
             bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
             end = HttpEnd(bridge.opens, *where, Binding(names=names, origins=origins))
             try:
@@ -155,11 +155,6 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
         out.note(f"note: {out.safe(notice)}")
     telemetry.follow(journal)
     return journal
-
-
-def _tell_incomplete(out: Output, journal: Journal) -> None:
-    if journal.incomplete:
-        out.warn(f"warning: The recording is incomplete: {out.safe(journal.incomplete)}")
 
 
 def _complain(lines: Sequence[bytes]) -> None:

@@ -206,7 +206,7 @@ class MessageRows:
             line += [*paint.segments([sign]), Segment(" ")]
         line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
-        words, role = self.took(n)
+        words, role = self.took(n) if columns.duration else ("", "muted")
         spare = columns.duration + 1 if columns.duration and not words else 0
         what = self._what(n, columns.what, spare)
         line += what
