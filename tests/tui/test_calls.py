@@ -120,7 +120,7 @@ async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() 
         assert "said = $.content[0].text → hello 4711" in screen_text(app)
         assert any("✗ calls/echo.yaml" in line for line in lines), "the list says it, too"
         assert any("✓ greet" in line for line in lines)
-        assert "run calls/echo.yaml" in screen_text(app), "the log shows the messages of the run"
+        await shows(app, pilot, "run calls/echo.yaml")  # The log shows the messages of the run.
         assert "tools/list" not in screen_text(app), "and no others"
         await pilot.press("1")
         await shows(app, pilot, "tools/list")

@@ -69,6 +69,7 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("escape")
+        await shows(app, pilot, "Connection failed")
         await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
         assert app.session is not None

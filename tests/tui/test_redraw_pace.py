@@ -60,17 +60,21 @@ def test_the_usual_pace_comes_back_after_the_flood() -> None:
     assert pace.pause(101.0, key_came=0.0) == TICK
 
 
-def test_drawings_that_come_late_leave_more_time_for_keys() -> None:
+def test_in_a_flood_drawings_that_come_late_leave_more_time_for_keys() -> None:
     pace = DrawingPace()
+    flood = [FLOOD * 2 * second for second in range(20)]
+    pace.drawn(100.0, flood[0], live=True)
     assert pace.pause(100.0, key_came=100.0) == TICK
-    pace.drawn(100.0 + TICK, 0, live=True)
+    pace.drawn(100.0 + TICK, flood[1], live=True)
     assert pace.pause(101.0, key_came=101.0) == TICK, "in time"
-    pace.drawn(101.0 + TICK + 0.1, 0, live=True)
+    pace.drawn(101.0 + TICK + 0.1, flood[4], live=True)
     assert pace.pause(102.0, key_came=102.0) == pytest.approx(TICK + 0.2)
-    pace.drawn(102.0 + TICK + 0.2, 0, live=True)
+    pace.drawn(102.0 + TICK + 0.2, flood[7], live=True)
     assert pace.pause(103.0, key_came=103.0) == pytest.approx(TICK + 0.1), "it comes back step by step"
-    pace.drawn(110.0, 0, live=True)
-    assert pace.pause(111.0, key_came=111.0) == pytest.approx(TICK + MAX_LONGER)
+    pace.drawn(105.0, flood[12], live=True)
+    assert pace.pause(106.0, key_came=106.0) == pytest.approx(TICK + MAX_LONGER)
+    pace.drawn(107.0, flood[12], live=True)
+    assert pace.pause(107.0, key_came=107.0) == TICK, "without a flood what happens is shown at once"
 
 
 def test_a_recording_that_is_read_is_no_flood() -> None:

@@ -4,8 +4,9 @@ Usually it is drawn 20 times a second. In a flood new rows cannot be read, so wh
 times a second; the first key brings the usual pace back at once. The log, which costs most, stays at five while the
 keys go elsewhere: a letter in a form then waits for no rows that cannot be read.
 
-On a machine that is busy with other programs a drawing takes several times as long, and keys would wait for one drawing
-after the other. A drawing that comes late makes the next pauses longer, so that most of the time is left for keys.
+On a machine that is busy with other programs a drawing takes several times as long, and in a flood keys would wait for
+one drawing after the other. A drawing that comes late makes the next pauses of the flood longer, so that most of the
+time is left for keys.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class DrawingPace:
         self._due = 0.0
         """When the drawing after the current pause should be; 0 before the first."""
         self._longer = 0.0
-        """Seconds by which pauses are longer now."""
+        """Seconds by which the pauses of a flood are longer now."""
         self._log_drawn = 0.0
         """When the latest drawing of the log was."""
         self._calm_since = 0.0
@@ -64,7 +65,9 @@ class DrawingPace:
         """Begin the pause before the next drawing; return its seconds. `key_came` is the time of the latest key."""
         calm = self._flooded and now - key_came > KEYS_REST
         self._calm_since = now if calm else 0.0
-        pause = (CALM_TICK if calm else TICK) + self._longer
+        pause = CALM_TICK if calm else TICK
+        if self._flooded:
+            pause += self._longer
         self._due = now + pause
         return pause
 

@@ -306,7 +306,6 @@ class FormView(VerticalScroll, can_focus=False):
                 if not self.type_inside(widget, text):
                     self._focus_within(path)
                 break
-        self.call_after_refresh(self._show_focused)
 
     def _update(self, path: str) -> None:
         """Show a field's value, and the new size of its container, in the existing widgets."""
@@ -370,7 +369,7 @@ class FormView(VerticalScroll, can_focus=False):
                 self._focus_path(focus)
                 if focus not in known_paths:
                     self._focus_within(focus)
-                # A new field has no place before the next layout, so that its focus could not scroll to it.
+                # A field that was moved has another place after the next layout.
                 self.call_after_refresh(self._show_focused)
         self._unchecked = True
         self.set_timer(CHECK_AFTER, self._check_if_needed)

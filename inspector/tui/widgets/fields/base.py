@@ -334,6 +334,11 @@ class FieldFrame(LineWidget):
     def on_blur(self) -> None:
         self.refresh()
 
+    def on_resize(self) -> None:
+        """Keep a field in view that is new or has grown; only now its new place is known."""
+        if self.has_focus:
+            self.scroll_visible(animate=False, immediate=True)
+
 
 def _letters(text: str) -> str:
     """Return the letters of a title or name: `First name` adds nothing to `firstName`."""

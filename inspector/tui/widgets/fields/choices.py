@@ -269,7 +269,6 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def _redraw(self) -> None:
         self.refresh(layout=True)
-        self.call_after_refresh(self.scroll_visible, animate=False)
 
     # Mouse
 

@@ -65,11 +65,6 @@ class TextField(FieldFrame, Editor, can_focus=True):
         path = self.field.path
         self.host.change(self, lambda form: form.set(path, text), structure=True)
 
-    def _redraw(self, rows_before: int | None = None) -> None:
-        super()._redraw(rows_before)
-        if rows_before is not None and rows_before != self.rows_shown:
-            self.call_after_refresh(self.scroll_visible, animate=False)
-
     # The editor's lines are the body of the field
 
     def body_rows(self) -> int:
