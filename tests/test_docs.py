@@ -27,8 +27,8 @@ from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
-from inspector.tui.key_table import BEGIN, END, markdown
 from inspector.tui.keymap import Keymap
+from inspector.tui.keys_page import BEGIN, END, markdown
 from inspector.tui.themes import ROLES, bundled_folder
 from inspector.tui.verbs import BY_ID
 from tests.processes import ROOT, Ran, environment
@@ -382,7 +382,7 @@ def test_make_makes_what_is_named(command: str) -> None:
 def test_the_table_of_keys_is_current() -> None:
     assert KEYS.count(BEGIN) == KEYS.count(END) == 1
     written = KEYS.partition(BEGIN)[2].partition(END)[0]
-    assert written.strip() == markdown().strip(), "run: python -m inspector.tui.key_table"
+    assert written.strip() == markdown().strip(), "run: python -m inspector.tui.keys_page"
     assert all(f"`{verb}`" in written for verb in BY_ID)
 
 

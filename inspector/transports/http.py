@@ -15,9 +15,9 @@ from inspector.journal import channels
 from inspector.transports.base import HttpOptions, Outgoing, Sink
 from inspector.transports.http_body import ReadGate
 from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
-from inspector.transports.http_listen import StandingStream
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
 from inspector.transports.http_tasks import TransportTasks, a_fault, cancelled
+from inspector.transports.standing_stream import StandingStream
 
 SETTLE_SECONDS = 2.0
 """Seconds to wait for notifications to be accepted before the next request is sent anyway."""

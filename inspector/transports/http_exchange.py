@@ -20,13 +20,11 @@ from inspector.transports.http_requests import (
     Requester,
 )
 from inspector.transports.http_status import no_answer, status_problem
-from inspector.transports.http_stream import BEGINNING, EventStream, too_large
+from inspector.transports.http_stream import BEGINNING, RESUMING, EventStream, too_large
 from inspector.transports.response_matching import answers, parsed
 
 RESUME_ATTEMPTS = 5
 """Reconnects in a row without new events after which the exchange fails."""
-RESUME_GROWTH = 1.5
-MAX_WAIT = 60.0
 LATE_SECONDS = 30.0
 """Seconds for which an abandoned exchange is still read for its late answer."""
 LATE_BYTES = 16 << 20
@@ -236,7 +234,7 @@ class HttpExchange:
         """Continue after `Last-Event-ID` until the answer arrives (C-HTTP-15, C-HTTP-17). Returns the error, if any."""
         attempt = 0
         while self.owner.resumable and stream.resume_id and attempt < RESUME_ATTEMPTS and not self.abandoned:
-            wait = min(stream.retry / 1000 * RESUME_GROWTH**attempt, MAX_WAIT)
+            wait = stream.pause(attempt, RESUMING)
             attempt += 1
             await asyncio.sleep(wait)
             self._sink.life(

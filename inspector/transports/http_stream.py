@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from inspector.errors import LimitReached
 from inspector.journal.format import dumps
@@ -19,11 +19,26 @@ DEFAULT_RETRY = 1000
 MIN_RETRY = 100
 MAX_RETRY = 60_000
 """Limits of the server's value, in milliseconds."""
+
 MAX_ID = 4096
 BEGINNING = 1 << 20
 """Bytes recorded of a message that was too long."""
 
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
+
+
+class Pauses(NamedTuple):
+    """How the pause before a reconnect grows with each attempt in a row that brings nothing new."""
+
+    growth: float
+    longest: float
+    """Seconds; the server's own `retry` may be longer."""
+
+
+RESUMING = Pauses(growth=1.5, longest=60.0)
+"""Before the stream of a request is resumed: the user waits for its answer."""
+STANDING = Pauses(growth=2.0, longest=30.0)
+"""Before the standing stream is opened again."""
 
 
 def too_large(where: str, limit: int) -> LimitReached:
@@ -79,6 +94,11 @@ class EventStream:
         """Milliseconds to wait before reconnecting (C-HTTP-16), within limits."""
         asked = self._parser.retry
         return DEFAULT_RETRY if asked is None else min(max(asked, MIN_RETRY), MAX_RETRY)
+
+    def pause(self, attempt: int, pauses: Pauses) -> float:
+        """Seconds to wait before a reconnect; the first attempt is 0."""
+        retry = self.retry / 1000
+        return min(retry * pauses.growth**attempt, max(pauses.longest, retry))
 
     def feed(self, chunk: bytes) -> None:
         """Parse the data of one read. Messages reach the sink in one call while their ids do not differ."""

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost
 from inspector.journal.format import Kind
-from inspector.transports import http_exchange, http_listen, http_stream, http_tasks
+from inspector.transports import http_exchange, http_stream, http_tasks, standing_stream
 from inspector.transports.http_stream import EventStream
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
@@ -17,7 +17,7 @@ def quick(monkeypatch):
     """Reconnects wait milliseconds where a server would have us wait seconds."""
     monkeypatch.setattr(http_stream, "DEFAULT_RETRY", 2)
     monkeypatch.setattr(http_stream, "MIN_RETRY", 1)
-    monkeypatch.setattr(http_listen, "MAX_WAIT", 0.02)
+    monkeypatch.setattr(standing_stream, "STANDING", http_stream.STANDING._replace(longest=0.02))
 
 
 def note(text):
@@ -28,6 +28,12 @@ async def connected(peer, url, *, listen=False, resumable=True, **options):
     client = await peer(url, **options)
     client.transport.agreed("2025-11-25", version_header=True, resumable=resumable, listen=listen)
     return client
+
+
+class Deaf:
+    """A sink that keeps nothing."""
+
+    def sse(self, *_, **__): ...
 
 
 def notes(sink):
@@ -376,10 +382,7 @@ async def test_no_stream_is_resumed_where_the_revision_has_no_resumption(serve, 
     [(None, 2), ("0", 1), ("250", 250), ("60000", 60000), ("999999999999", 60000), ("-5", 2), ("x", 2)],
 )
 def test_what_a_server_asks_us_to_wait_is_bounded(asked, waits):
-    class Sink:
-        def sse(self, *_, **__): ...
-
-    stream = EventStream(Sink(), "x", "host", 1000)
+    stream = EventStream(Deaf(), "x", "host", 1000)
     stream.feed(f"retry: {asked}\n\n".encode() if asked else b"\n")
     assert stream.retry == waits
 
@@ -620,3 +623,17 @@ async def test_a_reply_does_not_wait_for_itself(serve, peer, monkeypatch):
     client = await peer(web.url)
     client.post({"jsonrpc": "2.0", "id": "p", "result": {}})
     await client.sink.until(lambda: notes(client.sink) == ["after the reply"])
+
+
+@pytest.mark.parametrize(
+    ("pauses", "asked", "waits"),
+    [
+        (http_stream.RESUMING, 1000, [1.0, 1.5, 2.25, 60.0]),
+        (http_stream.STANDING, 1000, [1.0, 2.0, 4.0, 30.0]),
+        (http_stream.STANDING, 45_000, [45.0, 45.0, 45.0, 45.0]),
+    ],
+)
+def test_pauses_grow_up_to_a_limit_that_the_server_may_exceed(pauses, asked, waits):
+    stream = EventStream(Deaf(), "x", "host", 1000)
+    stream.feed(f"retry: {asked}\n\n".encode())
+    assert [stream.pause(attempt, pauses) for attempt in (0, 1, 2, 40)] == waits

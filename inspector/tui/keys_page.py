@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.tui.keymap import Keymap, label
 
-BEGIN = "<!-- keys: made by `python -m inspector.tui.key_table`, tested to be current -->"
+BEGIN = "<!-- keys: made by `python -m inspector.tui.keys_page`, tested to be current -->"
 END = "<!-- end of keys -->"
 
 

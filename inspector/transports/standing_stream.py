@@ -9,11 +9,8 @@ from inspector.errors import HttpError, LimitReached
 from inspector.text import safe
 from inspector.transports.http_body import ReadGate
 from inspector.transports.http_requests import RESUME_FIELD, SMALL_BODY, STREAM_TYPE, Requester
-from inspector.transports.http_stream import EventStream
+from inspector.transports.http_stream import STANDING, EventStream
 
-GROWTH = 2.0
-MAX_WAIT = 30.0
-"""Most seconds between two attempts."""
 LASTED = 5.0
 """Seconds after which a stream counts as successful, even without events."""
 
@@ -56,7 +53,7 @@ class StandingStream:
                 self._stream.end()
             worked = self._stream.news > before or loop.time() - began > LASTED
             attempt = 0 if worked else attempt + 1
-            wait = min(self._stream.retry / 1000 * GROWTH**attempt, max(MAX_WAIT, self._stream.retry / 1000))
+            wait = self._stream.pause(attempt, STANDING)
             self._life("stream-end", events=self._stream.events, wait_ms=round(wait * 1000), **reason)
             await asyncio.sleep(wait)
             self._life("reconnect", attempt=attempt + 1, after=self._after() or None)
