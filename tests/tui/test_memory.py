@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import platform
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 
@@ -16,6 +19,39 @@ from inspector.config.settings import Settings
 from inspector.tui import memory
 from inspector.tui.app import InspectorApp
 from inspector.tui.memory import IdleCollector, forget_removed_widgets
+
+LARGE_BLOCKS = """
+from inspector.tui.memory import return_freed_memory
+pins = []
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096 >> 20
+def come_and_go():
+    texts = []
+    for _ in range(5):
+        texts.append(b"x" * (9 << 20))
+        pins.append(bytearray(200_000))  # What is kept beside a large block holds it in the heap.
+block = b"x" * (30 << 20)
+del block  # From now on glibc keeps blocks up to this size.
+if {called}:
+    return_freed_memory()
+before = resident()
+come_and_go()
+print(resident() - before)
+"""
+"""A program that prints by how many megabytes it grew."""
+
+
+def has_glibc() -> bool:
+    return sys.platform == "linux" and platform.libc_ver()[0] == "glibc"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not has_glibc(), reason="another C library")
+@pytest.mark.parametrize("called", [True, False])
+def test_large_blocks_go_when_they_are_freed(called: bool) -> None:
+    code = LARGE_BLOCKS.format(called=called)
+    grown = int(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert (grown < 10) == called, "without it they stay: else this test would show nothing"
 
 
 class Coming(App[None]):

@@ -160,6 +160,7 @@ class ResultPane(CompactPane):
             return
 
         def prepare() -> None:
+            return_freed_memory()  # What receiving the message took is free now.
             self._look_at(answer)
             if not get_current_worker().is_cancelled:
                 self.app.call_from_thread(self._is_ready, answer)
