@@ -7,6 +7,7 @@ import sys
 from time import monotonic
 
 LARGE = 4 << 20
+"""Bytes from which glibc is told to get a block from the system, and to give it back."""
 _MMAP_THRESHOLD = -3
 """`M_MMAP_THRESHOLD` of malloc.h."""
 YOUNG = 10_000
