@@ -334,12 +334,12 @@ class ScreenNavigator:
     def _recorded(self) -> dict[Path, OpenSession]:
         return {path: opened for opened in self._sessions.opened if (path := opened.session.journal.path) is not None}
 
-    def show_found(self, path: Path, n: int) -> None:
+    def show_found(self, path: Path, n: int, again: Callable[[], object]) -> None:
         if (opened := self._recorded().get(path)) is not None:
             self.show_session(opened)
             opened.screen.post_message(ShowEvent(n))
         else:
-            self.show_recording(path, n, "the search")
+            self._show_at(Journal.open(path), path, n, "the search", then=again)
 
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         self._show_at(Journal.open(path), path, n, origin)
@@ -347,14 +347,21 @@ class ScreenNavigator:
     def show_journal(self, journal: Journal, path: Path, n: int) -> None:
         self._show_at(journal, path, n, "the checks", lent=True)
 
-    def _show_at(self, journal: Journal, path: Path, n: int, title: str, *, lent: bool = False) -> None:
+    def _show_at(
+        self, journal: Journal, path: Path, n: int, title: str, *, lent: bool = False, then: Callable[[], object] = bool
+    ) -> None:
         from inspector.client.recorded import RecordedSession
         from inspector.tui.main.screen import MainScreen
         from inspector.tui.replay.playback import OpenedFrom, Playback
 
         session = RecordedSession(journal, path)
         origin = OpenedFrom(title, n, lent=lent)
-        self._app.push_screen(MainScreen(session, Playback(session, opened_from=origin), follow_log=False))
+        screen = MainScreen(session, Playback(session, opened_from=origin), follow_log=False)
+
+        def left(_: None) -> None:
+            then()
+
+        self._app.push_screen(screen, left)
 
     def serve(self, server: LoopbackMock) -> None:
         from inspector.tui.replay.serve import ServeScreen

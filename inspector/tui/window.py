@@ -78,8 +78,11 @@ class Navigator(Protocol):
     def recorded_now(self) -> frozenset[Path]:
         """The recordings of the open sessions."""
 
-    def show_found(self, path: Path, n: int) -> None:
-        """Show event `n` of a recording, in its session if that is open. Raises `RecordingError`."""
+    def show_found(self, path: Path, n: int, again: Callable[[], object]) -> None:
+        """Show event `n` of a recording, in its session if that is open. Raises `RecordingError`.
+
+        `again` is called when the recording is left: it returns to the search.
+        """
 
     def show_recording(self, path: Path, n: int, origin: str) -> None:
         """Show a recording at event `n`, or at its end for 0.

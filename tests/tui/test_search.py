@@ -16,7 +16,8 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
 from inspector.tui.search.sources import SearchHit, SearchTerms
-from tests.tui.live_app import on_demo
+from inspector.tui.widgets.editor import Editor
+from tests.tui.live_app import becomes, demo, on_demo, running, shows
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
@@ -133,8 +134,24 @@ def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> Non
     (recorded / "2026-01-02T00-00-00Z-x-0001.mcp.jsonl").write_bytes(b"refund\xff\0")
     (mine,) = recorded.glob("*shop*")
     assert not list(sources.recordings(SearchTerms("refund"), mine, always))
-    for text in ("nowhere", "recv", "raw", "refund İzmir"):
+    for text in ("nowhere", "recv", "raw", "refund İzmir", "access_token", "mcp-recording"):
         assert not list(sources.recordings(SearchTerms(text), None, always)), text
+
+
+def test_a_result_shows_what_stands_around_the_first_word(recorded: Path) -> None:
+    (hit,) = sources.recordings(SearchTerms("quoted refund"), None, always)
+    assert hit.text.endswith('params": {"text": "a \\"quoted\\" refund"}}')
+    (hit,) = sources.recordings(SearchTerms("at its end"), None, always)
+    assert hit.text.startswith("today "), "a line that is too long to be held has no excerpt"
+
+
+def test_the_number_of_a_process_is_not_searched_in_earlier_sessions(recorded: Path) -> None:
+    journal = Journal.create(recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", {"kind": "stdio", "label": "x"})
+    journal.record_life("stdio", "spawn", pid=774411, program="unusual")
+    journal.close()
+    journal.release()
+    assert not list(sources.recordings(SearchTerms("7744"), None, always))
+    assert [hit.name for hit in sources.recordings(SearchTerms("unusual"), None, always)] == ["x"]
 
 
 def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
@@ -199,3 +216,19 @@ def test_a_group_keeps_a_bounded_number_of_results() -> None:
     rows.only = "messages"
     rows.arrange()
     assert len(rows) == sources.MAX_COUNT + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("from_start", [True, False])
+async def test_a_recording_that_was_found_leads_back_to_the_search(recorded: Path, from_start: bool) -> None:
+    async with running(None if from_start else demo(), until=" Start " if from_start else "echo") as (app, pilot):
+        await pilot.press("ctrl+f", *"refund")
+        await shows(app, pilot, "3 messages")
+        await pilot.press("enter")
+        await shows(app, pilot, "backspace the search")
+        await pilot.press("backspace")
+        await becomes(app, pilot, lambda: isinstance(app.screen, SearchScreen), "the search")
+        await shows(app, pilot, "3 messages")
+        assert app.screen.query_one(Editor).value == "refund"
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: not isinstance(app.screen, SearchScreen), "left")

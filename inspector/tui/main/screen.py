@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -763,18 +763,23 @@ class MainScreen(Screen[None]):
     def action_export(self) -> None:
         self._saving.export(None)
 
-    @work(exclusive=True, group="dialog")
-    async def action_search(self) -> None:
+    def action_search(self) -> None:
         """Search everywhere, and go to the chosen result."""
+        self._search()
+
+    @work(exclusive=True, group="dialog")
+    async def _search(self, text: str = "", selected: SearchHit | None = None) -> None:
         from inspector.tui.search.screen import SearchScreen
 
         collection = self._calls.saved.collection if self._calls is not None else None
         open_now = window_of(self).navigator.recorded_now()
-        hit = await self.app.push_screen_wait(SearchScreen(self.session, collection, open_now=open_now))
+        search = SearchScreen(self.session, collection, open_now=open_now, text=text, selected=selected)
+        hit = await self.app.push_screen_wait(search)
         if hit is not None:
-            await self._open_hit(hit)
+            await self._open_hit(hit, lambda: self._search(search.text, hit))
 
-    async def _open_hit(self, hit: SearchHit) -> None:
+    async def _open_hit(self, hit: SearchHit, again: Callable[[], object]) -> None:
+        """Show a result. `again` returns to the search from a recording."""
         key: Any = hit.key
         if hit.group == "messages":
             self.post_message(pane_messages.ShowEvent(key))
@@ -785,7 +790,7 @@ class MainScreen(Screen[None]):
         elif hit.group in ("open", "recordings"):
             try:
                 path, n = key
-                window_of(self).navigator.show_found(path, n)
+                window_of(self).navigator.show_found(path, n, again)
             except InspectorError as error:
                 self.notify(error_text(error, self), severity="error", markup=False)
         else:

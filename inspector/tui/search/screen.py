@@ -101,6 +101,12 @@ class SearchRows:
         """The place of a result, or None."""
         return next((at for at in range(len(self._rows)) if self.key_at(at) == key), None)
 
+    def place_of(self, hit: SearchHit) -> int | None:
+        """The place of the result that leads to the same as another one, or None."""
+        wanted = (hit.group, hit.key)
+        rows = enumerate(self._rows)
+        return next((at for at, row in rows if isinstance(row, SearchHit) and (row.group, row.key) == wanted), None)
+
     def step(self, index: int, by: int) -> int:
         """Return the place of the next result in a direction; `index` if there is none."""
         at = index + (1 if by > 0 else -1)
@@ -178,15 +184,18 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         self,
         session: SessionState | None,
         collection: Collection | None = None,
-        text: str = "",
         *,
         open_now: Container[Path] = (),
+        text: str = "",
+        selected: SearchHit | None = None,
     ) -> None:
-        """`open_now` are the recordings of the open sessions."""
+        """`open_now` are the recordings of the open sessions; `text` and `selected` are those of an earlier search."""
         super().__init__()
         self._session = session
         self._collection = collection
-        self._text = text
+        self.text = text
+        """What is searched for."""
+        self._selected = selected
         self._open_now = open_now
         self._rows = SearchRows()
         self._list = VirtualList(self._rows, empty="Type what you are looking for.")
@@ -203,17 +212,18 @@ class SearchScreen(ModalScreen[SearchHit | None]):
             KeyHint("esc", "back", "escape"),
         ]
         with Pane(title="Search", keys=keys):
-            yield Editor(self._text, placeholder="names, descriptions, arguments, texts of messages")
+            yield Editor(self.text, placeholder="names, descriptions, arguments, texts of messages")
             yield self._list
 
     def on_mount(self) -> None:
         self._list.shows_idle_cursor = True
         self.query_one(Editor).focus()
-        if self._text:
-            self._search(self._text)
+        if self.text:
+            self._search(self.text)
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
+        self.text, self._selected = event.value, None
         self._search(event.value)
 
     @work(exclusive=True, group="search", exit_on_error=False)
@@ -278,20 +288,22 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         if session is not None:
             for numbers in sources.messages(words, session.journal, session.upto or len(session.journal), wanted):
                 for n in numbers:
-                    yield self._message(n) if given < MAX_COUNT else SearchHit("messages", "", key=n)
+                    yield self._message(words, n) if given < MAX_COUNT else SearchHit("messages", "", key=n)
                     given += 1
                 if given >= MAX_COUNTED:
                     break
         mine = session.journal.path if session is not None else None
         yield from sources.recordings(words, mine, wanted, self._open_now)
 
-    def _message(self, n: int) -> SearchHit:
+    def _message(self, words: SearchTerms, n: int) -> SearchHit:
         assert self._session is not None
         journal = self._session.journal
         index = journal.index
         clock = journal.clock(index.time(n))
         sign = paint.segments([sign_of(index, n, signs_now())])[0].text
         said = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n))
+        if not words.fit(said):
+            said = f"{said}  {words.around(journal.event(n).text)}".rstrip()
         spent = index.duration(n) if index.pair(n) and index.pair(n) < n else None
         name = f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03} {sign} {id_text(index, n)}"
         return SearchHit("messages", name, said, "" if spent is None else duration(spent), n)
@@ -304,12 +316,16 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         facts.append(duration(self._took) if self._took else f"looking {signs_now().cut}")
         edge.facts = tuple(facts) if self._rows.words else ()
         self._list.source_changed()
-        if self._rows.hit_at(self._list.cursor) is None:
+        place = self._rows.place_of(self._selected) if self._selected is not None else None
+        if place is not None:
+            self._list.cursor, self._selected = place, None
+        elif self._rows.hit_at(self._list.cursor) is None:
             self._list.cursor = self._rows.step(-1, 1)
 
     # Keys
 
     def action_move(self, by: int) -> None:
+        self._selected = None
         self._list.cursor = self._rows.step(self._list.cursor, by)
 
     def action_page(self, by: int) -> None:

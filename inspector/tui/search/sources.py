@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from inspector.journal.filters import Filter, parse
 from inspector.journal.filters.completion import quoted
 from inspector.journal.filters.conditions import Scan
 from inspector.journal.filters.text import Needle, message_regions
+from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, excerpt
 from inspector.protocol.jsonrpc import parse as parse_json
@@ -50,6 +52,8 @@ _TEXT = 2000
 """Characters of a description that are searched."""
 _DEFAULT = 20
 """Characters of a default that are shown."""
+_BEFORE, _AROUND = 24, 120
+"""Characters before a word that was found, and in all, that show why a message is a result."""
 _DEPTH = 8
 _MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
@@ -63,6 +67,8 @@ _LINE = 1 << 16
 """Bytes of a line that are read for its number."""
 
 _RAW = b',"raw":'
+_PROCESS = re.compile(rb'"pid":\d+')
+"""The number of a process, which nobody looks for in earlier sessions."""
 
 StillWanted = Callable[[], bool]
 """Whether the search goes on; False after the text has changed or the screen was left."""
@@ -94,6 +100,18 @@ class SearchTerms:
         """Whether each word occurs in one of some texts."""
         shown = "\n".join(text[:_TEXT] for text in texts if isinstance(text, str)).casefold()
         return all(word in shown for word in self._folded)
+
+    def around(self, text: str) -> str:
+        """Return the part of a text with the first word that it has; empty if it has none."""
+        shown = text[:_LINE]
+        low = shown.lower()
+        if len(low) != len(shown):  # A letter that becomes two in lower case.
+            return ""
+        found = [at for word in self.all if (at := low.find(word.lower())) >= 0]
+        if not found:
+            return ""
+        begin = max(min(found) - _BEFORE, 0)
+        return ("…" if begin else "") + " ".join(shown[begin : begin + _AROUND].split())
 
     @property
     def filter(self) -> str:
@@ -196,7 +214,8 @@ def recordings(
     """Yield the recordings of the state folder that have all words, in one message or in their target, newest first.
 
     It skips `mine`; those in `open_now` are a group of their own. The key is the path and the number of the first such
-    event. Words are searched in the bytes of the file, in the spellings that a recording usually has for them.
+    event; the text has the day, and what stands around the first word. Words are searched in the bytes of the file, in
+    the spellings that a recording usually has for them.
     """
     forms = [Needle(word).usual for word in words.all]
     for path, octets in sorted(newest_first(state_folder() / "recordings"), key=lambda found: found[1] >= LARGE):
@@ -207,25 +226,27 @@ def recordings(
         found = _matches(path, forms, wanted)
         # Only found recordings are described: describing a hundred takes longer than searching the first.
         if found is not None and not (info := read_info(path, octets)).problem:
-            first, amount = found
+            first, amount, line = found
             more = "+" if amount >= MAX_IN_FILE else ""
             said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
             group: GroupId = "open" if path in open_now else "recordings"
-            yield SearchHit(group, info.label or info.path.name, day(info.started), said, (info.path, first))
+            where = "  ".join(part for part in (day(info.started), words.around(_message_of(line))) if part)
+            yield SearchHit(group, info.label or info.path.name, where, said, (info.path, first))
 
 
 Forms = Sequence[tuple[bytes, ...]]
 """The spellings of each word, for bytes in lower case."""
 
 
-def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int] | None:
-    """Return the first event whose line has all words, and the number of such lines.
+def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, bytes] | None:
+    """Return the number of the first event whose line has all words, the number of such lines, and the first of them.
 
-    It is (1, 0) if only the header has them, and None if no line has.
+    It is (1, 0) if only the target in the header has them, and None if nothing has. A long line is left out.
     """
     forms = sorted(forms, key=lambda spellings: -max(map(len, spellings)))
     overlap = max(len(form) for spellings in forms for form in spellings) - 1
     first = amount = 0
+    line = b""
     in_header = False
     rest, place = b"", 0
     """What was read of an unfinished line, and where it begins in the file."""
@@ -246,11 +267,12 @@ def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int] |
                     amount += 1
                 begun, found_before = b"", [False] * len(forms)
             for start, stop in _lines_with(low, forms[0], at):
+                if place + start == 0:
+                    in_header = _target_has_all(data[start:stop], forms)
+                    continue
                 if not _has_all(low, start, stop, forms):
                     continue
-                if place + start == 0:
-                    in_header = True
-                    continue
+                line = line or data[start : min(stop, start + _LINE)]
                 first = first or _number(data[start:stop])
                 amount += 1
             rest, place = data[end:], place + end
@@ -263,7 +285,7 @@ def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int] |
                 rest = rest[len(rest) - overlap :]
             if not block:
                 break
-    return (first, amount) if amount else (1, 0) if in_header else None
+    return (first, amount, line) if amount else (1, 0, b"") if in_header else None
 
 
 def _note(forms: Forms, found: list[bool], data: bytes, start: int, end: int) -> list[bool]:
@@ -276,9 +298,30 @@ def _note(forms: Forms, found: list[bool], data: bytes, start: int, end: int) ->
 def _has_all(data: bytes, start: int, stop: int, forms: Forms) -> bool:
     """Whether the texts of a line, and not only its keys and numbers, have all words."""
     regions = message_regions(data, start, stop) or [(start, stop)]
+    if len(regions) == 1 and (process := _PROCESS.search(data, *regions[0])) is not None:
+        regions = [(regions[0][0], process.start()), (process.end(), regions[0][1])]
     return all(
         any(data.find(form, begin, end) >= 0 for form in spellings for begin, end in regions) for spellings in forms
     )
+
+
+def _target_has_all(header: bytes, forms: Forms) -> bool:
+    """Whether the target of a recording has all words. What else the header has is about the recording itself."""
+    with suppress(NotJson):
+        value = parse_json(header)
+        target = dumps(value.get("target")).lower().encode("utf-8", "surrogatepass") if type(value) is dict else b""
+        return all(any(form in target for form in spellings) for spellings in forms)
+    return False
+
+
+def _message_of(line: bytes) -> str:
+    """Return the message in a line of a recording, or the beginning of one that is cut off; empty without one."""
+    with suppress(NotJson):
+        value = parse_json(line)
+        raw = value.get("raw") if type(value) is dict else None
+        return raw if type(raw) is str else ""
+    text = line.partition(_RAW)[2].decode("utf-8", "replace")
+    return text.replace('\\"', '"').strip('"}')
 
 
 def _lines_with(data: bytes, forms: Sequence[bytes], at: int) -> Iterator[tuple[int, int]]:

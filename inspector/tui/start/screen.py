@@ -9,7 +9,7 @@ import shlex
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -48,6 +48,9 @@ from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 from inspector.version import __version__
+
+if TYPE_CHECKING:
+    from inspector.tui.search.sources import SearchHit
 
 PLACEHOLDER = "a command, a URL, @name or a recording"
 EXAMPLES = (
@@ -608,17 +611,22 @@ class StartScreen(Screen[None]):
     def action_previous_pane(self) -> None:
         self.focus_previous()
 
-    @work(exclusive=True, group="dialog")
-    async def action_search(self) -> None:
+    def action_search(self) -> None:
         """Search earlier recordings."""
+        self._search()
+
+    @work(exclusive=True, group="dialog")
+    async def _search(self, text: str = "", selected: SearchHit | None = None) -> None:
         from inspector.tui.search.screen import SearchScreen
 
-        hit = await self.app.push_screen_wait(SearchScreen(None, open_now=window_of(self).navigator.recorded_now()))
+        navigator = window_of(self).navigator
+        search = SearchScreen(None, open_now=navigator.recorded_now(), text=text, selected=selected)
+        hit = await self.app.push_screen_wait(search)
         if hit is not None:
             key: Any = hit.key
             try:
                 path, n = key
-                window_of(self).navigator.show_found(path, n)
+                navigator.show_found(path, n, lambda: self._search(search.text, hit))
             except InspectorError as error:
                 self.notify(error_text(error, self), severity="error", markup=False)
 
