@@ -239,7 +239,7 @@ Forms = Sequence[tuple[bytes, ...]]
 
 
 def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, bytes] | None:
-    """Return the number of the first event whose line has all words, the number of such lines, and the first of them.
+    """Find the lines that have all words: the number of the first event, their number, and the first line.
 
     It is (1, 0) if only the target in the header has them, and None if nothing has. A long line is left out.
     """
@@ -315,7 +315,7 @@ def _target_has_all(header: bytes, forms: Forms) -> bool:
 
 
 def _message_of(line: bytes) -> str:
-    """Return the message in a line of a recording, or the beginning of one that is cut off; empty without one."""
+    """Return the message in a line of a recording, cut off if the line is; empty without one."""
     with suppress(NotJson):
         value = parse_json(line)
         raw = value.get("raw") if type(value) is dict else None
