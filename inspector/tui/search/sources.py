@@ -68,7 +68,7 @@ _LINE = 1 << 16
 
 _RAW = b',"raw":'
 _PROCESS = re.compile(rb'"pid":\d+')
-"""The number of a process, which nobody looks for in earlier sessions."""
+"""The number of a process: no user looks for it in earlier sessions."""
 
 StillWanted = Callable[[], bool]
 """Whether the search goes on; False after the text has changed or the screen was left."""
@@ -241,7 +241,7 @@ Forms = Sequence[tuple[bytes, ...]]
 def _matches(path: Path, forms: Forms, wanted: StillWanted) -> tuple[int, int, bytes] | None:
     """Find the lines that have all words: the number of the first event, their number, and the first line.
 
-    It is (1, 0) if only the target in the header has them, and None if nothing has. A long line is left out.
+    It is (1, 0) if only the target in the header has them, and None if nothing has. A long line is not returned.
     """
     forms = sorted(forms, key=lambda spellings: -max(map(len, spellings)))
     overlap = max(len(form) for spellings in forms for form in spellings) - 1
