@@ -37,10 +37,12 @@ for line in sys.stdin:
             say({"id": "which", "method": "roots/list"})
         else:
             say(wait)
-    elif method == "notifications/initialized" and when in ("ready", "withdrawn"):
+    elif method == "notifications/initialized" and when in ("ready", "withdrawn", "required"):
         say({"id": "which", "method": "roots/list"})
     elif method == "tools/list":
         schema = {"type": "object", "properties": {"message": {"type": "string"}}}
+        if when == "required":
+            schema["required"] = ["message"]
         say({"id": message["id"], "result": {"tools": [{"name": "echo", "inputSchema": schema}]}})
     elif method == "tools/call":
         text = "said " + message["params"].get("arguments", {}).get("message", "nothing")
@@ -135,6 +137,18 @@ async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> No
         await pilot.press("enter", "ctrl+r")
         await shows(app, pilot, "said")
         assert session.inbox.questions[0].state == "open", "the key called the tool that the user had chosen"
+
+
+async def test_a_call_that_misses_an_argument_shows_its_form_although_the_server_asks_just_then(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
+    async with running(asker(home, "required"), until="answer") as (app, pilot):
+        await shows(app, pilot, "echo")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "is required")
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "said hello")
 
 
 async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: Path) -> None:

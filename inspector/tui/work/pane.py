@@ -204,8 +204,7 @@ class WorkPane(Container):
         question = self._question_to_show()
         if question is not None and question is self._stray and self.work is not None:
             # The user chose the item, not the question.
-            self._stray_alone = False
-            self._draw_lower()
+            self._put_stray_below()
             self._when_put_up(self.request.focus_inside)
         elif question is not None and question is self.asking.question and self.asking.is_open:
             self.asking.focus_inside()
@@ -213,6 +212,12 @@ class WorkPane(Container):
             self.focus_question()
         else:
             self._when_put_up(self.request.focus_inside)
+
+    def _put_stray_below(self) -> None:
+        """Show the form above the question that no call caused: keys may go to its fields."""
+        if self._stray_alone and self.work is not None:
+            self._stray_alone = False
+            self._draw_lower()
 
     def on_descendant_focus(self) -> None:
         self._items.hurry()
@@ -238,6 +243,7 @@ class WorkPane(Container):
 
     def send(self) -> None:
         """Send the request of the current item with the values of its form."""
+        self._put_stray_below()
         self._when_put_up(self.request.action_call)
 
     def on_request_pane_send(self, event: RequestPane.Send) -> None:
