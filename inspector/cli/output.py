@@ -183,6 +183,14 @@ class Output:
 
         self.lines(self.safe(line) for line in pretty(text))
 
+    @staticmethod
+    def needed(rows: Sequence[Sequence[str]]) -> int:
+        """The cells that `table` needs for rows without cutting one."""
+        from inspector.text import cell_len
+
+        widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+        return sum(widths) + GAP * max(len(widths) - 1, 0)
+
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Print rows of safe cells in aligned columns.
 

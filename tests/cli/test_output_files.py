@@ -120,6 +120,21 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
 
 
 @pytest.mark.slow
+def test_on_a_narrow_terminal_the_name_of_a_recording_is_whole(
+    run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("tools", *script(tools__list={"result": {"tools": []}})).code == 0
+    name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name.removesuffix(".mcp.jsonl")
+    monkeypatch.setenv("COLUMNS", "80")
+    (line,) = run("recordings").out.splitlines()
+    assert line.startswith(f"{name}  ")
+    assert " events " in line
+    assert len(line) <= 80
+    monkeypatch.setenv("COLUMNS", "20")
+    assert run("recordings").out == f"{name}\n", "it is there to be copied"
+
+
+@pytest.mark.slow
 def test_every_verb_takes_the_name_that_recordings_prints(run: Run, script: Script, tmp_path: Path) -> None:
     assert run("tools", *script(tools__list={"result": {"tools": []}})).code == 0
     name = Path(run("recordings", "--json").json["recordings"][0]["path"]).name

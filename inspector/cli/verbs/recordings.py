@@ -73,12 +73,36 @@ def _list(out: Output, found: list[RecordingInfo]) -> None:
     if out.json:
         out.document({"recordings": [_entry(info, info.path.name in names) for info in found]})
         return
-    out.table([_row(out, info, info.path.name in names) for info in found])
+    rows = [_row(out, info, info.path.name in names) for info in found]
+    whole = [(*row[:-2], f"{row[-2]}  {row[-1]}".rstrip()) for row in rows]
+    if out.width is not None and out.needed(whole) > out.width:
+        _list_names(out, rows, out.width)
+    else:
+        out.table(whole)
     folder = out.safe(str(state_folder() / "recordings"))
     if found:
         out.note(f"{quantity(len(found), 'recording')}, {size(sum(info.size for info in found))}, in {folder}")
     else:
         out.note(f"No recordings in {folder}")
+
+
+def _list_names(out: Output, rows: Sequence[Sequence[str]], screen: int) -> None:
+    """Print the name of each recording, with its start and its server, and then what fits.
+
+    A name is never cut, because it is there to be copied. It lacks the suffix, which no verb needs.
+    """
+    from inspector.journal.format import SUFFIX
+    from inspector.text import cell_len, ellipsis, signs
+
+    short = [(row[-2].removesuffix(SUFFIX), row[3], row[4], row[-1]) for row in rows]
+    longest, events, lasted, _ = (max(map(cell_len, column)) for column in zip(*short, strict=True))
+    for name, event_count, duration, remarks in short:
+        facts = ellipsis(
+            f"{event_count:{events}}  {duration:{lasted}}  {remarks}",
+            max(screen - longest - 2, 0),
+            signs(out.ascii).cut,
+        )
+        out.line(f"{name}{' ' * (longest - cell_len(name))}  {facts}".rstrip())
 
 
 def _list_calls(out: Output, found: list[RecordingInfo], tool: str, limit: int) -> int:
@@ -217,7 +241,8 @@ def _row(out: Output, info: RecordingInfo, is_kept: bool) -> tuple[str, ...]:
         events,
         lasted,
         size(info.size),
-        out.safe(info.path.name) + (f"  {', '.join(remarks)}" if remarks else ""),
+        out.safe(info.path.name),
+        ", ".join(remarks),
     )
 
 
