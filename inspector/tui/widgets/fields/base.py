@@ -1,4 +1,4 @@
-"""The frame of every field: label line above, bar at the left, description or error below."""
+"""The frame of every field: label line above, bar at the left, error and description below."""
 
 from __future__ import annotations
 
@@ -202,14 +202,15 @@ class FieldFrame(LineWidget):
         pieces: list[paint.Piece] = []
         if y == 0 and self.error:
             pieces = [(self.error, "error")]
-        elif y < len(described):
-            pieces = [(described[y], "muted")]
+        elif y - bool(self.error) < len(described):
+            # Below an error the description takes the empty row.
+            pieces = [(described[y - bool(self.error)], "muted")]
         room = max(cells - self.indent, 1)
         line = paint.cut(paint.segments(pieces, room=room), room)
         return paint.strip([Segment(" " * self.indent), *line], cells)
 
     def _description(self, width: int) -> list[str]:
-        """Return the rows of the description at a width; the error replaces the first."""
+        """Return the rows of the description at a width."""
         if self._described[0] != width:
             found: list[str] = []
             text = self.field.description.strip()
