@@ -231,6 +231,12 @@ class InspectorApp(KeysInOrder, App[int]):
         shown = safe(message, NOTIFIED, multiline=True, ascii=self.ascii_only)
         super().notify(shown, title=title, severity=severity, timeout=timeout, markup=False)
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copy a text by the terminal, and by the programs that users have for it."""
+        super().copy_to_clipboard(text)
+        if not self.is_headless:
+            self.run_worker(partial(_give_to_programs, text), thread=True, group="clipboard", exit_on_error=False)
+
     def on_copied(self, event: Copied) -> None:
         self.notify(f"Copied {event.what}.", timeout=3)
 
@@ -311,6 +317,12 @@ class InspectorApp(KeysInOrder, App[int]):
             self._exception = error
             self._exception_event.set()
         self._close_messages_no_wait()
+
+
+def _give_to_programs(text: str) -> None:
+    from inspector.tui import clipboard_programs
+
+    clipboard_programs.give(text, os.environ)
 
 
 def run(
