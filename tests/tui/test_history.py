@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from inspector.config.paths import state_folder
 from inspector.tui.diff.answers import AnswersScreen
 from inspector.tui.work import history
 from inspector.tui.work.history import EarlierCalls
-from tests.tui.live_app import NARROW, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
-from tests.tui.tui_screens import screen_text, settle
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +86,23 @@ async def test_a_large_recording_is_not_searched_and_that_is_said(state: Path, m
         await shows(app, pilot, "1 large recording not searched")
         assert isinstance(app.screen, EarlierCalls)
         assert [row.arguments for row in app.screen._rows.calls if row.n] == [{"message": "now"}]
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_its_result(
+    state: Path, size: tuple[int, int]
+) -> None:
+    async with running(demo(), size=size, keep=True) as live:
+        app, pilot = live
+        for message in ("one", "two"):
+            await call(live, "echo", {"message": message})
+        await pilot.press("up")
+        await shows(app, pilot, '{"message": "one"}')
+        row = next(line for line in screen_lines(app) if '{"message": "one"}' in line)
+        assert re.search(r"today \d\d:\d\d:\d\d .*one.*one", row)
+        await pilot.press("d")
+        await shows(app, pilot, "A is marked")
+        assert any("A today" in line for line in screen_lines(app)), "without another key"
 
 
 async def test_a_tool_without_earlier_calls_says_so(state: Path) -> None:

@@ -134,6 +134,17 @@ async def test_resizing_keeps_the_selection_and_keeps_it_in_view() -> None:
 
 
 @pytest.mark.slow
+async def test_the_key_of_the_log_says_where_it_goes() -> None:
+    async with on_demo(size=WIDE) as (app, pilot):
+        assert "m messages" in screen_lines(app)[-1]
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: "m list" in screen_lines(app)[-1], "the way back")
+        assert "m messages" not in screen_lines(app)[-1]
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: "m messages" in screen_lines(app)[-1], "the way to the log")
+
+
+@pytest.mark.slow
 async def test_one_column_goes_to_the_work_and_back() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await pilot.press("enter")

@@ -117,11 +117,13 @@ def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[M
     return tabs
 
 
-def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None, *, asked: bool = False) -> list[KeyHint]:
+def footer_hints(
+    screen: Screen[None], zoom: tuple[str, str] | None = None, *, asked: bool = False, in_log: bool = False
+) -> list[KeyHint]:
     """Return the keys of the innermost focused pane that has any, and the global ones.
 
     `zoom` is the verb of the zoom key with its title, None if it has no effect now. `asked`: a question of the server
-    is open.
+    is open. `in_log`: the key of the log goes back to the list.
     """
     shown = _hints_at(screen.focused, screen)
     if asked and all(not hint.verb.startswith(("ask.", "asked.")) for hint in shown):
@@ -131,7 +133,8 @@ def footer_hints(screen: Screen[None], zoom: tuple[str, str] | None = None, *, a
     taken = {hint.key for hint in shown}
     # A zoomed pane has its key at the right.
     zooms = [zoom] if zoom and not screen.has_class("-zoomed") else []
-    common = hints(screen, *zooms, "app.messages", "app.export", "app.quit", "app.start-list")
+    log = ("app.messages", "list") if in_log else "app.messages"
+    common = hints(screen, *zooms, log, "app.export", "app.quit", "app.start-list")
     return [*shown, *(hint for hint in common if hint.key not in taken)]
 
 

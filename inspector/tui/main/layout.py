@@ -263,7 +263,7 @@ class PaneLayout:
         self.focus_in(self._panes.messages)
 
     @property
-    def _in_log(self) -> bool:
+    def in_log(self) -> bool:
         """Whether the messages, or the timeline in their place, have the focus."""
         return self._panes.messages.has_focus_within or self._panes.in_timeline
 
@@ -357,7 +357,7 @@ class PaneLayout:
 
     def action_messages(self) -> None:
         """Go to the log; from the log, back to the list."""
-        if self._in_log:
+        if self.in_log:
             self.maximise(False)
             self.go("list")
             self.arrange()

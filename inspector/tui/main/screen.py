@@ -488,10 +488,8 @@ class MainScreen(Screen[None]):
         self._show_footer()
 
     def _show_footer(self) -> None:
-        footer, shown = (
-            self.query_one(Footer),
-            chrome.footer_hints(self, self.zoom_hint, asked=self.check_action("question", ()) is True),
-        )
+        footer, asked = self.query_one(Footer), self.check_action("question", ()) is True
+        shown = chrome.footer_hints(self, self.zoom_hint, asked=asked, in_log=self.pane_layout.in_log)
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
         pins = self.has_class("-zoomed") or (self.pane_layout.narrow and not self.session.journal.notices)

@@ -354,14 +354,14 @@ def _has(words: Sequence[str], thing: Thing) -> bool:
     return all(word in text for word in words)
 
 
-def when(started: datetime | None) -> str:
-    """Format a date: `today 12:58`, `yesterday 12:58`, `Mon 16 Nov`."""
+def when(started: datetime | None, *, seconds: bool = False) -> str:
+    """Format a date: `today 12:58` (or `today 12:58:03`), `yesterday 12:58`, `Mon 16 Nov`."""
     if started is None:
         return ""
     local = started.astimezone()
     days = (datetime.now().astimezone().date() - local.date()).days
     if days == 0:
-        return f"today {local:%H:%M}"
+        return f"today {local:%H:%M:%S}" if seconds else f"today {local:%H:%M}"
     if days == 1:
         return f"yesterday {local:%H:%M}"
     return f"{local:%a %-d %b}" if days < 300 else f"{local:%-d %b %Y}"

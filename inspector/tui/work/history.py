@@ -136,10 +136,10 @@ class EarlierCallRows:
         """One call in at most `width` cells: when, outcome, arguments, and the result where there is room."""
         call = self.calls[index]
         sign: list[Piece] = [("A", "bright")] if call is self.marked else []
-        line = [*paint.cell(sign, 2), *paint.cell([(day(call.when) or "earlier", "muted")], 16)]
+        line = [*paint.cell(sign, 2), *paint.cell([(day(call.when, seconds=True) or "earlier", "muted")], 16)]
         line += [*paint.cell([(call.outcome, call.role)], 10, right=True), *paint.cell("", 2)]
         room = max(width - paint.width(line), 8)
-        result = room // 3 if room >= 60 else 0
+        result = room // 3 if room >= 36 else 0
         line += paint.cell([(safe(json_of(call.arguments)[:_SHOWN], _SHOWN), "bright")], room - result)
         return [*line, *(paint.cell([(f"  {call.result}", "muted")], result) if result else [])]
 
@@ -279,7 +279,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
             self.notify("No recording has the answer of this call.", timeout=5)
             return
         rows.marked = call if marked is None else None
-        self._list.refresh()
+        self._list.source_changed()
         self._draw()
         if marked is not None and marked is not call:
             self.run_worker(partial(self._read, marked, call), thread=True, group="answers", exit_on_error=False)
