@@ -36,6 +36,17 @@ async def test_title_at_the_left_facts_at_the_right_keys_at_the_bottom():
         assert lines[7] == "╰" + "─" * 58 + "╯"
 
 
+async def test_facts_give_way_to_a_name_and_not_to_what_follows_it():
+    pane = Pane(title=["trigger-long", "  A title that says the same"], facts=["2 to fix", "read-only", "additive"])
+    pane.name_cells = len("trigger-long")
+    async with Stage(pane).run_test(size=(40, 5)) as pilot:
+        assert screen_lines(pilot.app)[0] == "╭─ trigger-long  A title … ─ 2 to fix ─╮"
+    pane = Pane(title=["trigger-long-running", "  Title"], facts=["2 to fix", "read-only", "additive"])
+    pane.name_cells = len("trigger-long-running")
+    async with Stage(pane).run_test(size=(40, 5)) as pilot:
+        assert screen_lines(pilot.app)[0] == "╭─ trigger-long-running… ──── 2 to fix ─╮"
+
+
 async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fact_goes_first():
     pane = Pane(title="trigger-elicitation-request-schema", facts=["waiting 4.1 s", "form"])
     async with Stage(pane).run_test(size=(60, 5)) as pilot:

@@ -20,7 +20,10 @@ from inspector.tui.widgets.search import SearchLine, SearchRequested
 from inspector.tui.widgets.tab_row import Tab, TabRow
 
 MIN_TITLE = 16
-"""Cells that the title keeps while facts are still dropped."""
+"""Cells that a title keeps at least while facts are still dropped."""
+
+MAX_KEPT = 44
+"""Cells of a long name that facts give way to."""
 
 MIN_FACT = 8
 """Cells below which a fact is dropped instead of cut."""
@@ -48,6 +51,8 @@ class Pane(Container):
 
     keeps_title: bool = False
     """Whether facts are dropped before the title is cut."""
+    name_cells: int = 0
+    """The cells of the name at the start of the title, which facts give way to; what follows it gives way to them."""
 
     title: reactive[paint.Pieces] = reactive("", repaint=False, init=False)
     facts: reactive[Sequence[paint.Pieces]] = reactive((), repaint=False, init=False)
@@ -217,7 +222,8 @@ class Pane(Container):
 
     def _facts_that_fit(self, look: Palette, room: int, title: int) -> list[Segment]:
         """Return as many facts as fit beside the title; only the first may be cut."""
-        left = room - (title if self.keeps_title else min(title, MIN_TITLE)) - 3
+        kept = title if self.keeps_title else min(title, max(MIN_TITLE, min(self.name_cells, MAX_KEPT)))
+        left = room - kept - 3
         parts: list[Segment] = []
         for fact in self.facts:
             gap = [Segment("  ", look.style("muted"))] if parts else []

@@ -223,7 +223,10 @@ class RequestPane(CompactPane):
 
     def _title(self) -> list[paint.Piece]:
         title = self.work.catalog_item.title if self.work is not None else []
-        return [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title] if self.crumb and title else title
+        if self.crumb and title:
+            title = [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title]
+        self.name_cells = paint.width(paint.segments(title[: 2 if self.crumb else 1]))
+        return title
 
     def redraw(self) -> None:
         """Draw everything around the form after a call has ended or could not be sent."""
