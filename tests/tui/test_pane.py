@@ -44,7 +44,7 @@ async def test_facts_give_way_to_a_name_and_not_to_what_follows_it():
     pane = Pane(title=["trigger-long-running", "  Title"], facts=["2 to fix", "read-only", "additive"])
     pane.name_cells = len("trigger-long-running")
     async with Stage(pane).run_test(size=(40, 5)) as pilot:
-        assert screen_lines(pilot.app)[0] == "╭─ trigger-long-running… ──── 2 to fix ─╮"
+        assert screen_lines(pilot.app)[0] == "╭─ trigger-long-running  … ─ 2 to fix ─╮"
 
 
 async def test_a_long_title_is_cut_before_facts_are_dropped_and_then_the_last_fact_goes_first():

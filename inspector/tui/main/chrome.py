@@ -63,11 +63,12 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
     unchecked = isinstance(target, HttpTarget) and not target.verify
     if unchecked and session.phase == "ready" and not problem and state is None:
         said = ("certificate not checked", "error")
+    # A long name must leave room for the state.
+    name = safe(session.server.title or target.label, max(width // 3, _MIN_NAME))
     return session_parts(
-        # A long name must leave room for the state.
-        safe(session.server.title or target.label, max(width // 3, _MIN_NAME)),
+        name,
         target.describe(),
-        short_target=target.label,
+        short_target=target.label if target.label != name else "",
         # The HTTP transport is known only after the connection is made.
         transport=session.transport_name,
         revision=session.server.revision,
