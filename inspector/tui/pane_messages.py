@@ -75,6 +75,10 @@ class ShowEvent(Message):
         self.chosen = chosen
 
 
+class MarksChanged(Message):
+    """A mark of the recording was made or removed outside the log."""
+
+
 class EventHighlighted(Message):
     """The cursor of the message log is on event `n` (0: on none)."""
 

@@ -371,6 +371,7 @@ _DETAIL = (
     ("copy-command", "as command", "", "Copy the request as an inspector command."),
     ("copy-python", "as Python", "", "Copy the request as Python."),
     ("save", "save", "w", "Save the message to a file."),
+    ("mark", "mark", "asterisk", "Mark the message in the recording, or remove its mark."),
     ("related", "related", "r", "Go to the request, answer or call that this message belongs to."),
     ("open-source", "open file", "o", "Open the file and line that this text of stderr names in $EDITOR."),
     ("why", "why this rule", "question_mark", "Explain the finding's rule."),

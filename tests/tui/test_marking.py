@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.marking import AskNote
 from inspector.tui.log.pane import MessagesPane
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -63,6 +66,23 @@ async def test_the_detail_shows_the_note() -> None:
         pane.tab_row.choose("note")
         await pilot.pause()
         assert screen_lines(app)[3].strip("│ ") == "the second page"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_an_open_message_is_marked_by_the_same_key(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await pilot.press("m", "up", "enter")
+        await shows(app, pilot, "* mark")
+        await pilot.press("asterisk")
+        await shows(app, pilot, "* remove mark")
+        assert app.session is not None
+        (marked,) = app.session.journal.marks.events()
+        assert marked == main_screen(app).panes.detail.n
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: any(line.rstrip("│ ").endswith("*") for line in screen_lines(app)), "marked")
+        await pilot.press("enter", "asterisk")
+        await becomes(app, pilot, lambda: not app.session or not app.session.journal.marks.events(), "not marked")
 
 
 async def test_a_recording_that_cannot_be_changed_says_so() -> None:

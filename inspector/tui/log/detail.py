@@ -23,9 +23,10 @@ from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.labels import id_text, pending, sign_of, title
+from inspector.tui.log.marking import toggle_mark
 from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
-from inspector.tui.pane_messages import Copy, HintsChanged, Save, ShowEvent
+from inspector.tui.pane_messages import Copy, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -327,6 +328,16 @@ class DetailPane(Pane):
             data = event.bytes or detail_view.json_text(event).encode("utf-8", "surrogatepass")
             self.post_message(Save(data, copy_as.suggested_name(journal, self.n), "the message"))
 
+    def action_mark(self) -> None:
+        """Mark the event, or remove its mark."""
+        if not self.n:
+            return
+        problem = toggle_mark(self.session.journal, self.n)
+        if problem is not None:
+            self.notify(error_text(problem, self), severity="error", markup=False)
+        self.tick()
+        self.post_message(MarksChanged())
+
     def hints(self) -> list[KeyHint]:
         """The keys for the event."""
         back = hints(self, ("app.back", "messages"))
@@ -338,7 +349,8 @@ class DetailPane(Pane):
         wanted: list[str | tuple[str, str]] = ["detail.copy"]
         if copy_as.request_of(self.session.journal, self.n):
             wanted.append("detail.copy-curl" if self._is_http else "detail.copy-command")
-        wanted.append("detail.save")
+        marked = self.session.journal.marks.of(self.n) is not None
+        wanted += ["detail.save", ("detail.mark", "remove mark" if marked else "mark")]
         if self._related()[0]:
             wanted.append("detail.related")
         if self.check_action("open_source", ()):

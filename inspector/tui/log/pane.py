@@ -601,6 +601,10 @@ class MessagesPane(MomentLog):
     def _after_marking(self, problem: InspectorError | None) -> None:
         if problem is not None:
             self.notify(error_text(problem, self), severity="error", markup=False)
+        self.marks_changed()
+
+    def marks_changed(self) -> None:
+        """Draw the marks of the recording."""
         self.tick()
         self._list.refresh()
 

@@ -639,6 +639,9 @@ class MainScreen(Screen[None]):
         self.panes.detail.show(event.n)
         self.pane_layout.focus_in(self.panes.detail)
 
+    def on_marks_changed(self) -> None:
+        self.panes.messages.marks_changed()
+
     def on_show_exchange(self, event: pane_messages.ShowExchange) -> None:
         self.pane_layout.show_log("messages")
         self.panes.messages.show_exchange(event.n)
