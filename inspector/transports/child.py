@@ -180,12 +180,13 @@ def _spawn_error(error: Exception, name: str, program: str | None, cwd: str | No
                 f"The interpreter in the first line of {program} was not found.",
                 hint="Check the “#!” line of the script.",
             )
-        return SpawnError(
-            f"The command “{name}” was not found.",
-            hint=Hint(
-                "Install it, or put its folder on the PATH. For a path such as ./server, set ", Parameter.CWD, "."
-            ),
-        )
+        if os.path.isabs(name):
+            hint = Hint("Check the path.")
+        elif os.sep in name:
+            hint = Hint("Check the path. It is relative to the current folder, or to ", Parameter.CWD, ".")
+        else:
+            hint = Hint("Check the spelling. Install it, or put its folder on the PATH.")
+        return SpawnError(f"The command “{name}” was not found.", hint=hint)
     if isinstance(error, PermissionError) and os.path.isdir(os.path.join(cwd or "", name)):
         return SpawnError(f"“{name}” is a folder.", hint="Name the server's program in that folder.")
     if isinstance(error, PermissionError):

@@ -254,6 +254,20 @@ async def test_sending_to_a_dead_child_is_an_error_and_recorded_nowhere():
 
 
 @pytest.mark.parametrize(
+    ("command", "advice"),
+    [
+        ("no-such-program-anywhere", "Check the spelling. Install it, or put its folder on the PATH."),
+        ("./no-such-program", "Check the path. It is relative to the current folder, or to --cwd."),
+        ("/no/such/program", "Check the path."),
+    ],
+)
+async def test_what_to_check_depends_on_how_the_command_was_written(command, advice):
+    with pytest.raises(SpawnError) as raised:
+        await StdioTransport([command], Wire(Journal.unnamed({}), None, lambda: None)).start()
+    assert raised.value.hint.command_line == advice
+
+
+@pytest.mark.parametrize(
     ("command", "words"),
     [
         (["/no/such/program"], "was not found"),
