@@ -302,7 +302,7 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         clock = journal.clock(index.time(n))
         sign = paint.segments([sign_of(index, n, signs_now())])[0].text
         said = "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n))
-        if not words.fit(said):
+        if not words.fit(said) and index.size(n) <= sources.MAX_EXCERPTED:
             said = f"{said}  {words.around(journal.event(n).text)}".rstrip()
         spent = index.duration(n) if index.pair(n) and index.pair(n) < n else None
         name = f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03} {sign} {id_text(index, n)}"

@@ -54,6 +54,8 @@ _DEFAULT = 20
 """Characters of a default that are shown."""
 _BEFORE, _AROUND = 24, 120
 """Characters before a word that was found, and in all, that show why a message is a result."""
+MAX_EXCERPTED = 1 << 16
+"""Bytes of a message that is read again for that."""
 _DEPTH = 8
 _MAX_ARGUMENTS = 500
 _SLICE = 1 << 14
