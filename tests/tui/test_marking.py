@@ -40,7 +40,11 @@ async def test_a_note_is_typed_and_its_letters_are_text() -> None:
     app = Ticking(pane)
     async with app.run_test(size=(100, 16)) as pilot:
         pane.focus_inside()
-        await pilot.press("home", "down", "w", *"wrong*q", "enter")
+        await pilot.press("home", "down", "w")
+        await settle(pilot, lambda: isinstance(app.screen, AskNote))
+        assert "Note on → " in screen_text(app)
+        assert "tools/list" in next(line for line in screen_lines(app) if "Note on" in line)
+        await pilot.press(*"wrong*q", "enter")
         mark = talk.journal.marks.of(2)
         assert mark is not None
         assert mark.note == "wrong*q"

@@ -13,6 +13,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 
 
@@ -30,7 +31,7 @@ class AskNote(ModalScreen[str | None]):
         Binding("escape", "leave", show=False),
     ]
 
-    def __init__(self, title: str, note: str) -> None:
+    def __init__(self, title: Pieces, note: str) -> None:
         super().__init__()
         self._title, self._note = title, note
 

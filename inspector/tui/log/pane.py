@@ -21,7 +21,7 @@ from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.log import border
+from inspector.tui.log import border, labels
 from inspector.tui.log.border import LogState
 from inspector.tui.log.exchange_rows import PAUSE
 from inspector.tui.log.filter import exchange_filter, folded, highlight, known_names
@@ -36,6 +36,7 @@ from inspector.tui.log.view import LONG, MessageView
 from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, HintsChanged, ShowEvent
+from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from inspector.tui.widgets.editor import Editor
@@ -594,7 +595,8 @@ class MessagesPane(MomentLog):
         if not n:
             return
         mark = journal.marks.of(n)
-        note = await self.app.push_screen_wait(AskNote(f"Note on event {n}", mark.note if mark is not None else ""))
+        title = ["Note on ", *labels.title(journal, n, signs_now())]
+        note = await self.app.push_screen_wait(AskNote(title, mark.note if mark is not None else ""))
         if note is not None:
             self._after_marking(write_note(journal, n, note))
 
