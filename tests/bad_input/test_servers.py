@@ -41,7 +41,9 @@ def write(path: Path, text: str, mode: int = 0o755) -> str:
 def test_a_command_that_does_not_exist(run: Run, verb: list[str]) -> None:
     ran = run(*verb, "--", "no-such-program")
     assert (ran.code, ran.out) == (4, "")
-    assert ran.err.startswith("error: The command “no-such-program” was not found.\nhint: Install it")
+    assert ran.err.startswith(
+        "error: The command “no-such-program” was not found.\nhint: Check the spelling. Install it"
+    )
     assert is_one_sentence(ran.err)
 
 

@@ -121,14 +121,14 @@ def test_a_summary_is_whole_and_hides_literal_secrets(world: World) -> None:
         ".mcp.json",
         {
             "mcpServers": {
-                "a": {"command": "s", "args": ["--token", "t-123", long]},
+                "a": {"command": "s", "args": ["--token", "sesame-123", long]},
                 "b": {"url": "https://u:p@h/?key=1"},
             }
         },
     )
     assert world.entry("a").summary == f"s --token '***' {long}"
     assert world.entry("b").summary == "https://***@h/?key=***"
-    assert "t-123" not in repr(world.find())
+    assert "sesame-123" not in repr(world.find())
 
 
 # Broken files
