@@ -1,7 +1,7 @@
 """Puts a text on the clipboard where the terminal does not.
 
-OSC 52 asks the terminal to do it. GNOME Terminal and Apple's Terminal do not know that sequence, and tmux ignores it
-unless its `set-clipboard` is `on`. So the programs that users have for it get the text too.
+OSC 52 asks the terminal to do it. Some terminals do not know that sequence, and tmux ignores it unless its
+`set-clipboard` is `on`. So the programs that users have for it get the text too.
 """
 
 from __future__ import annotations

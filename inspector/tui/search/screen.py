@@ -101,12 +101,6 @@ class SearchRows:
         """The place of a result, or None."""
         return next((at for at in range(len(self._rows)) if self.key_at(at) == key), None)
 
-    def place_of(self, hit: SearchHit) -> int | None:
-        """The place of the result that leads to the same as another one, or None."""
-        wanted = (hit.group, hit.key)
-        rows = enumerate(self._rows)
-        return next((at for at, row in rows if isinstance(row, SearchHit) and (row.group, row.key) == wanted), None)
-
     def step(self, index: int, by: int) -> int:
         """Return the place of the next result in a direction; `index` if there is none."""
         at = index + (1 if by > 0 else -1)
@@ -316,7 +310,8 @@ class SearchScreen(ModalScreen[SearchHit | None]):
         facts.append(duration(self._took) if self._took else f"looking {signs_now().cut}")
         edge.facts = tuple(facts) if self._rows.words else ()
         self._list.source_changed()
-        place = self._rows.place_of(self._selected) if self._selected is not None else None
+        hit = self._selected
+        place = None if hit is None else self._rows.index_of((hit.group, hit.key, hit.text))
         if place is not None:
             self._list.cursor, self._selected = place, None
         elif self._rows.hit_at(self._list.cursor) is None:

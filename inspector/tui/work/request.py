@@ -200,7 +200,7 @@ class RequestPane(CompactPane):
 
     def _draw_about(self) -> None:
         work = self.work
-        self.title = self._title()
+        self._draw_title()
         if work is None:
             self._about.show(())
             return
@@ -221,12 +221,12 @@ class RequestPane(CompactPane):
         more = hints(self, "form.about")
         self._about.more = " ".join(f"{hint.label} {hint.title}" for hint in more)
 
-    def _title(self) -> list[paint.Piece]:
+    def _draw_title(self) -> None:
         title = self.work.catalog_item.title if self.work is not None else []
         if self.crumb and title:
             title = [(f"{self.crumb} {signs_now().crumb} ", "muted"), *title]
         self.name_cells = paint.width(paint.segments(title[: 2 if self.crumb else 1]))
-        return title
+        self.title = title
 
     def redraw(self) -> None:
         """Draw everything around the form after a call has ended or could not be sent."""
@@ -236,7 +236,7 @@ class RequestPane(CompactPane):
 
     def refresh_state(self) -> None:
         """Draw what changes while nothing is typed: facts, keys, validity of the form."""
-        self.title = self._title()
+        self._draw_title()
         self.state_facts = self._facts()
         self.state_keys = [hint for hint in self.hints() if hint.verb != "form.leave"]
         self.state_note = self._note()
