@@ -140,7 +140,7 @@ def test_the_session_itself_and_damaged_files_are_omitted(recorded: Path) -> Non
 
 def test_a_result_shows_what_stands_around_the_first_word(recorded: Path) -> None:
     (hit,) = sources.recordings(SearchTerms("quoted refund"), None, always)
-    assert hit.text.endswith('params": {"text": "a \\"quoted\\" refund"}}')
+    assert hit.text.endswith('…": "a \\"quoted\\" refund"}}')
     (hit,) = sources.recordings(SearchTerms("at its end"), None, always)
     assert hit.text.startswith("today "), "a line that is too long to be held has no excerpt"
 

@@ -52,7 +52,7 @@ _TEXT = 2000
 """Characters of a description that are searched."""
 _DEFAULT = 20
 """Characters of a default that are shown."""
-_BEFORE, _AROUND = 24, 120
+_BEFORE, _AROUND = 8, 120
 """Characters before a word that was found, and in all, that show why a message is a result."""
 MAX_EXCERPTED = 1 << 16
 """Bytes of a message that is read again for that."""
