@@ -341,6 +341,8 @@ class Rerun:
             self._judged(outcome, "not recorded")
             self._reply(jsonrpc.encode(jsonrpc.error(id, jsonrpc.INTERNAL_ERROR, "The recording has no answer.")))
             return
+        if self._script.asked_alone(question):
+            self._heard[method] = self._heard.get(method, 0) + 1
         recorded = self.recording.event(question).message.get("params")
         self._carried.learn(recorded, params)
         self._hold(outcome, {"params": recorded}, {"params": params})

@@ -85,7 +85,7 @@ class ClientScript:
                     continue
                 if shape in (*_ANSWERS, Shape.BATCH) and index.pair(n) not in self._left_out:
                     after.append(n)
-                elif shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN:
+                elif (shape == Shape.NOTIFICATION and index.method(n) in _ON_THEIR_OWN) or self.asked_alone(n):
                     heard.append(index.method(n))
                 continue
             step = self._step(n, kind, dir, shape)
@@ -111,6 +111,12 @@ class ClientScript:
             if closed.get("event") == "stream-closed" and closed.get("reason") == "cancelled":
                 return ScriptStep("close-stream", index.pair(n))
         return None
+
+    def asked_alone(self, n: int) -> bool:
+        """Whether the recorded message `n` is an answered question that belongs to no request of the client."""
+        index = self.journal.index
+        asks = index.shape(n) == Shape.REQUEST and index.dir(n) == Dir.RECV and index.method(n) != "ping"
+        return asks and not index.parent(n) and bool(index.pair(n))
 
     def _fields(self, n: int) -> dict[str, Any]:
         return self.journal.event(n).fields

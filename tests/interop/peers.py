@@ -62,6 +62,8 @@ class Offer:
     """A tool that makes the server tell of a change of `subscribable`."""
     log: Tool | None = None
     """A tool that makes the server log at `warning` and above, and below."""
+    asks_first: bool = False
+    """In the legacy era it asks for the roots soon after the opening."""
 
 
 _LANGUAGES = {"p": ["python", "php", "perl"], "g": ["go"], "x": []}
@@ -131,6 +133,7 @@ EVERYTHING_OFFER = Offer(
     values={"S": ["Sales", "Support"], "E": ["Engineering"], "x": []},
     subscribable=_DOCUMENT,
     touch=("toggle-subscriber-updates", {}),
+    asks_first=True,
 )
 
 

@@ -453,6 +453,29 @@ async def test_what_the_server_tells_by_itself_is_awaited(record, rerun):
     assert report.notes == []
 
 
+async def test_a_question_of_the_servers_own_is_awaited(record, rerun):
+    """The server asked for the roots before the call: the call waits until the live server has asked too."""
+
+    def server(pause):
+        async def ready(message, reply):
+            await asyncio.sleep(pause)
+            reply({"id": 7, "method": "roots/list"})
+
+        return Server(notifications__initialized=ready, tools__call=ANSWER)
+
+    async def work(session):
+        await until(lambda: session.inbox.open())
+        session.inbox.open()[0].accept([])
+        await session.call_tool("x").result()
+
+    recording = await record(server(0), work)
+    slow = server(0.1)
+    report, _ = await rerun(recording, slow)
+    assert report.clean
+    methods = [seen.get("method", "answer") for seen in slow.seen]
+    assert methods.index("answer") < methods.index("tools/call")
+
+
 async def test_what_was_cut_out_when_it_was_recorded_is_reported(record, rerun):
     async def work(session):
         session.journal.redactor.add("hunter2-hunter2")
