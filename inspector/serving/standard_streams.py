@@ -68,6 +68,8 @@ class DescriptorReader:
         self._take = take
         self._loop = asyncio.get_running_loop()
         self._waits = can_wait(fd)
+        self._view = memoryview(bytearray(READ_SIZE))
+        """`os.read` would ask the system for this much memory and return it each time."""
         self._reading = False
         self._closed = False
         self._go_on = threading.Event()
@@ -82,7 +84,7 @@ class DescriptorReader:
 
     def _read(self) -> None:
         try:
-            block = os.read(self._fd, READ_SIZE)
+            block = self._view[: os.readv(self._fd, (self._view,))].tobytes()
         except (BlockingIOError, InterruptedError):
             return
         except OSError:
