@@ -51,7 +51,7 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
         async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
             await settle(pilot, lambda: shown_name(app) == "echo")
             pane.focus_inside()
-            await pilot.press("slash", *"count", "enter", "down")
+            await pilot.press("slash", *"count", "down", "down")
             await settle(pilot, lambda: f"of {TOOLS}" in screen_lines(app)[0])
             there = shown_name(app)
             pane.show("prompts")
@@ -63,6 +63,20 @@ async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
             assert "count" in screen_lines(app)[-2]
             await pilot.press("enter")
             assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
+
+
+@pytest.mark.slow
+async def test_enter_in_the_filter_opens_the_item_at_the_cursor() -> None:
+    async with demo("tools") as session:
+        pane = CatalogPane(session)
+        app = Ticking(pane)
+        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
+            pane.focus_inside()
+            await pilot.press("slash", "enter")
+            assert app.heard(ItemOpened) == [], "nothing was typed: enter goes to the rows"
+            await pilot.press("slash", *"ech", "enter")
+            await settle(pilot, lambda: bool(app.heard(ItemOpened)))
+            assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
 
 
 @pytest.mark.slow
@@ -90,7 +104,7 @@ async def test_a_filter_begun_again_replaces_the_one_before_and_escape_in_the_li
         app = Ticking(pane)
         async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
             await go_filtered(pilot, pane, "echo")
-            await pilot.press("slash", *"order pizza", "enter")
+            await pilot.press("slash", *"order pizza", "down")
             await settle(pilot, lambda: shown_name(app) == "order-pizza")
             await pilot.press("escape")
             await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
@@ -191,7 +205,7 @@ async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None
 
 async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
     pane.focus_inside()
-    await pilot.press("slash", *text, "enter")
+    await pilot.press("slash", *text, "down")
 
 
 @pytest.mark.slow

@@ -94,10 +94,13 @@ async def test_keys_behind_one_that_moves_the_focus_are_typed_where_it_moves_to(
 @pytest.mark.slow
 async def test_keys_wait_while_what_a_key_means_is_reported_from_pane_to_pane() -> None:
     async with on_demo() as (app, pilot):
-        await burst(pilot, "slash", *"ech", "enter", "q")
+        await burst(pilot, "slash", *"ech", "down", "q")
         await becomes(app, pilot, lambda: not app._running, "left: the filter no longer had the focus")
     async with on_demo() as (app, pilot):
         await burst(pilot, "enter", "x", "y")
+        await shows(app, pilot, "▌ xy")
+    async with on_demo() as (app, pilot):
+        await burst(pilot, "slash", *"ech", "enter", "x", "y")
         await shows(app, pilot, "▌ xy")
 
 

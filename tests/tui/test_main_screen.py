@@ -223,7 +223,7 @@ async def test_a_message_that_has_the_focus_stays_visible_at_every_width() -> No
 async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_the_list() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
-        await pilot.press("slash", *"forget", "enter", "ctrl+r")
+        await pilot.press("slash", *"forget", "down", "ctrl+r")
         await becomes(app, pilot, lambda: screen.query_one(RunningPane).has_focus_within, "the call has the focus")
         await pilot.press("escape")
         await shows(app, pilot, "You cancelled it after")

@@ -243,6 +243,7 @@ async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) 
         await settle(pilot, lambda: app.work.result.display)
         app.work.send()
         await settle(pilot, lambda: len(answers(session)) == 2)
+        await settle(pilot, lambda: app.work.result.display)
         app.inbox.display = True
         app.inbox.tick()
         app.inbox.action_ask_again()

@@ -19,12 +19,14 @@ class FilterInput(Editor):
     """`/ filter`: posts `Editor.Changed` while typing, and `Left` when the user returns to the list.
 
     Esc clears the text, and leaves if it is empty; enter and down leave with the filter in force. `note` is at the
-    right, `idle_note` only while the filter is in force without focus (`esc all messages`).
+    right, `idle_note` only while the filter is in force without focus (`esc all messages`). With `enter_opens`, enter
+    also asks for the row at the cursor to be opened.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "clear_or_leave", show=False),
-        Binding("enter,down", "leave", show=False),
+        Binding("enter", "enter", show=False),
+        Binding("down", "leave", show=False),
     ]
     placeholder_role = "muted"
 
@@ -32,11 +34,12 @@ class FilterInput(Editor):
     idle_note: reactive[paint.Pieces] = reactive("", init=False)
 
     class Left(Message):
-        """The user leaves the filter; the list should get the focus."""
+        """The user leaves the filter; the list should get the focus. `opens`: its row should be opened too."""
 
-        def __init__(self, filter_input: FilterInput) -> None:
+        def __init__(self, filter_input: FilterInput, *, opens: bool = False) -> None:
             super().__init__()
             self.filter_input = filter_input
+            self.opens = opens
 
         @property
         def control(self) -> FilterInput:
@@ -60,6 +63,7 @@ class FilterInput(Editor):
             id=id,
             classes=classes,
         )
+        self.enter_opens = False
 
     def tail(self, look: Palette) -> list[Segment]:
         width = self.size.width
@@ -72,14 +76,22 @@ class FilterInput(Editor):
 
     def hints(self) -> list[KeyHint]:
         """The keys that work while the filter is typed."""
+        rows = [KeyHint(label("down"), "to rows", "down")] if self.enter_opens else []
         return [
-            KeyHint(label("enter"), "to rows", "enter"),
+            KeyHint(label("enter"), "open" if self.enter_opens else "to rows", "enter"),
+            *rows,
             KeyHint(label("escape"), "clear" if self.value else "leave", "escape"),
         ]
 
     def action_clear_or_leave(self) -> None:
         if self.value:
             self.value = ""
+        else:
+            self.action_leave()
+
+    def action_enter(self) -> None:
+        if self.enter_opens:
+            self.post_message(self.Left(self, opens=True))
         else:
             self.action_leave()
 

@@ -203,6 +203,7 @@ class CatalogPane(AnswersBeside, Pane):
     def _describe(self) -> None:
         found = self.rows.list
         in_order = self.list_name == "tools" and self.rows.is_sorted
+        self._filter.enter_opens = bool(self.rows.filter.strip()) and len(self.rows) > 0
         self.facts = [self._count(), *(["by cost"] if in_order else [])]
         empty, notice = self._words()
         if self._list.empty != empty:
@@ -285,7 +286,11 @@ class CatalogPane(AnswersBeside, Pane):
 
     def on_filter_input_left(self, event: FilterInput.Left) -> None:
         event.stop()
-        self.screen.set_focus(self._list)
+        if event.opens and self.item is not None:
+            # The next key is for what is opened: the list does not get the focus in between.
+            self._open()
+        else:
+            self.screen.set_focus(self._list)
 
     # Actions
 
@@ -375,6 +380,9 @@ class CatalogPane(AnswersBeside, Pane):
 
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
         event.stop()
+        self._open()
+
+    def _open(self) -> None:
         item = self.item
         self._visited()
         if item is not None:
