@@ -21,6 +21,12 @@ def in_result(**members):
     return change
 
 
+def asks_who_can_be_asked(message, request):
+    """Asks for the roots at once if the client has some; not the session, whose client has elicitation too."""
+    able = "roots" in (has := request["params"]["capabilities"]) and "elicitation" not in has
+    return [message, {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}] if able else message
+
+
 def in_info(**members):
     def change(message, _request):
         message["result"]["serverInfo"] |= members
@@ -143,6 +149,7 @@ CASES = [
     Case("LIFE-04", R4, Answers("initialize", invented), survey=LEGACY),
     Case("LIFE-05", R4, Answers("initialize", capability("prompts", ...))),
     Case("LIFE-06", R4, Adds("initialize", {"jsonrpc": "2.0", "id": 9, "method": "roots/list"})),
+    Case("LIFE-06", R4, Answers("initialize", asks_who_can_be_asked)),
     Case("LIFE-07", R4, Takes(Eager())),
     Case("LIFE-08", R4, Takes(asks_for_roots), allowed=Allowed(calls=("echo",))),
     Case("LIFE-09", R4, Takes(dies_of_a_second_handshake())),

@@ -160,8 +160,10 @@ async def declared_and_done(visit: Visit) -> Outcome:
     fix="Wait for notifications/initialized before you send other requests or notifications.",
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
-    """An initialize without notifications/initialized."""
-    async with visit.new_connection(handshake=False) as connection:
+    """An initialize of a client that can be asked, without notifications/initialized."""
+    # A server that does not wait asks for the roots of a client that has some, and of no other.
+    able = {"roots": {"listChanged": True}, "sampling": {}}
+    async with visit.new_connection(handshake=False, capabilities=able) as connection:
         opened = await connection.initialize()
         if not opened.ok:
             return skipped(f"initialize got {opened.shown}")
