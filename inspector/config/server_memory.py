@@ -32,6 +32,7 @@ CALL_CHARACTERS = 32 * 1024
 """Characters of JSON above which the arguments of a call are not stored."""
 
 _VIEW_NAME = 40
+_OUTCOME = 40
 DRAFTS_PER_SERVER = 50
 """Drafts that are kept, the newest ones."""
 
@@ -48,11 +49,15 @@ _LOCK_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class StoredCall:
-    """A stored call of a tool: `when` in seconds since the epoch, `arguments` without secrets."""
+    """A stored call of a tool: `when` in seconds since the epoch, `arguments` without secrets.
+
+    `outcome` is a word or two, such as `cancelled` or `12 ms`; empty if it was stored without.
+    """
 
     when: float
     arguments: Mapping[str, Any]
     ok: bool
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +192,14 @@ class ServerMemory:
         return self._change(lambda data: data.update(opened=opened))
 
     def remember_call(
-        self, tool: str, arguments: Mapping[str, Any], *, ok: bool, schema: Any = None, when: float | None = None
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        *,
+        ok: bool,
+        outcome: str = "",
+        schema: Any = None,
+        when: float | None = None,
     ) -> bool:
         """Store a call with its `arguments`, without secrets by `schema` (the tool's inputSchema), name or value.
 
@@ -203,7 +215,8 @@ class ServerMemory:
             tools = _object(data.get("tools"))
             before = tools.pop(tool, None)
             calls = [call for call in before if _canonical(call) != same] if isinstance(before, list) else []
-            calls.append({"when": _now(when), "arguments": kept, "ok": ok})
+            told = {"outcome": outcome[:_OUTCOME]} if outcome else {}
+            calls.append({"when": _now(when), "arguments": kept, "ok": ok, **told})
             tools[tool] = calls[-CALLS_PER_TOOL:]
             # Insertion order is age: the tools with the oldest calls are dropped.
             data["tools"] = dict(list(tools.items())[-TOOLS_PER_SERVER:])
@@ -419,10 +432,10 @@ def _canonical(call: Any) -> str:
 
 def _call(item: Any) -> StoredCall | None:
     raw = _object(item)
-    when, arguments, ok = raw.get("when"), raw.get("arguments"), raw.get("ok")
+    when, arguments, ok, outcome = (raw.get(key) for key in ("when", "arguments", "ok", "outcome"))
     if not _is_time(when) or not isinstance(arguments, dict) or not isinstance(ok, bool):
         return None
-    return StoredCall(float(when), arguments, ok)
+    return StoredCall(float(when), arguments, ok, outcome[:_OUTCOME] if isinstance(outcome, str) else "")
 
 
 def _fits(arguments: Mapping[str, Any]) -> bool:

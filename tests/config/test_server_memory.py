@@ -44,14 +44,14 @@ def test_a_server_never_seen_has_no_memory(memory: ServerMemory) -> None:
 def test_what_is_remembered_is_there_next_time(memory: ServerMemory, tmp_path: Path) -> None:
     assert memory.remember_open(False, "exit code 1", when=10.0)
     assert memory.remember_call("t", {"a": [1, {"b": None}]}, ok=True, when=11.0)
-    assert memory.remember_call("t", {"a": 2}, ok=False, when=12.0)
+    assert memory.remember_call("t", {"a": 2}, ok=False, outcome="cancelled", when=12.0)
     again = ServerMemory(TARGET, tmp_path / "memory")
     opened = again.last_open()
     assert opened is not None
     assert (opened.when, opened.ok, opened.note) == (10.0, False, "exit code 1")
-    assert [(call.when, call.arguments, call.ok) for call in again.past_calls("t")] == [
-        (12.0, {"a": 2}, False),
-        (11.0, {"a": [1, {"b": None}]}, True),
+    assert [(call.when, call.arguments, call.ok, call.outcome) for call in again.past_calls("t")] == [
+        (12.0, {"a": 2}, False, "cancelled"),
+        (11.0, {"a": [1, {"b": None}]}, True, ""),
     ]
     assert again.last_arguments("t") == {"a": 2}
     assert again.forget()

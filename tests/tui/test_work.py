@@ -12,6 +12,7 @@ from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
+from inspector.tui.work.outcome import CallOutcome
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
@@ -173,7 +174,8 @@ async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: 
 async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
-        app.work.work_items.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, True)
+        done = CallOutcome("tools/call", 1, 2, {}, None, late=False, took=10, gave_up=0)
+        app.work.work_items.keep(work.catalog_item, {"message": "x", "api_key": "hunter2"}, done)
         memory = ServerMemory(session.target, tmp_path)
         await settle(pilot, lambda: memory.last_arguments("echo") is not None)
         assert memory.last_arguments("echo") == {"message": "x"}
@@ -526,6 +528,17 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         assert app.work.result.answer.outcome.value["content"][0]["text"].endswith("first")
         assert "other arguments" not in screen_text(app)
         assert not app.work.result._content.muted
+
+
+async def test_a_cancelled_call_is_one_in_the_next_session_too(tmp_path: Path) -> None:
+    for turn in ("first", "next"):
+        async with desk(tmp_path, "tools") as (_session, app, pilot):
+            forgotten = await go(app, pilot, "tools", "forget")
+            if turn == "first":
+                await pilot.press("ctrl+r")
+                await settle(pilot, lambda work=forgotten: work.is_running)
+                forgotten.call.cancel("enough")
+            await settle(pilot, lambda: any("cancelled" in row for row in screen_lines(app) if "last calls" in row))
 
 
 async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(

@@ -444,7 +444,7 @@ class WorkPane(Container):
             if work.form is not None and work.form.value() in (work.sent, UNSET):
                 work.is_edited, work.draft = False, UNSET
             work.remember(past_of(work, work.sent, self.session.journal))
-            self.work_items.keep(work.catalog_item, work.sent, answer.outcome.kind == "result")
+            self.work_items.keep(work.catalog_item, work.sent, answer.outcome)
         if work is self.work:
             self.request.redraw()
 

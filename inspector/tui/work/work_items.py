@@ -22,7 +22,7 @@ from inspector.protocol.forms.values import json_of
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
-from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
+from inspector.tui.work.outcome import CallOutcome, ShownOutcome, of_call, of_request
 
 KEPT = 300
 """Items whose work is kept, in addition to those with a call in flight."""
@@ -198,7 +198,7 @@ class WorkItems:
             EarlierRun(
                 dict(call.arguments),
                 label(call.arguments),
-                "" if call.ok else "failed",
+                call.outcome or ("" if call.ok else "failed"),
                 "muted" if call.ok else "error",
                 when=call.when,
             )
@@ -234,11 +234,13 @@ class WorkItems:
         if self._memory is not None:
             self._write(partial(self._memory.remember_roots, uris))
 
-    def keep(self, item: CatalogItem, arguments: Any, ok: bool) -> None:
+    def keep(self, item: CatalogItem, arguments: Any, outcome: CallOutcome) -> None:
         """Store a call for later sessions, without secrets."""
         if self._memory is not None and isinstance(arguments, dict) and item.schema is not None and item.address:
-            keep = partial(self._memory.remember_call, item.memory_key, arguments, ok=ok, schema=item.schema)
-            self._write(keep)
+            ok, told = outcome.kind == "result", outcome.in_brief[0]
+            self._write(
+                partial(self._memory.remember_call, item.memory_key, arguments, ok=ok, outcome=told, schema=item.schema)
+            )
 
     def _write(self, keep: Callable[[], bool]) -> None:
         if self._writer is None:
