@@ -77,15 +77,17 @@ class Remembers(Fault):
 
 
 class DeliveryCounts(Remembers):
-    """Each call gives its number, over all sessions; `wraps` begins again after so many."""
+    """Each call gives its number, over all sessions; `wraps` begins again after so many, `numbers` are given instead."""
 
-    def __init__(self, wraps=0):
+    def __init__(self, wraps=0, numbers=()):
         self.count = 0
-        self.wraps = wraps
+        self.wraps = len(numbers) or wraps
+        self.numbers = numbers
 
     def said(self, message, request):
         if request is not None and request.get("method") == "tools/call" and "result" in message:
-            message["result"]["content"] = [{"type": "text", "text": f"call {self.count}"}]
+            number = self.numbers[self.count] if self.numbers else self.count
+            message["result"]["content"] = [{"type": "text", "text": f"call {number}"}]
             self.count = (self.count + 1) % self.wraps if self.wraps else self.count + 1
         return [message]
 
@@ -196,6 +198,11 @@ async def test_a_count_that_goes_on_in_another_session_is_a_remark():
 
 async def test_a_count_that_is_lost_within_a_session_is_found():
     await is_found(Case("TOOL-29", R4, DeliveryCounts(wraps=2), allowed=ECHO))
+
+
+@pytest.mark.parametrize("numbers", [(1, 2, 1, 3), (4, 2, 3, 1), (1, 2, 3, 9), (2, 1, 1, 2)])
+async def test_random_numbers_that_look_like_a_count_for_a_while_are_not_blamed(numbers):
+    await is_not_blamed(Case("TOOL-29", R4, None, right=DeliveryCounts(numbers=numbers), allowed=ECHO))
 
 
 @pytest.mark.parametrize("schema", [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from inspector.check.check_table import CheckTable
@@ -18,6 +19,8 @@ from inspector.protocol.views import is_read_only
 
 _MAX_TOOLS = 10
 _MAX_SIZE = 100_000
+_CALLS, _MOST_CALLS = 3, 15
+"""Calls of a tool in the first session: of each, and of one that seems to count, as a random number can for a while."""
 _NUMBERS = re.compile(r"(?<![\w.])(\d{1,15})(?![\w.])")
 _PLAIN = ("enum", "const", "format", "pattern", "maxLength")
 """Keywords of a string schema that a marker may violate."""
@@ -54,10 +57,12 @@ async def keeps_nothing(visit: Visit) -> Outcome:
         await _introduce(connection, f"{marker}-client")
         for tool in tools:
             arguments = arguments_for(tool)
-            first[_name(tool)] = [await _call(connection, tool, arguments) for _ in range(3)]
-            await _call(
-                connection, tool, _marked(tool, arguments, marker)
-            )  # Last, because some tools keep only the newest value.
+            answers = [await _call(connection, tool, arguments) for _ in range(_CALLS)]
+            while len(answers) < _MOST_CALLS and _seems_to_count(_steps(answers)):
+                answers.append(await _call(connection, tool, arguments))
+            first[_name(tool)] = answers
+            # Last, because some tools keep only the newest value.
+            await _call(connection, tool, _marked(tool, arguments, marker))
     seen: list[int] = []
     counts: Outcome | None = None
     async with visit.new_connection(handshake=False) as connection:
@@ -68,11 +73,12 @@ async def keeps_nothing(visit: Visit) -> Outcome:
             if marker in answer.text:
                 what = "the client name" if f"{marker}-client" in answer.text else "an argument"
                 return bad(f"{_shown(tool)} returned {what} of an earlier session.", *events)
-            steps = [_step(one.text, other.text) for one, other in zip(before, [*before[1:], answer], strict=True)]
-            if steps[:2] == [1, 1] and (steps[2] or 0) > 1:
-                counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
-            elif 1 in steps[:2] and min(step or 0 for step in steps[:2]) < 0:
-                return bad(f"{_shown(tool)} lost its count within a session.", *events)
+            steps, after = _steps(before), _step(before[-1].text, answer.text)
+            if _seems_to_count(steps):
+                if min(step or 0 for step in steps) < 0:
+                    return bad(f"{_shown(tool)} lost its count within a session.", *events)
+                if (after or 0) > 1:
+                    counts = remark(f"{_shown(tool)} continues to count where an earlier session ended.", *events)
             seen += answer.response.events
     return counts or good(f"{len(tools)} tools in two sessions", *seen)
 
@@ -102,6 +108,22 @@ def _marked(tool: dict[str, Any], arguments: dict[str, Any], marker: str) -> dic
         if type(wanted) is dict and wanted.get("type") == "string" and not any(key in wanted for key in _PLAIN):
             marked[name] = marker
     return marked
+
+
+def _steps(answers: list[_Answer]) -> list[int | None]:
+    return [_step(one.text, other.text) for one, other in pairwise(answers)]
+
+
+def _seems_to_count(steps: list[int | None]) -> bool:
+    """Whether each step is one more, or a return to the same number."""
+    at, returns = 0, set[int]()
+    for step in steps:
+        if step is None or step == 0 or step > 1:
+            return False
+        at += step
+        if step < 0:
+            returns.add(at)
+    return 1 in steps and len(returns) < 2
 
 
 def _step(one: str, other: str) -> int | None:
