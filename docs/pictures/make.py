@@ -50,7 +50,7 @@ async def tour(app: InspectorApp, pilot) -> list[Frame]:
     await step(2.5, "$ inspector demo", until="Returns its message")
     await step(0.6, "/ filters the tools", "slash")
     await typed(1.0, "/ filters the tools", "list-o", until="1 of 62")
-    await step(1.2, "enter opens the form", "enter", "enter", until="^o $EDITOR")
+    await step(1.2, "enter opens the form", "enter", until="^o $EDITOR")
     await step(1.5, "^r calls the tool: a list of objects becomes a table", "ctrl+r", until="Café du Port")
     await step(1.2, "z zooms a pane", "tab", "tab", "z", until="Café du Port")
     for _ in range(3):
@@ -58,7 +58,7 @@ async def tour(app: InspectorApp, pilot) -> list[Frame]:
     await step(2.0, "arrows choose a column, o sorts by it", "o", "o", until="↓")
     await step(0.8, "/ finds a tool that asks its user", "z", "escape", "slash", *["backspace"] * 6)
     await typed(0.8, "/ finds a tool that asks its user", "ask-user", until="1 of 62")
-    await step(2.2, "^r calls it, and the question of the server appears", "enter", "enter", "ctrl+r", until="asks you")
+    await step(2.2, "^r calls it, and the question of the server appears", "enter", "ctrl+r", until="asks you")
     await step(0.3, "answer and send with ^r", "enter")
     await typed(0.8, "answer and send with ^r", "ada@example.org")
     await step(2.0, "answer and send with ^r", "ctrl+r", until="Result")
