@@ -15,7 +15,7 @@ from inspector.check.check_table import Check, TransportName
 from inspector.check.judge.judge import Judge
 from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
-from inspector.check.result import VERDICTS, Result
+from inspector.check.result import Result
 from inspector.client.state.server import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -231,7 +231,7 @@ class VisitEvents:
         if not found:
             return result
         vetoed = replace(result, outcome=_fault(result.check, found))
-        return vetoed if VERDICTS.index(vetoed.verdict) < VERDICTS.index(result.verdict) else result
+        return vetoed if vetoed.is_worse_than(result) else result
 
 
 def judged(journal: Journal, checks: Sequence[Check], visited: Visited) -> Iterator[Result]:

@@ -54,6 +54,15 @@ class Result:
             return "note" if self.check.level == "info" else "warn"
         return "pass" if seen == "good" else "note" if seen == "remark" else "skip"
 
+    @property
+    def is_fault(self) -> bool:
+        """Whether the server does something wrong, for certain or probably."""
+        return self.verdict in ("fail", "warn")
+
+    def is_worse_than(self, other: Result) -> bool:
+        """Whether the verdict is worse than that of another result."""
+        return VERDICTS.index(self.verdict) < VERDICTS.index(other.verdict)
+
     def as_json(self) -> dict[str, Any]:
         """For `--json` and the other reports."""
         check = self.check

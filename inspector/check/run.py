@@ -455,13 +455,14 @@ class Runner:
             elif seen is not None:
                 self.run.results[at] = seen.veto(result)
         known = {(result.check.id, result.visited.revision) for result in self.run.results}
+        found_once = {result.check.id: result for result in self.run.results if result.check.once and result.is_fault}
         for name, visited in visits.items():
             # For a check that was not reached or ran in another visit, findings still count.
             for id in shown[name].findings:
                 check = checks().get(id)
                 if check is not None and (id, name) not in known and self._may_concern(check, visited):
                     result = shown[name].veto(Result(check, visited, skipped("it did not run in this visit")))
-                    if result.verdict != "skip":
+                    if result.verdict != "skip" and not _is_repeated(result, found_once):
                         self.run.results.append(result)
 
     def _options_for(self, revision: str) -> Options:
@@ -710,19 +711,28 @@ def renewed(run: Run, again: Run) -> Run:
     return replace(run, results=[*kept, *again.results], deaths=[*run.deaths, *again.deaths])
 
 
+def _is_repeated(result: Result, found_once: Mapping[str, Result]) -> bool:
+    """Whether a check that runs once has found this fault already: in which other visits it shows too is chance."""
+    found = found_once.get(result.check.id)
+    return found is not None and found is not result and not result.is_worse_than(found)
+
+
 def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
     """The run that a finished recording contains, for its revisions."""
     run = Run(name)
     evidence = JudgedRecording(journal)
     evidence.look()
     run.visits = evidence.visits()
+    found_once: dict[str, Result] = {}
     for visited in run.visits:
         shown = evidence.shown(visited, run.visits)
-        run.results += (
-            Result(check, visited, shown.outcome(check))
-            for check in checks().values()
-            if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions
-        )
+        for check in checks().values():
+            if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions:
+                result = Result(check, visited, shown.outcome(check))
+                run.results.append(result)
+                if check.once and check.id in shown.outcomes and result.is_fault:
+                    found_once[check.id] = result
+    run.results = [result for result in run.results if not _is_repeated(result, found_once)]
     run.results += (result for result in host_results(journal, run.visits, wanted.hosts) if wanted.takes(result.check))
     if not run.visits:
         run.problem = f"{name} contains no session: client and server did not agree on a revision."

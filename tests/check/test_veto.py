@@ -16,7 +16,7 @@ from inspector.check.run import CheckSelection, of_recording
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
-from tests.check.faults import R1, R4, method, params
+from tests.check.faults import R1, R3, R4, method, params
 from tests.check.faulty_servers import Answers, Bodies, Planted, PlantedWeb, RewritesRequest, Takes, WebFault
 from tests.check.stability import busy
 from tests.check.test_run import run_of
@@ -249,3 +249,22 @@ async def test_the_verdicts_are_the_same_on_a_busy_machine():
         journal.release()
     assert found[0] == found[1]
     assert found[0]["UTIL-18"] == "pass"
+
+
+def asks_too_early(message, request):
+    """Asks the client of the probe for its roots, and by chance that of the session in the older revision too."""
+    given = request["params"]
+    if given["protocolVersion"] == R3 or "elicitation" not in given["capabilities"]:
+        return [message, {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}]
+    return message
+
+
+async def test_what_a_check_that_runs_once_has_found_is_not_repeated_for_other_revisions():
+    only = frozenset(("LIFE-06", "BASE-14"))
+    async with Planted(Answers("initialize", asks_too_early)) as server:
+        run, journal = await run_of(server, only=only, revisions=(R4, R3))
+    assert [visited.revision for visited in run.visits] == [R4, R3]
+    for found in (run, of_recording(journal, "the run", CheckSelection(only=only))):
+        told = [(each.visited.revision, each.verdict) for each in found.results if each.check.id == "LIFE-06"]
+        assert told == [(R4, "warn")]
+    journal.release()
