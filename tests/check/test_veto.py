@@ -252,7 +252,7 @@ async def test_the_verdicts_are_the_same_on_a_busy_machine():
 
 
 def asks_too_early(message, request):
-    """Asks the client of the probe for its roots, and by chance that of the session in the older revision too."""
+    """Asks for the roots: in the older revision the session, in the newer one only the probe."""
     given = request["params"]
     if given["protocolVersion"] == R3 or "elicitation" not in given["capabilities"]:
         return [message, {"jsonrpc": "2.0", "id": 9, "method": "roots/list"}]
