@@ -284,6 +284,7 @@ class Form:
             self._notes.wrong[path] = "is missing"
             return
         self._notes.forget(path)
+        self._notes.left.pop(path, None)
         if not path:
             self._value = UNSET
         elif isinstance(parent, dict):
@@ -291,20 +292,32 @@ class Form:
             self._value = self._with(parent_path, {key: value for key, value in parent.items() if key != name})
 
     def choose(self, path: str, variant: int) -> None:
-        """Choose a variant. Matching parts of the value stay, its constants are filled in, the others are reset."""
+        """Choose a variant. Matching parts of the value stay, its constants are filled in, the others are reset.
+
+        What the variant had when it was left for another one is there again.
+        """
         value, before = self.value_at(path), self.shape_at(path)
         self._notes.forget(path)
+        left = self._notes.left.setdefault(path, {})
+        if value is not UNSET and variant != before.variant:
+            left[before.variant] = value
+        again = left.get(variant, UNSET)
         self._notes.variants[path] = variant
         shape = self.shape_at(path)
         if shape.kind == "object":
             kept = value if isinstance(value, dict) else {}
             known = shape.properties
             kept = {name: inner for name, inner in kept.items() if name in known or name not in before.properties}
-            self._value = self._with(path, kept | self._starts.constants(shape))
+            typed = again if isinstance(again, dict) else {}
+            self._value = self._with(path, typed | kept | self._starts.constants(shape))
         elif shape.kind == "const":
             self._value = self._with(path, shape.schema["const"])
-        elif value is not UNSET and not fits(shape.kind, value):
-            self.unset(path)
+        elif value is UNSET or not fits(shape.kind, value):
+            if again is not UNSET:
+                self._value = self._with(path, again)
+            elif value is not UNSET:
+                self.unset(path)
+                self._notes.left[path] = left
 
     def toggle(self, path: str, choice: int) -> None:
         """Select a choice of a multi-select field, or deselect it. Selected values have the order of the choices."""

@@ -7,12 +7,14 @@ from typing import Any
 
 
 class Notes:
-    """Typed texts, their errors, chosen variants, and fields that were opened or closed by hand."""
+    """Typed texts, their errors, chosen variants with the values of others, and fields opened or closed by hand."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
         self.wrong: dict[str, str] = {}
         self.variants: dict[str, int] = {}
+        self.left: dict[str, dict[int, Any]] = {}
+        """The last value of each variant that was left for another one."""
         self.opened: dict[str, bool] = {}
 
     def clear(self) -> None:
@@ -20,11 +22,12 @@ class Notes:
         self.texts.clear()
         self.wrong.clear()
         self.variants.clear()
+        self.left.clear()
 
     def forget(self, path: str) -> None:
         """Remove typed texts at, above and below a path, and choices below it."""
         notes: dict[str, Any]
-        for notes in (self.texts, self.wrong, self.variants):
+        for notes in (self.texts, self.wrong, self.variants, self.left):
             for known in [known for known in notes if known.startswith(path + "/")]:
                 del notes[known]
         self.texts.pop(path, None)
@@ -42,7 +45,7 @@ class Notes:
         """Move the notes of an array's items to their new places; None for a removed item."""
         head = parent + "/"
         notes: dict[str, Any]
-        for notes in (self.texts, self.wrong, self.variants, self.opened):
+        for notes in (self.texts, self.wrong, self.variants, self.left, self.opened):
             moved: dict[str, Any] = {}
             for path in [path for path in notes if path.startswith(head)]:
                 step, slash, rest = path.removeprefix(head).partition("/")

@@ -482,6 +482,32 @@ def test_variants_are_recognised_and_chosen() -> None:
     assert form.field("/pet").variant == 2
 
 
+def test_a_variant_that_was_left_has_its_values_again() -> None:
+    card, invoice = {"number": {"type": "string"}}, {"company": {"type": "string"}, "lines": {"type": "array"}}
+    note = {"note": {"type": "string"}}
+    pay = {"oneOf": [animal("card", card | note), animal("invoice", invoice | note), {"type": "string"}]}
+    form = Form.from_schema({"type": "object", "properties": {"pay": pay}})
+    form.choose("/pay", 1)
+    form.set("/pay/company", "Engine & Co")
+    form.set("/pay/note", "first")
+    for others in ((0,), (2,), (0, 2), (2, 0)):
+        for other in others:
+            form.choose("/pay", other)
+        form.choose("/pay", 1)
+        assert form.value() == {"pay": {"kind": "invoice", "company": "Engine & Co", "note": "first"}}, others
+    form.choose("/pay", 0)
+    assert form.value() == {"pay": {"kind": "card", "note": "first"}}
+    form.set("/pay/note", "second")
+    form.choose("/pay", 2)
+    form.set("/pay", "cash")
+    form.choose("/pay", 1)
+    form.choose("/pay", 2)
+    assert form.value() == {"pay": "cash"}
+    form.unset("/pay")
+    form.choose("/pay", 1)
+    assert form.value() == {"pay": {"kind": "invoice"}}
+
+
 def test_variants_share_what_stands_beside_them() -> None:
     schema = {
         "type": "object",
