@@ -4,6 +4,8 @@ The messages are exactly the recorded ones except for redacted values: those are
 session id, which the script reads from the response to its own `initialize`. An answer to a question of the server is
 sent after the server has asked: over HTTP the enclosing request runs in the background, over stdio the script searches
 the server's output for the question.
+
+Of selected messages, the handshake before the first of them is part of the script: many servers refuse everything else.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ from inspector.export.quoting import (
 from inspector.export.selection import Selection, left_out
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Event, Kind
+from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.version import __version__
@@ -44,12 +48,14 @@ until_asked() {
   done
 }
 """
+_HANDSHAKES = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="initialize", state=State.DONE)
+_INITIALIZED = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION, method="notifications/initialized")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
     """Write the script to `out`, message by message."""
-    script = _Script(journal, Selection(journal, numbers))
+    script = _Script(journal, _with_handshake(journal, Selection(journal, numbers)))
     out.write("#!/bin/sh\n")
     out.write(f"# Sends the messages of a recorded session again. Written by inspector {__version__}.\n")
     out.write(f"# The recording: {remark(journal.header.get('id'))}\nset -eu\n")
@@ -60,6 +66,19 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
         "message that is not text, or was not sent over HTTP",
         "messages that are not text, or were not sent over HTTP",
     )
+
+
+def _with_handshake(journal: Journal, chosen: Selection) -> Selection:
+    """Return the selection with the last successful handshake before its first message, if it has none itself."""
+    if chosen.everything:
+        return chosen
+    index = journal.index
+    first = next((n for n in chosen if index.dir(n) is Dir.SEND or index.pair(n)), 0)
+    begun = _HANDSHAKES.last(index, 0, first) if first else 0
+    if not begun or any(n in chosen or index.pair(n) in chosen for n in _HANDSHAKES.each(index, 0, chosen.count)):
+        return chosen
+    ready = _INITIALIZED.first(index, begun, chosen.count)
+    return Selection(journal, (begun, *((ready,) if ready else ()), *chosen))
 
 
 class _Script:

@@ -16,6 +16,7 @@ from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import duration
@@ -23,6 +24,7 @@ from inspector.text import duration
 _OPENING = frozenset(("initialize", "server/discover", "subscriptions/listen"))
 _FOLLOWING = ("tasks/",)
 _NO_ANSWER = frozenset((State.PENDING, State.CANCELLED, State.TIMED_OUT, State.LOST))
+_ROOTS = Query(dir=Dir.SEND, shape=Shape.RESULT, method="roots/list")
 _ROUND = ("inputResponses", "requestState")
 """Parameters of a request that continues after an input request of the server (MRTR, 2026-07-28)."""
 
@@ -82,7 +84,7 @@ class ClientAnswers(NamedTuple):
     sampling: list[dict[str, Any] | None]
     elicitation: list[dict[str, Any] | None]
     roots: list[dict[str, Any]]
-    """The roots of the last answer with roots."""
+    """The roots of the last answer with roots; of the whole recording if none is selected: they hold in between."""
     declared: frozenset[str] = frozenset()
     """The capabilities that the client declared, used or not: a server may offer more to it."""
 
@@ -114,6 +116,10 @@ def answers(journal: Journal, chosen: Selection) -> ClientAnswers:
             given = params.get("inputResponses") if type(params) is dict else None
             for answer in given.values() if type(given) is dict else ():
                 _keep(found, answer)
+    if not found.roots and not chosen.everything:
+        n = _ROOTS.last(index, 0, chosen.count)
+        message = next(journal.events(n, n)).message if n else None
+        _keep(found, message.get("result") if type(message) is dict else None)
     return found
 
 

@@ -17,6 +17,7 @@ from inspector.export.script_steps import answers, steps
 from inspector.export.selection import Selection
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from tests.export.journals import NASTY, RECORDINGS, call, exported, hostile, live, opened, result
 from tests.processes import environment
 
@@ -274,6 +275,26 @@ def test_an_answer_goes_out_after_its_question(tmp_path: Path) -> None:
     done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
     assert "in time" in done.stdout
     assert "early" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_script_of_one_call_shakes_hands_first_and_knows_the_roots(tmp_path: Path) -> None:
+    journal = opened(careful(tmp_path))
+    begun, listed = (Query(dir=Dir.SEND, method=method).first(journal.index) for method in ("initialize", "tools/list"))
+    for numbers in ([listed], [journal.index.pair(listed)]):
+        text = exported(journal, "curl", numbers)
+        assert [line.split(":")[1].strip() for line in text.splitlines() if line.startswith("  # ")] == [
+            "initialize",
+            "notifications/initialized",
+            "tools/list",
+        ]
+        assert '"roots": ["file:///a"]' in exported(journal, "python", numbers)
+    script = tmp_path / "one.sh"
+    script.write_text(exported(journal, "curl", [listed]))
+    done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
+    assert done.stdout.index('"serverInfo"') < done.stdout.index('"tools": [')
+    assert exported(journal, "curl", [begun, listed]).count("  # ") == 2
+    assert exported(journal, "curl", [journal.index.pair(begun), listed]).count("  # ") == 2
 
 
 @pytest.mark.slow
