@@ -20,6 +20,7 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
@@ -27,6 +28,8 @@ from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 _FOLDER = 32
 """Characters of the current folder's path that are shown."""
 _MAX_ROWS = 18
+_SHORT = 7
+"""Choices of a menu without a field to type in."""
 _CSS = """
 {name} {{ align: center middle; }}
 {name} > Pane {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
@@ -134,33 +137,81 @@ def _problem(path: Path) -> str:
 
 
 class Choose(ModalScreen[str | None]):
-    """A short menu: options, each with a line of explanation."""
+    """A menu: options, each with a line of explanation. Typed text narrows a long one."""
 
-    DEFAULT_CSS = _CSS.format(name="Choose", height="auto") + "Choose VirtualList { height: 1fr; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", show=False)]
+    DEFAULT_CSS = (
+        _CSS.format(name="Choose", height="auto")
+        + "Choose VirtualList { height: 1fr; } Choose FilterInput { dock: bottom; margin-bottom: 1; }"
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        # The field keeps the focus.
+        Binding("up", "step('up')", show=False, priority=True),
+        Binding("down", "step('down')", show=False, priority=True),
+        Binding("pageup", "step('page_up')", show=False, priority=True),
+        Binding("pagedown", "step('page_down')", show=False, priority=True),
+        Binding("home", "step('first')", show=False, priority=True),
+        Binding("end", "step('last')", show=False, priority=True),
+    ]
 
     def __init__(self, title: str, choices: Sequence[tuple[str, str]], current: str = "") -> None:
         super().__init__()
         self._title, self._choices, self._current = title, list(choices), current
+        self._shown = self._choices
 
     def compose(self) -> ComposeResult:
-        width = max((len(word) for word, _ in self._choices), default=8) + 2
-        rows: list[Pieces] = [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._choices]
-        view = VirtualList(TextRows(rows))
         keys = [KeyHint("enter", "choose", "enter"), KeyHint("esc", "cancel", "escape")]
-        edge = Pane(view, title=self._title, keys=keys)
-        edge.styles.height = min(len(rows), _MAX_ROWS) + 4
+        view = VirtualList(TextRows(self._rows()), empty="No choice matches.")
+        typed = FilterInput(placeholder="type to narrow") if len(self._choices) > _SHORT else None
+        edge = Pane(view, *([typed] if typed is not None else []), title=self._title, keys=keys)
+        edge.styles.height = min(len(self._choices), _MAX_ROWS) + (5 if typed is not None else 4)
         yield edge
+
+    def _rows(self) -> list[Pieces]:
+        width = max((len(word) for word, _ in self._choices), default=8) + 2
+        return [[(f"{word:<{width}}", "bright"), (text, "muted")] for word, text in self._shown]
 
     def on_mount(self) -> None:
         view = self.query_one(VirtualList)
         view.focus()
+        for typed in self.query(FilterInput):
+            typed.enter_opens = True
+            typed.focus()
         words = [word for word, _ in self._choices]
         if self._current in words:
             view.cursor = words.index(self._current)
 
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._shown = _matches(self._choices, event.editor.value)
+        view = self.query_one(VirtualList)
+        view.source = TextRows(self._rows())
+        view.cursor = 0 if self._shown else -1
+
+    def on_filter_input_left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        if event.opens:
+            self.query_one(VirtualList).action_select()
+        else:
+            self.dismiss(None)
+
     def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
-        self.dismiss(self._choices[event.index][0])
+        self.dismiss(self._shown[event.index][0])
+
+    def action_step(self, by: str) -> None:
+        """Move the cursor of the list."""
+        getattr(self.query_one(VirtualList), f"action_{by}")()
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _matches(choices: list[tuple[str, str]], typed: str) -> list[tuple[str, str]]:
+    """Return the choices that contain what was typed: first those that begin with it, last those with it in the text."""
+    wanted = typed.strip().casefold()
+
+    def place(choice: tuple[str, str]) -> int:
+        word, text = choice[0].casefold(), choice[1].casefold()
+        return 0 if word.startswith(wanted) else 1 if wanted in word else 2 if wanted in text else 3
+
+    return sorted((choice for choice in choices if place(choice) < 3), key=place)

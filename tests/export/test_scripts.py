@@ -293,8 +293,8 @@ def test_a_script_of_one_call_shakes_hands_first_and_knows_the_roots(tmp_path: P
     script.write_text(exported(journal, "curl", [listed]))
     done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
     assert done.stdout.index('"serverInfo"') < done.stdout.index('"tools": [')
-    assert exported(journal, "curl", [begun, listed]).count("  # ") == 2
-    assert exported(journal, "curl", [journal.index.pair(begun), listed]).count("  # ") == 2
+    assert exported(journal, "curl", [begun, listed]).count("\n  # ") == 2
+    assert exported(journal, "curl", [journal.index.pair(begun), listed]).count("\n  # ") == 2
 
 
 @pytest.mark.slow

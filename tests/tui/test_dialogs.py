@@ -177,6 +177,50 @@ async def test_a_menu_begins_at_what_is_in_force_and_fits_a_small_screen() -> No
         assert answers == ["word-21"]
 
 
+async def test_typed_text_narrows_a_long_menu() -> None:
+    app = Stage()
+    words = [*((f"word-{n}", "about it") for n in range(9)), ("reworded", "other"), ("last", "with a word")]
+    for keys, shown, answer in (
+        (["r", "e"], ["reworded"], "reworded"),
+        ([*"word"], ["word-0", "reworded", "last"], "word-0"),
+        ([*"word", "end", "home", "backspace", "down", "up", "down"], ["word-1"], "word-1"),
+        ([*"with"], ["last"], "last"),
+        ([*"j", "backspace", "pagedown"], ["last"], "last"),
+    ):
+        async with app.run_test(size=(60, 24)) as pilot:
+            answers: list[str | None] = []
+            app.push_screen(Choose("Choose one", words), answers.append)
+            await pilot.pause()
+            assert "type to narrow" in screen_text(app)
+            await pilot.press(*keys)
+            await pilot.pause()
+            found = screen_text(app)
+            assert sorted(shown, key=found.index) == shown
+            await pilot.press("enter")
+            await pilot.pause()
+            assert answers == [answer], keys
+        app = Stage()
+
+
+async def test_a_menu_says_that_nothing_matches_and_esc_clears_first() -> None:
+    app = Stage()
+    async with app.run_test(size=(60, 24)) as pilot:
+        answers: list[str | None] = []
+        app.push_screen(Choose("Choose one", [(f"word-{n}", "") for n in range(9)]), answers.append)
+        await pilot.pause()
+        await pilot.press(*"jk", "enter")
+        await pilot.pause()
+        assert "No choice matches." in screen_text(app)
+        assert answers == []
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "word-8" in screen_text(app)
+        assert answers == []
+        await pilot.press("escape")
+        await pilot.pause()
+        assert answers == [None]
+
+
 async def test_a_folder_that_is_gone_is_not_named() -> None:
     gone = Path("gone")
     gone.mkdir()

@@ -315,6 +315,6 @@ async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None
         assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
         await pilot.press("slash", *"kin")
         assert "compare two" not in screen_text(app)
-        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to rows", "clear"]
+        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to rows", "clear", "start"]
         await pilot.press("escape")
-        assert [hint.title for hint in footer_hints(app.screen)] == ["to rows", "leave"]
+        assert [hint.title for hint in footer_hints(app.screen)] == ["to rows", "leave", "start"]

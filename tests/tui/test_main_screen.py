@@ -177,6 +177,36 @@ async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the
 
 
 @pytest.mark.slow
+async def test_one_column_shows_the_keys_of_the_start_list_and_the_export_everywhere() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+
+        def bar() -> str:
+            return screen_lines(app)[-1]
+
+        assert "enter open   ^r call   / filter   x export   b start" in bar()
+        assert "m messages" in screen_lines(app)[-2]
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "m messages" not in screen_lines(app)[-2], "no key that would be typed")
+        assert bar().endswith("f1 help")
+        await pilot.press("escape", "m")
+        await becomes(app, pilot, lambda: "m list   x export   b start" in bar(), "the log")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "c copy   esc messages" in bar(), "the message")
+        assert "x export these   b start" in bar()
+        await pilot.press("x")
+        await shows(app, pilot, "Export 2 messages")
+        await pilot.press("escape", "escape", "z")
+        await becomes(app, pilot, lambda: bar().endswith("z restore"), "the maximised log")
+    async with on_demo() as (app, pilot):
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: "tab next field   f3 start" in screen_lines(app)[-1], "the form")
+        await pilot.press(*"hello", "ctrl+r")
+        await shows(app, pilot, "^r call again")
+        await pilot.press("alt+r", "x")
+        await shows(app, pilot, "Export 2 messages")
+
+
+@pytest.mark.slow
 async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
     async with on_demo(size=MEDIUM) as (app, pilot):
         screen = main_screen(app)
@@ -378,7 +408,7 @@ async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
 @pytest.mark.slow
 async def test_a_click_on_a_key_in_the_footer_presses_it() -> None:
     async with on_demo() as (app, pilot):
-        await click(app, pilot, "x export")
+        await click(app, pilot, "x export   q quit")
         await shows(app, pilot, "Export the recording")
 
 

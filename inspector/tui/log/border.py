@@ -127,9 +127,8 @@ def footer_hints(widget: Widget, state: LogState) -> list[KeyHint]:
         wanted += ["messages.send-again", "messages.edit-again"]
     if state.maximised:
         wanted.insert(2, "messages.timeline")
-    return hints(
-        widget, *wanted, "messages.follow", "messages.times", ("app.zoom", "restore" if state.maximised else "zoom")
-    )
+    # A maximised log has its way out at the right of the footer.
+    return hints(widget, *wanted, "messages.follow", "messages.times", *([] if state.maximised else ["app.zoom"]))
 
 
 def _fold_hint(state: LogState) -> tuple[str, str]:

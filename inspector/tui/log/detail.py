@@ -15,6 +15,7 @@ from inspector.client.state.freshness import freshness
 from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
+from inspector.journal.rounds import whole_exchange
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
 from inspector.protocol.jsonrpc import Shape
@@ -26,7 +27,7 @@ from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.marking import toggle_mark
 from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
-from inspector.tui.pane_messages import Copy, HintsChanged, MarksChanged, Save, ShowEvent
+from inspector.tui.pane_messages import Copy, Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -338,10 +339,15 @@ class DetailPane(Pane):
         self.tick()
         self.post_message(MarksChanged())
 
+    def action_export(self) -> None:
+        """Export the exchange of the event."""
+        self.post_message(Export(whole_exchange(self.session.journal, self.n) if self.n else None))
+
     def hints(self) -> list[KeyHint]:
         """The keys for the event."""
         back = hints(self, ("app.back", "messages"))
-        return [*self._keys(), *hints(self, ("detail.next-tab", "next view")), *back] if self.n else back
+        keys = self._keys()
+        return [*keys[:1], *back, *keys[1:], *hints(self, ("detail.next-tab", "next view"))] if self.n else back
 
     def _keys(self) -> list[KeyHint]:
         if not self.n:
@@ -353,6 +359,7 @@ class DetailPane(Pane):
         wanted += ["detail.save", ("detail.mark", "remove mark" if marked else "mark")]
         if self._related()[0]:
             wanted.append("detail.related")
+        wanted.append("detail.export")
         if self.check_action("open_source", ()):
             wanted.append("detail.open-source")
         if self.session.journal.findings.of(self.n) and self.tab != "findings":

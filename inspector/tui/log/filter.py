@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 
 from inspector.client.state.catalog import KINDS, Catalog
+from inspector.journal.rounds import rounds
 from inspector.journal.filters import FilterError
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
+from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
@@ -69,11 +71,13 @@ def _has_alternatives(text: str) -> bool:
 
 
 def exchange_filter(journal: Journal, n: int) -> str:
-    """Return the filter for the exchange of event `n`: by id if the id is unique, else by number."""
-    index = journal.index
-    root = index.root_of(n)
-    if not root:
-        return f"exchange:#{n}"
+    """Return the filter for the exchange of event `n`, and for the other rounds of a call that needed input."""
+    root = journal.index.root_of(n)
+    return "|".join(_one_exchange(journal.index, each) for each in rounds(journal, root)) if root else f"exchange:#{n}"
+
+
+def _one_exchange(index: Index, root: int) -> str:
+    """Return the filter for the exchange of request `root`: by id if the id is unique, else by number."""
     id = index.id(root)
     if type(id) is int and index.dir(root) == Dir.SEND:
         same = list(islice(Query(id=id).each(index), _FEW + 1))

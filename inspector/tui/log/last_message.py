@@ -12,6 +12,7 @@ from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, yours
 from inspector.tui.log.labels import id_text, sign_of, subject
+from inspector.tui.keymap import KeyHint
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
@@ -36,6 +37,7 @@ class LastMessageLine(LineWidget):
         self._shown = 0
         self.asked: paint.Pieces = ""
         """A question of the server that waits out of sight; it is shown instead of the message."""
+        self._shows_key = True
 
     def tick(self) -> None:
         """Draw a newer message, if there is one."""
@@ -51,6 +53,17 @@ class LastMessageLine(LineWidget):
             self.asked = asked
             self.refresh()
 
+    def show_key(self, works: bool) -> None:
+        """Show the key of the log, unless it would be typed into a field now."""
+        if works is not self._shows_key:
+            self._shows_key = works
+            self.refresh()
+
+    def _hints(self) -> list[KeyHint]:
+        if self.asked:
+            return hints(self, "app.question")
+        return hints(self, "app.messages") if self._shows_key else []
+
     def _last(self) -> int:
         """The last event that is a message, or else the last event."""
         index, last = self.session.journal.index, self.session.upto
@@ -59,8 +72,7 @@ class LastMessageLine(LineWidget):
 
     def render_line(self, y: int) -> Strip:
         look, cells = palette(), self.size.width
-        key = hints(self, "app.question" if self.asked else "app.messages")
-        right = [piece for hint in key for piece in ((hint.label, "key"), f" {hint.title}")]
+        right = [piece for hint in self._hints() for piece in ((hint.label, "key"), f" {hint.title}")]
         left = paint.segments(self.asked or self._words(), room=cells, look=look)
         line = paint.spread(left, paint.segments(right, room=cells, look=look), cells - 2)
         return paint.strip([Segment(" "), *line], cells, look=look)
@@ -84,5 +96,7 @@ class LastMessageLine(LineWidget):
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
+        if not self.asked and not self._shows_key:
+            self.screen.set_focus(None)
         for hint in hints(self, "app.question" if self.asked else "app.messages"):
             self.app.call_later(self.app.simulate_key, hint.key)

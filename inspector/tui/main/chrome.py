@@ -21,6 +21,8 @@ from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.status_lines import LinePart, MainTab, session_parts
 
+_FIRST = 3
+"""Keys of a pane that come before the common ones where there is one column."""
 TABS: tuple[tuple[str, str, str, str], ...] = (
     ("tools", "1", "Tools", "Tools"),
     ("resources", "2", "Resources", "Res"),
@@ -129,14 +131,51 @@ def footer_hints(
     shown = _hints_at(screen.focused, screen)
     if asked and all(not hint.verb.startswith(("ask.", "asked.")) for hint in shown):
         shown = [*shown, *hints(screen, "app.question")]
-    if isinstance(screen.focused, (Editor, FieldFrame)):
-        return shown  # while text is typed, or without letter keys, only the pane's own keys work
+    if screen.focused is not None and is_typing(screen):
+        # While text is typed, or without letter keys, only the pane's own keys work, and those that type nothing.
+        in_form = any(isinstance(node, FieldFrame) for node in screen.focused.ancestors_with_self)
+        field = [("app.next-pane", "next field")] if in_form else []
+        taken = {hint.key for hint in shown}
+        return [
+            *shown,
+            *(hint for hint in _without_letters(screen, *field, "app.start-list") if hint.key not in taken),
+        ]
     taken = {hint.key for hint in shown}
     # A zoomed pane has its key at the right.
-    zooms = [zoom] if zoom and not screen.has_class("-zoomed") else []
-    log = ("app.messages", "list") if in_log else "app.messages"
-    common = hints(screen, *zooms, log, "app.export", "app.quit", "app.start-list")
-    return [*shown, *(hint for hint in common if hint.key not in taken)]
+    zooms = [zoom] if zoom and not _is_zoomed(screen) else []
+    narrow = screen.has_class("-narrow")
+    # In one column, the line of the last message has the key of the log.
+    log = [("app.messages", "list")] if in_log else [] if narrow else ["app.messages"]
+    if not narrow:
+        common = hints(screen, *zooms, *log, "app.export", "app.quit", "app.start-list")
+        return [*shown, *(hint for hint in common if hint.key not in taken)]
+    # There is no room for all keys: some that every pane has come after the first ones of the pane.
+    own = {hint.key: hint for hint in shown}
+    early = [own.get(hint.key, hint) for hint in hints(screen, *log, "app.export", "app.start-list")]
+    first = [hint for hint in shown[:_FIRST] if hint not in early]
+    found: dict[str, KeyHint] = {}
+    for hint in (*first, *early, *shown[_FIRST:], *hints(screen, "app.quit", *zooms)):
+        found.setdefault(hint.key, hint)
+    return list(found.values())
+
+
+def _is_zoomed(screen: Screen[None]) -> bool:
+    return screen.has_class("-zoomed") or screen.has_class("-maximised")
+
+
+def _without_letters(screen: Screen[None], *verbs: str | tuple[str, str]) -> list[KeyHint]:
+    """Return the hints of verbs with a key of theirs that types no character; without those that have none."""
+    found = []
+    for verb in verbs:
+        verb_id, title = verb if isinstance(verb, tuple) else (verb, "")
+        key = next((key for key in keymap_of(screen).keys(verb_id) if not types_text(key)), None)
+        found += [hint._replace(key=key, label=label(key)) for hint in hints(screen, (verb_id, title)) if key]
+    return found
+
+
+def is_typing(screen: Screen[None]) -> bool:
+    """Whether letters are text, or at least no verbs: the focus is in a form or a line of text."""
+    return isinstance(screen.focused, (Editor, FieldFrame))
 
 
 def footer_help(screen: Screen[None]) -> KeyHint | None:
@@ -144,13 +183,8 @@ def footer_help(screen: Screen[None]) -> KeyHint | None:
 
     While text is typed, it is the key of help that types no character; None if the user's keymap has none.
     """
-    if screen.has_class("-zoomed"):
-        return next(iter(hints(screen, ("app.zoom", "restore"))), None)
-    shown = next(iter(hints(screen, "app.help")), None)
-    if shown is None or not isinstance(screen.focused, (Editor, FieldFrame)):
-        return shown
-    keys = (key for key in keymap_of(screen).keys("app.help") if not types_text(key))
-    return next((shown._replace(key=key, label=label(key)) for key in keys), None)
+    verb = ("app.zoom", "restore") if _is_zoomed(screen) else "app.help"
+    return next(iter(_without_letters(screen, verb) if is_typing(screen) else hints(screen, verb)), None)
 
 
 def _hints_at(widget: Widget | None, screen: Screen[None]) -> list[KeyHint]:

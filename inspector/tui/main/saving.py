@@ -11,6 +11,7 @@ from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
+from inspector.journal.format import Kind
 from inspector.text import quantity
 from inspector.tui.advice import error_text
 from inspector.tui.custom_commands import CustomCommand, run_command
@@ -79,7 +80,11 @@ class SavedFiles:
             if scope is None:
                 return
             numbers = marked if scope == "marked" else None
-        which = quantity(len(numbers), "message") if numbers is not None else "the recording"
+        which = "the recording"
+        if numbers is not None:
+            kind = self._session.journal.index.kind
+            messages = sum(kind(n) in (Kind.RPC, Kind.INVALID) for n in numbers)
+            which = quantity(messages, "message") if messages else quantity(len(numbers), "event")
         format = await app.push_screen_wait(
             Choose(f"Export {which}", [(name, found.summary) for name, found in FORMATS.items()])
         )

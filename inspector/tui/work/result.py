@@ -14,6 +14,7 @@ from textual.worker import get_current_worker
 
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError, ServerError, ServerExited
+from inspector.journal.rounds import whole_exchange
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED
 from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
@@ -21,7 +22,7 @@ from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.memory import return_freed_memory
 from inspector.tui.pane_keys import hints
-from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
+from inspector.tui.pane_messages import Copy, Export, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.compact_pane import CompactPane
@@ -441,7 +442,9 @@ class ResultPane(CompactPane):
         direct = [verb for verb in DIRECT if _VIEW_OF.get(verb, verb) in shown - {self._shown_view}]
         found += hints(self, *(f"result.{verb}" for verb in direct))
         if answer.outcome.request_n:
-            found += hints(self, "result.its-messages", *(["result.compare"] if self._call_before else []))
+            found += hints(
+                self, "result.its-messages", "result.export", *(["result.compare"] if self._call_before else [])
+            )
         if self.can_call:
             found += hints(
                 self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
@@ -612,6 +615,10 @@ class ResultPane(CompactPane):
     def action_its_messages(self) -> None:
         if self.answer is not None and self.answer.outcome.request_n:
             self.post_message(ShowExchange(self.answer.outcome.request_n))
+
+    def action_export(self) -> None:
+        n = self.answer.outcome.request_n if self.answer is not None else 0
+        self.post_message(Export(whole_exchange(self.session.journal, n) if n else None))
 
     # The table
 
