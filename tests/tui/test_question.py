@@ -46,7 +46,7 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         shown = screen_text(app)
         assert "Demo server asks you" in shown
-        assert "elicitation  form  1 of 1" in shown
+        assert "elicitation  form ─" in shown
         assert "Please tell us about yourself." in shown
         assert "Your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"

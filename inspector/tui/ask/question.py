@@ -171,7 +171,9 @@ class QuestionPane(CompactPane):
         self.title = looks_back if waits else self._over(question)
         waiting = self.session.inbox.open()
         place = waiting.index(question) + 1 if question in waiting else 0
-        self.state_facts = [labels.kind(question), *([f"{place} of {len(waiting)}"] if place else [])]
+        # Only the questions that still wait are counted: one alone needs no count.
+        several = [f"{place} of {len(waiting)}"] if place and len(waiting) > 1 else []
+        self.state_facts = [labels.kind(question), *several]
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
         if question.topic == "roots" and not waits:
             said = [(labels.summary(question), "bright")]
@@ -256,7 +258,8 @@ class QuestionPane(CompactPane):
             return [(f"{key} again: send it anyway", "finding")]
         if isinstance(body, FormBody):
             return body.note()
-        return [(wrong[0], "error")] if wrong else ""
+        untouched = isinstance(body, TextBody) and body.json is None and not body.editor.value.strip()
+        return [(wrong[0], "muted" if untouched else "error")] if wrong else ""
 
     def on_form_view_changed(self, event: FormView.Changed) -> None:
         event.stop()
