@@ -420,7 +420,7 @@ def _of_item(schema: Mapping[str, Any], index: int) -> list[Any]:
 def _ago(seconds: float) -> str:
     minutes = int(seconds // 60)
     if minutes < 1:
-        return "just now"
+        return "a moment ago"
     if minutes < 60:
         return f"{minutes} min ago"
     return f"{minutes // 60} h ago" if minutes < 2880 else f"{minutes // 1440:,} d ago"

@@ -409,7 +409,7 @@ def test_how_opening_went_is_remembered_by_every_command(run: Run, home: Path, s
     assert run("tools", "@good").code == 0
     assert run("tools", "@bad").code == 4
     lines = {line.split()[0]: line for line in run("servers").out.splitlines()}
-    assert "connected just now" in lines["@good"]
+    assert "connected a moment ago" in lines["@good"]
     assert "failed: " in lines["@bad"]
     assert "never connected" in lines["@new"]
     last = {entry["name"]: entry["last"] for entry in run("servers", "--json").json["servers"]}

@@ -75,7 +75,7 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "https://shop.example/mcp" in rows["shop"]
         assert "not logged in" in rows["shop"]
         assert "✓ @ours" in rows["ours"]
-        assert "connected just now" in rows["ours"]
+        assert "connected a moment ago" in rows["ours"]
         assert "✗ @weather" in rows["weather"]
         assert "failed: The program uv was" in rows["weather"]
         assert any("everything" in line and "2 errors" in line for line in screen_lines(app))

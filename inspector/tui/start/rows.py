@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
+_STATES = 44
+"""Cells of a state on a wide screen: so it begins in the column of a recording's date."""
 _MAX_NAME = 24
 KEPT = "*"
 """The sign of a recording that is never deleted unasked."""
@@ -247,7 +249,7 @@ class StartRows:
             opened.name,
             target.kind,
             target.describe(),
-            paint.cell([opened.state], 28 if roomy else 20),
+            paint.cell([opened.state], (_STATES if width >= _WIDE else 28) if roomy else 20),
             paint.cell(asked, 18 if roomy else 12, right=True),
         )
 
@@ -257,7 +259,7 @@ class StartRows:
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
         source = self._marked(f" {entry.source_label}", "faint")
-        states = 52 if width >= _WIDE else 28 if roomy else 24
+        states = _STATES if width >= _WIDE else 28 if roomy else 24
         return self._columns(
             width,
             sign,
@@ -290,7 +292,7 @@ class StartRows:
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
-        end = paint.cell(state, 16, right=True)
+        end = paint.cell(state, 18 if width >= _WIDE else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
         return self._columns(width, sign, info.label or info.path.name, "", target, told, end)
 
