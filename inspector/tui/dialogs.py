@@ -28,6 +28,7 @@ from inspector.tui.widgets.virtual_list import TextRows, VirtualList
 _FOLDER = 32
 """Characters of the current folder's path that are shown."""
 _MAX_ROWS = 18
+_MAX_NUMBER = 100
 _SHORT = 7
 """Choices of a menu without a field to type in."""
 _CSS = """
@@ -88,7 +89,7 @@ class AskPath(ModalScreen[Path | None]):
 
     def __init__(self, title: str, suggested: str) -> None:
         super().__init__()
-        self._title, self._suggested = title, suggested
+        self._title, self._suggested = title, _free(suggested)
 
     def compose(self) -> ComposeResult:
         keys = [KeyHint("enter", "write", "enter"), KeyHint("esc", "cancel", "escape")]
@@ -109,6 +110,13 @@ class AskPath(ModalScreen[Path | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def _free(name: str) -> str:
+    """Return a file name that no file has: with a number before all its suffixes if need be."""
+    stem, dot, suffixes = name.partition(".")
+    names = (f"{stem}-{number}{dot}{suffixes}" for number in range(2, _MAX_NUMBER))
+    return next((each for each in (name, *names) if not os.path.lexists(each)), name)
 
 
 def _here() -> str:

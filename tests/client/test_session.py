@@ -115,6 +115,21 @@ async def test_a_nonsense_answer_to_initialize_is_reported(result):
 # Requests and their fates
 
 
+@pytest.mark.slow
+async def test_a_login_has_the_timeout_of_the_session():
+    class Asked:
+        seconds = 0.0
+
+        def opening(self, seconds):
+            self.seconds = seconds
+
+    asked = Asked()
+    session = Session(demo_target(), Journal.unnamed({}), Options(timeout=7.5, authorize=asked))
+    await session.open()
+    await session.close()
+    assert asked.seconds == 7.5
+
+
 async def test_ids_are_never_used_twice(connect):
     """C-BASE-03, also over a reconnect."""
     server = Server(ping={})

@@ -177,6 +177,19 @@ async def test_a_menu_begins_at_what_is_in_force_and_fits_a_small_screen() -> No
         assert answers == ["word-21"]
 
 
+async def test_the_proposed_name_is_one_that_no_file_has(home: Path) -> None:
+    (home / "talk.mcp.jsonl").touch()
+    (home / "talk-2.mcp.jsonl").symlink_to("nowhere")
+    app = Stage()
+    async with app.run_test() as pilot:
+        answers: list[Path | None] = []
+        app.push_screen(AskPath("Save it", "talk.mcp.jsonl"), answers.append)
+        await pilot.pause()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert answers == [Path("talk-3.mcp.jsonl")]
+
+
 async def test_typed_text_narrows_a_long_menu() -> None:
     app = Stage()
     words = [*((f"word-{n}", "about it") for n in range(9)), ("reworded", "other"), ("last", "with a word")]

@@ -223,6 +223,26 @@ async def test_a_request_is_not_lost_before_it_was() -> None:
         assert "lost" in shown(app)[0]
 
 
+async def test_the_errors_of_a_replay_are_counted_at_its_end_only() -> None:
+    talk = Talk()
+    request = talk.call(1, "slow")
+    talk.at(10).notice("message", level="info", data="half way")
+    talk.at(20_000).journal.record_life("", "lost", **{"for": request})
+    session = talk.session
+    while session.advance():
+        pass
+    pane = MessagesPane(session)
+    app = Ticking(pane)
+    async with app.run_test(size=(120, 18)) as pilot:
+        pane.maximised = True
+        await settle(pilot, lambda: "1 error" in facts(app))
+        # The request was in flight until it was lost: its bar says so.
+        assert screen_lines(app)[3].count("█") > 10
+        session.at(2, 10_000)
+        pane.moment_changed(go=False)
+        await settle(pilot, lambda: "1 error" not in facts(app))
+
+
 # The exchange view
 
 

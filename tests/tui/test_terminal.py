@@ -64,10 +64,16 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
 def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
         terminal.shows(f"Tools {TOOLS}", "● connected")
-        terminal.press("q")
+        terminal.press("/order")
+        terminal.shows("of 62")
+        terminal.press("\r")
+        terminal.shows("( ) Small, 26 cm")
+        terminal.press("\x11")
         assert terminal.ends() == 0
         assert b"\x1b[32m" in terminal.raw
         assert b"8;2;" not in terminal.raw
+        grounds = re.findall(rb"\x1b\[(?:[0-9;]*;)?(4[0-7]|10[0-7]|48;5;[0-9]+)[;m]", terminal.raw)
+        assert grounds == [], "no block beside a field"
 
 
 class Inked(Grid):

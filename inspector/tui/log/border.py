@@ -70,7 +70,8 @@ def facts(state: LogState) -> list[paint.Pieces]:
         found.append(_things(rows, thing))
     if state.newer:
         found.append([(f"{signs.unfolded} {count(state.newer)} newer", "bright")])
-    if view.exchanges is not None:
+    if view.exchanges is not None and state.session.at_end:
+        # Before the end of a recording, they would tell what had not happened yet.
         stats = view.exchanges.stats
         if stats.errors:
             found.append([(_things(stats.errors, "error"), "error")])

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from inspector.journal.durations import CallTimes, asks_people, questions
+from inspector.journal.exchange import given_up_at
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
@@ -88,7 +89,7 @@ class WaterfallRows(MessageRows):
         return changed
 
     def _end(self, n: int) -> int:
-        """The time of the answer. Without one: now if the request is pending, else shortly after it."""
+        """The time of the answer. Without one: now if the request is pending, else when it was given up."""
         index = self.journal.index
         if index.shape(n) != Shape.REQUEST:
             return index.time(n)
@@ -96,7 +97,8 @@ class WaterfallRows(MessageRows):
         if answer:
             return index.time(answer)
         if not self.pending(n):
-            return index.time(n)
+            ended = given_up_at(index, n)
+            return index.time(ended if ended <= (self.upto or index.count) else n)
         return self.now if self.now is not None else index.time(self.upto or index.count)
 
     def _last_answer(self, n: int) -> int:

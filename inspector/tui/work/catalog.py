@@ -30,6 +30,7 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.virtual_list import VirtualList
+from inspector.tui.work.catalog_item import verb_of
 from inspector.tui.work.catalog_rows import SORTED, CatalogRows, ItemKey
 
 TITLES: dict[ListName, str] = {
@@ -359,7 +360,7 @@ class CatalogPane(AnswersBeside, Pane):
         if asked is not None:
             wanted.append("asked.later")
         if len(self.rows) and self.session.commands is not None and asked is None:
-            wanted.append("catalog.call")
+            wanted.append(("catalog.call", verb_of(self.list_name)))
         wanted.append("catalog.filter")
         if self.session.commands is not None:
             wanted.append("catalog.refresh")

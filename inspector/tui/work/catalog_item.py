@@ -38,6 +38,11 @@ _OPERATORS = {
 }
 
 
+def verb_of(list_name: ListName) -> str:
+    """Return what is done with an item of a list, in a word."""
+    return {"tools": "call", "prompts": "get"}.get(list_name, "read")
+
+
 class CatalogItem:
     """One item of a list, and how to call, read or get it."""
 
@@ -71,7 +76,7 @@ class CatalogItem:
     @property
     def verb(self) -> str:
         """Its action, in a word."""
-        return {"tools": "call", "prompts": "get"}.get(self.list_name, "read")
+        return verb_of(self.list_name)
 
     @property
     def facts(self) -> list[paint.Pieces]:

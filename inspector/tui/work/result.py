@@ -51,6 +51,9 @@ STDERR_LINES = 5
 DIRECT = ("content", "table", "structured", "json")
 """The verbs that show one view, in the order of the views."""
 
+_VERBS = {"resources/read": "read", "prompts/get": "get"}
+"""What is done again, by method."""
+
 
 class CallAgain(Message):
     """Send the request of the current result again, with the values of its form."""
@@ -422,7 +425,8 @@ class ResultPane(CompactPane):
         if self._links:
             wanted.append("result.open")
         if self.can_call:
-            wanted.append(("result.call", "call again"))
+            method = answer.outcome.method
+            wanted.append(("result.call", f"{_VERBS.get(method, 'call')} again"))
         if self._table.display and answer.is_prepared:
             found = self._table_hints()
             wanted = wanted[1 if self._links else 0 :]
