@@ -215,7 +215,7 @@ class Choose(ModalScreen[str | None]):
 
 
 def _matches(choices: list[tuple[str, str]], typed: str) -> list[tuple[str, str]]:
-    """Return the choices that contain what was typed: first those that begin with it, last those with it in the text."""
+    """Return the choices that contain what was typed: those that begin with it first."""
     wanted = typed.strip().casefold()
 
     def place(choice: tuple[str, str]) -> int:

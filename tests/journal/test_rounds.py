@@ -1,4 +1,4 @@
-"""The rounds of a call that needed input: found by what the server and the client said, not by their order alone."""
+"""The rounds of a call that needed input are found by what server and client said, not by order."""
 
 from __future__ import annotations
 

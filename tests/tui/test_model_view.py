@@ -128,7 +128,7 @@ async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> No
         await becomes(app, pilot, lambda: "runs the checks" in screen_text(app), "the checks")
         await pilot.press("h")
         await becomes(app, pilot, lambda: "Limits of which hosts?" in screen_text(app), "the dialog")
-        await pilot.press("j", "enter")
+        await pilot.press("down", "enter")
         await becomes(app, pilot, lambda: "hosts all" in screen_text(app) and "HOST-" in screen_text(app), "the notes")
 
 

@@ -15,9 +15,9 @@ from inspector.client.state.freshness import freshness
 from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
-from inspector.journal.rounds import whole_exchange
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
+from inspector.journal.rounds import whole_exchange
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text

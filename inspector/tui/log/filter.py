@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from inspector.client.state.catalog import KINDS, Catalog
-from inspector.journal.rounds import rounds
 from inspector.journal.filters import FilterError
 from inspector.journal.filters.syntax import tokens
 from inspector.journal.format import Dir
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
+from inspector.journal.rounds import rounds
 from inspector.protocol.jsonrpc import Shape
 
 _FEW = 8

@@ -11,8 +11,8 @@ from inspector.journal.durations import took
 from inspector.journal.format import Kind
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, yours
-from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.keymap import KeyHint
+from inspector.tui.log.labels import id_text, sign_of, subject
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint

@@ -149,7 +149,7 @@ def footer_hints(
     if not narrow:
         common = hints(screen, *zooms, *log, "app.export", "app.quit", "app.start-list")
         return [*shown, *(hint for hint in common if hint.key not in taken)]
-    # There is no room for all keys: some that every pane has come after the first ones of the pane.
+    # Not all keys fit: some that every pane has come after the first ones of the pane.
     own = {hint.key: hint for hint in shown}
     early = [own.get(hint.key, hint) for hint in hints(screen, *log, "app.export", "app.start-list")]
     first = [hint for hint in shown[:_FIRST] if hint not in early]
