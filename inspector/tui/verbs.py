@@ -302,6 +302,7 @@ _CHOICES = (
     ("following", "next", "right", "Go to the next choice; a single choice is also selected."),
     ("choose", "choose", "space", "Select the choice, or deselect it; open a list of choices."),
     ("open", "open", "down", "Open the list of choices."),
+    ("dismiss", "close", "escape", "Close the list of choices."),
 )
 _ITEMS = (
     ("open", "open", "enter,space", "Show the members, or hide them."),

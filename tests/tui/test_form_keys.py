@@ -18,7 +18,7 @@ from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -178,3 +178,14 @@ async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> 
         focus("/traveller")
         await pilot.press(*"Grace")
         assert request.form.value["traveller"]["name"] == "Grace", "it replaces what was there, as after tab"
+
+
+@pytest.mark.slow
+async def test_the_footer_says_what_works_in_an_open_list_of_choices() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("slash", *"pizza", "enter", "tab", "tab")
+        await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the choices of toppings")
+        await pilot.press("q")
+        await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" enter choose   esc close"), "the list")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the field")

@@ -409,9 +409,22 @@ async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: 
         await pilot.press("ctrl+g")
         await settle(pilot, lambda: "2 of 3" in screen_text(app) and "Say one word." in screen_text(app))
         await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
+        assert "decline, end call" in {hint.title for hint in app.work.asking.hints()}, "nothing else can be sent"
         await pilot.press("ctrl+g")
         await settle(pilot, lambda: "3 of 3" in screen_text(app) and "A root is a folder" in screen_text(app))
         assert len(session.inbox.open()) == 3
+
+
+async def test_a_question_left_for_later_is_named_in_the_line_of_one_column() -> None:
+    async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─") as (app, pilot):
+        main_screen(app).show_address("tools", "ask-several")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "asked")
+        await pilot.press("ctrl+g")
+        await becomes(app, pilot, lambda: "esc later" in screen_lines(app)[-1], "the second")
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: "^g to question" in screen_lines(app)[-2], "the list names it")
 
 
 async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> None:

@@ -299,7 +299,9 @@ class QuestionPane(CompactPane):
                 wanted += ["ask.open", "ask.copy"]
             wanted += ["ask.accept", "ask.decline", "ask.cancel"]
         else:
-            wanted += [("ask.accept", "answer"), "ask.decline", ("ask.cancel", "later")]
+            # A result of the modern era cannot be answered with a refusal: the call ends.
+            refuse = "decline" if question.reply is None else "decline, end call"
+            wanted += [("ask.accept", "answer"), ("ask.decline", refuse), ("ask.cancel", "later")]
         if isinstance(self.body, RootsBody) and self.body.json is None:
             wanted.insert(1, ("ask.standing", "always answer this"))
         if len(self.session.inbox.open()) > 1:

@@ -511,6 +511,9 @@ class MainScreen(Screen[None]):
 
     # Messages of the panes
 
+    def on_choice_field_list_shown(self) -> None:
+        self._show_footer()
+
     async def on_tab_line_chosen(self, event: TabLine.Chosen) -> None:
         await self.pane_layout.show_place(event.tab)
 

@@ -662,7 +662,10 @@ class WorkPane(Container):
     def waiting_out_of_sight(self) -> paint.Pieces:
         """Return the next open question in one line, with the roots that would be sent; `""` if it is shown."""
         question, asking = self.next_question(), self.asking
-        if question is None or (asking.is_on_screen and asking.question is question):
+        # Not `is_on_screen`: that is of the last frame, in which this pane may not have been hidden yet.
+        if question is None or (
+            asking.question is question and all(node.display for node in asking.ancestors_with_self)
+        ):
             return ""
         sign: paint.Piece = (f"{signs_now().asked} ", "ask")
         if isinstance(asking.body, RootsBody) and asking.question is question:

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from textual import events
 from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.strip import Strip
 
 from inspector.protocol.forms.form import UNSET, Field
@@ -77,11 +78,13 @@ class ChoiceField(FieldFrame, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("choices"),
         Binding("up", "up", show=False),
-        Binding("escape", "dismiss", show=False),
         Binding("backspace", "erase", show=False),
         Binding("pageup", "page(-1)", show=False),
         Binding("pagedown", "page(1)", show=False),
     ]
+
+    class ListShown(Message):
+        """The list of choices was opened or closed: other keys work now."""
 
     def __init__(self, field: Field, host: FieldHost, *, labelled: bool = True) -> None:
         super().__init__()
@@ -156,7 +159,7 @@ class ChoiceField(FieldFrame, can_focus=True):
 
     def key_verbs(self) -> list[str | tuple[str, str]]:
         if self.opened:
-            return [("field.next", "choose")]
+            return [("field.next", "choose"), "choices.dismiss"]
         if not self.on_one_line:
             return [("choices.choose", "choose"), *super().key_verbs()]
         moves: list[str | tuple[str, str]] = ["choices.previous", "choices.following"]
@@ -255,6 +258,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         self._at = chosen[0] if chosen else 0
         self._top = max(self._at - MENU_ROWS // 2, 0)
         self._redraw()
+        self.post_message(self.ListShown())
 
     def _close(self) -> None:
         self.opened = False
@@ -262,6 +266,7 @@ class ChoiceField(FieldFrame, can_focus=True):
         self._find()
         self._at = self.chosen()[0] if self.chosen() else 0
         self._redraw()
+        self.post_message(self.ListShown())
 
     def on_blur(self) -> None:
         if self.opened:
