@@ -310,21 +310,30 @@ async def test_the_focused_field_stays_in_view_when_a_result_comes_below_the_for
         assert last.region.bottom <= view.bottom
 
 
-async def test_enter_takes_the_suggestion_that_was_picked(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompts") as (_session, app, pilot):
-        await go(app, pilot, "prompts", "explain-code")
+@pytest.mark.parametrize(
+    ("place", "item", "offered", "field"),
+    [
+        ("prompts", "explain-code", "javascript", "language"),
+        ("templates", "demo://weather/{country}/{city}", "italy", "country"),
+    ],
+)
+async def test_enter_takes_the_suggestion_that_was_picked(
+    tmp_path: Path, place: str, item: str, offered: str, field: str
+) -> None:
+    async with desk(tmp_path, place) as (_session, app, pilot):
+        await go(app, pilot, place, item)
         await pilot.press("enter")
-        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await settle(pilot, lambda: offered in screen_text(app))
         await pilot.press("down", "down")
         await settle(pilot, lambda: "enter takes" in screen_text(app))
         editor = app.focused
         await pilot.press("enter")
-        picked = app.work.request.form.value["language"]
+        picked = app.work.request.form.value[field]
         assert picked
         assert app.focused is editor, "the first enter takes the value, the next one leaves the field"
         await pilot.press("enter")
         assert app.focused is not editor
-        assert app.work.request.form.value["language"] == picked
+        assert app.work.request.form.value[field] == picked
 
 
 async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Path) -> None:
