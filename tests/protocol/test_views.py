@@ -66,6 +66,9 @@ def test_hints_are_those_the_server_gave() -> None:
     assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("read-only", "closed-world")
     assert Tool({"annotations": {"destructiveHint": False, "idempotentHint": True}}).hints == ("additive", "idempotent")
     assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
+    for destructive, words in ((False, ("read-only",)), (True, ("read-only", "destructive"))):
+        hints = {"readOnlyHint": True, "destructiveHint": destructive, "idempotentHint": True}
+        assert Tool({"annotations": hints}).hints == words
 
 
 def test_arguments_of_a_tool() -> None:
