@@ -140,8 +140,9 @@ def footer_hints(
             *shown,
             *(hint for hint in _without_letters(screen, *field, "app.start-list") if hint.key not in taken),
         ]
-    taken = {hint.key for hint in shown}
     # A zoomed pane has its key at the right.
+    shown = [hint for hint in shown if not (hint.verb == "app.zoom" and _is_zoomed(screen))]
+    taken = {hint.key for hint in shown}
     zooms = [zoom] if zoom and not _is_zoomed(screen) else []
     narrow = screen.has_class("-narrow")
     # In one column, the line of the last message has the key of the log.

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
-_STATES = 44
-"""Cells of a state on a wide screen: so it begins in the column of a recording's date."""
+_STATES, _ROOMY_STATES, _ENDS = 44, 38, 18
+"""Cells of a state on a wide screen, on a roomy one, and of what follows: it begins in the column of a date."""
 _MAX_NAME = 24
 KEPT = "*"
 """The sign of a recording that is never deleted unasked."""
@@ -249,8 +249,8 @@ class StartRows:
             opened.name,
             target.kind,
             target.describe(),
-            paint.cell([opened.state], (_STATES if width >= _WIDE else 28) if roomy else 20),
-            paint.cell(asked, 18 if roomy else 12, right=True),
+            paint.cell([opened.state], (_STATES if width >= _WIDE else _ROOMY_STATES) if roomy else 20),
+            paint.cell(asked, _ENDS if roomy else 12, right=True),
         )
 
     def _configured(self, thing: Configured, width: int) -> list[Segment]:
@@ -259,7 +259,7 @@ class StartRows:
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
         source = self._marked(f" {entry.source_label}", "faint")
-        states = _STATES if width >= _WIDE else 28 if roomy else 24
+        states = _STATES if width >= _WIDE else _ROOMY_STATES if roomy else 24
         return self._columns(
             width,
             sign,
@@ -267,7 +267,7 @@ class StartRows:
             entry.kind,
             entry.summary,
             paint.cell([thing.state], states),
-            paint.cell(source, 18, right=True) if roomy else [],
+            paint.cell(source, _ENDS, right=True) if roomy else [],
             dim=entry.disabled,
         )
 
@@ -288,11 +288,13 @@ class StartRows:
             state = [("never connected", "error")]
         told = paint.cell([(when(info.started), "normal")], 17)
         if width >= _ROOMY:
-            told += paint.cell(quantity(info.events, "event") if info.events is not None else "", 17, right=True)
+            events = "" if info.events is None else quantity(info.events, "event")
+            cells = 17 if width >= _WIDE else 14
+            told += paint.cell(events if len(events) < cells else events.partition(" ")[0], cells, right=True)
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
-        end = paint.cell(state, 18 if width >= _WIDE else 16, right=True)
+        end = paint.cell(state, _ENDS if width >= _WIDE else 15, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
         return self._columns(width, sign, info.label or info.path.name, "", target, told, end)
 
