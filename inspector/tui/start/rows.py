@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ROOMY, _WIDE = 100, 140
 """Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
-_STATES, _ROOMY_STATES, _ENDS = 44, 38, 18
+_STATES, _ROOMY_STATES, _ENDS = 44, 39, 18
 """Cells of a state on a wide screen, on a roomy one, and of what follows: it begins in the column of a date."""
 _MAX_NAME = 24
 KEPT = "*"
@@ -294,7 +294,7 @@ class StartRows:
             lasted = duration(info.duration) if info.duration is not None else size(info.size)
             told += paint.cell([(lasted, "muted")], 10, right=True)
         target = info.target if info.target != info.label else ""
-        end = paint.cell(state, _ENDS if width >= _WIDE else 15, right=True)
+        end = paint.cell(state, _ENDS if width >= _WIDE else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
         return self._columns(width, sign, info.label or info.path.name, "", target, told, end)
 
