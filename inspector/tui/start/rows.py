@@ -21,10 +21,10 @@ from inspector.tui.widgets.paint import Piece, Pieces
 if TYPE_CHECKING:
     from inspector.cards.registries import RegistryChoice, RegistryServer
 
-_ROOMY, _WIDE = 100, 140
-"""Widths in cells from which kind and file of an entry have columns, and from which a failure has more room."""
-_STATES, _ROOMY_STATES, _ENDS = 44, 39, 18
-"""Cells of a state on a wide screen, on a roomy one, and of what follows: it begins in the column of a date."""
+_ROOMY, _ALIGNED, _WIDE = 100, 116, 140
+"""Widths in cells from which an entry has its kind and file, states have one column, and a failure has more room."""
+_ENDS = 18
+"""Cells after a state."""
 _MAX_NAME = 24
 KEPT = "*"
 """The sign of a recording that is never deleted unasked."""
@@ -249,7 +249,7 @@ class StartRows:
             opened.name,
             target.kind,
             target.describe(),
-            paint.cell([opened.state], (_STATES if width >= _WIDE else _ROOMY_STATES) if roomy else 20),
+            paint.cell([opened.state], _states(width) if roomy else 20),
             paint.cell(asked, _ENDS if roomy else 12, right=True),
         )
 
@@ -259,7 +259,7 @@ class StartRows:
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
         source = self._marked(f" {entry.source_label}", "faint")
-        states = _STATES if width >= _WIDE else _ROOMY_STATES if roomy else 24
+        states = _states(width) if roomy else 24
         return self._columns(
             width,
             sign,
@@ -312,6 +312,11 @@ class StartRows:
             pieces += [(text[done:start], role), (text[start:end], f"{role} underline")]
             done = end
         return [*pieces, (text[done:], role)]
+
+
+def _states(width: int) -> int:
+    """Return the cells of a state on a roomy screen. If there is room, it begins in the column of a date."""
+    return 44 if width >= _WIDE else 39 if width >= _ALIGNED else 28
 
 
 def _shortened(target: str, cells: int) -> str:
