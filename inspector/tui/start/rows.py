@@ -21,7 +21,7 @@ from inspector.tui.widgets.paint import Piece, Pieces
 if TYPE_CHECKING:
     from inspector.cards.registries import RegistryChoice, RegistryServer
 
-_ROOMY, _ALIGNED, _WIDE = 100, 116, 140
+_ROOMY, _ALIGNED, _WIDE = 100, 130, 140
 """Widths in cells from which an entry has its kind and file, states have one column, and a failure has more room."""
 _ENDS = 18
 """Cells after a state."""
