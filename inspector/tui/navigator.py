@@ -116,7 +116,7 @@ class ScreenNavigator:
         opened = self.add(screen)
         opened.stream = begun.stream
         if begun.person is not None:
-            begun.person.opened = opened
+            begun.person.session_opened(opened)
 
     def begin(self, target: StdioTarget | HttpTarget, *, connect: bool = True) -> StartedSession:
         """Make the session of a server, and start to connect: before its screen is loaded, which takes longer.

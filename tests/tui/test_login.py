@@ -64,6 +64,25 @@ async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: s
 
 
 @pytest.mark.slow
+async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it(server: str) -> None:
+    target = HttpTarget(server)
+    authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
+    app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
+    async with app.run_test(size=WIDE) as pilot:
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
+        begun = app.navigator.begin(target)
+        events = begun.session.journal.events
+        await becomes(app, pilot, lambda: any(event.fields.get("step") == "authorize" for event in events()), "asked")
+        await pilot.pause()
+        assert isinstance(app.screen, StartScreen), "the screen of the session is not there yet"
+        app.navigator.open_target(target, begun=begun)
+        await shows(app, pilot, "Log in at 127.0.0.1?")
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: begun.session.phase == "ready", "ready")
+        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
+
+
+@pytest.mark.slow
 async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_again(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:

@@ -1,6 +1,7 @@
 """Asks the user during a login, in one dialog from consent to the end.
 
-While another session is in front, the dialog waits until the user goes to the session of the login.
+While another session is in front, the dialog waits until the user goes to the session of the login. So it does while
+the session has no screen: a login may ask before that is loaded, and the dialog would be below it.
 """
 
 from __future__ import annotations
@@ -35,9 +36,17 @@ class DialogPerson:
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app
-        self.opened: OpenSession | None = None
-        """The session of the login; None: dialogs never wait."""
+        self._opened: OpenSession | None = None
+        self._early: dict[Screen[Any], Callable[[Any], None] | None] = {}
+        """The dialogs that wait for the session's screen, and who takes the answer."""
         self._dialog: LoginDialog | None = None
+
+    def session_opened(self, opened: OpenSession) -> None:
+        """The session of the login has a screen now: dialogs are shown over it."""
+        self._opened = opened
+        early, self._early = self._early, {}
+        for dialog, take in early.items():
+            self._app.call_later(self._put_up, dialog, take)
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
@@ -131,15 +140,18 @@ class DialogPerson:
         """Show a dialog over its session, or keep it until that session is in front."""
         if isinstance(dialog, LoginDialog) and dialog.over:
             return
-        if self.opened is None or self.opened.screen in self._app.screen_stack:
+        if self._opened is None:
+            self._early[dialog] = take
+        elif self._opened.screen in self._app.screen_stack:
             self._app.push_screen(dialog, take)
         else:
-            self.opened.dialogs[dialog] = take
+            self._opened.dialogs[dialog] = take
             self._app.post_message(SessionNews())
 
     def _take_down(self, dialog: LoginDialog) -> None:
-        if self.opened is not None and dialog in self.opened.dialogs:
-            del self.opened.dialogs[dialog]
+        self._early.pop(dialog, None)
+        if self._opened is not None and dialog in self._opened.dialogs:
+            del self._opened.dialogs[dialog]
             self._app.post_message(SessionNews())
         if dialog.is_current:
             dialog.dismiss(None)
