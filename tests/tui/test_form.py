@@ -313,6 +313,21 @@ async def test_one_of_many_is_found_by_typing():
         assert at(view, "/d").has_focus
 
 
+async def test_a_form_that_begins_with_an_object_shows_its_head_once_there_is_room():
+    inner = schema(("name",), name=TEXT, age=NUMBER)
+    view = made(schema(("who",), who=inner | {"description": "Who travels"}, **{f"f{n}": TEXT for n in range(9)}))
+    app = Stage(view)
+    async with app.run_test(size=(51, 20)) as pilot:
+        view.styles.max_height = 4
+        await checked(pilot, view)
+        assert view.focus_first()
+        await settle(pilot, lambda: any("name" in line for line in screen_lines(app)))
+        view.styles.max_height = 20
+        await settle(pilot, lambda: view.size.height == 20 and "who" in screen_lines(app)[0])
+        assert isinstance(app.focused, FieldFrame)
+        assert app.focused.field.path == "/who/name"
+
+
 async def test_a_list_that_opens_and_a_text_that_grows_come_into_view():
     many = {"enum": [f"word {at}" for at in range(50)]}
     view = made(schema(a=TEXT, b=TEXT, c=many, d=TEXT))

@@ -216,7 +216,9 @@ class FormView(VerticalScroll, can_focus=False):
     def _focus_one(self, candidates: Sequence[Widget]) -> bool:
         for widget in candidates:
             if widget.focusable:
-                self.screen.set_focus(widget)
+                # Textual would scroll it to the middle before the form has its height.
+                self.screen.set_focus(widget, scroll_visible=False)
+                self.call_after_refresh(self.keep_in_view)
                 return True
         return False
 
@@ -370,7 +372,7 @@ class FormView(VerticalScroll, can_focus=False):
                 if focus not in known_paths:
                     self._focus_within(focus)
                 # A field that was moved has another place after the next layout.
-                self.call_after_refresh(self._show_focused)
+                self.call_after_refresh(self.keep_in_view)
         self._unchecked = True
         self.set_timer(CHECK_AFTER, self._check_if_needed)
 
@@ -526,11 +528,16 @@ class FormView(VerticalScroll, can_focus=False):
 
     def on_resize(self) -> None:
         """Keep the focused field visible when the form shrinks, for example for a result below it."""
-        self._show_focused()
+        self.keep_in_view()
 
-    def _show_focused(self) -> None:
+    def keep_in_view(self) -> None:
+        """Scroll so that the field with the focus is visible; before the first one, the heads of its objects too."""
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused in self.children:
+            before = self.children[: self.children.index(focused)]
+            if all(map(_shows_fields, before)):
+                # The heads of its objects say what the first field belongs to.
+                self.scroll_home(animate=False, immediate=True, force=True)
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)
 
 

@@ -50,6 +50,10 @@ class FieldHost(Protocol):
         """Type text inside an object, or in a new item of a list. Returns False if that takes none."""
         ...
 
+    def keep_in_view(self) -> None:
+        """Scroll so that the field with the focus is visible."""
+        ...
+
 
 class Suggested(Protocol):
     """Completions for the typed text."""
@@ -338,7 +342,7 @@ class FieldFrame(LineWidget):
     def on_resize(self) -> None:
         """Keep a field in view that is new or has grown; only now its new place is known."""
         if self.has_focus:
-            self.scroll_visible(animate=False, immediate=True)
+            self.host.keep_in_view()
 
 
 def _letters(text: str) -> str:
