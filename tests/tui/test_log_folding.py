@@ -252,7 +252,8 @@ async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> Non
     async with app.run_test(size=(120, 18)) as pilot:
         pane.maximised = True
         await settle(pilot, lambda: "9.7 s" in screen_lines(app)[2])
-        pane._set_filter("id:1")
+        pane.focus_inside()
+        await pilot.press("slash", *"id:1", "enter")
         await settle(pilot, lambda: "14 ms" in screen_lines(app)[2].split("duration")[0])
         assert "9.7 s" not in screen_lines(app)[2]
 
@@ -280,7 +281,9 @@ async def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
     app = Ticking(pane)
     async with app.run_test(size=(120, 18)) as pilot:
         pane.maximised = True
-        pane._set_filter("method:tools/call dir:send id:2")
+        pane.focus_inside()
+        await pilot.pause()
+        await pilot.press("slash", *"method:tools/call dir:send id:2", "enter")
         await settle(pilot, lambda: "1 of 11 events match" in facts(app))
         assert len(pane._rows) == 3
         assert "3 rows" in facts(app)

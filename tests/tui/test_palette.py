@@ -132,6 +132,9 @@ async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
         offered = {one.verb.id for one in doable(app.focused or app.screen)}
         assert {"form.call", "form.json"} <= offered
         assert not {"resource.read", "resource.subscribe"} & offered
+        assert not any("Subscribe" in line for line in await find(app, pilot, "subscribe"))
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form again")
         await pilot.press("escape", "2", "enter")
         await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
         assert {"resource.read", "resource.subscribe"} <= {one.verb.id for one in doable(app.focused or app.screen)}
