@@ -17,6 +17,7 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
+from inspector.journal.rounds import ROUND_PARAMETERS
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
 from inspector.text import duration
@@ -25,8 +26,6 @@ _OPENING = frozenset(("initialize", "server/discover", "subscriptions/listen"))
 _FOLLOWING = ("tasks/",)
 _NO_ANSWER = frozenset((State.PENDING, State.CANCELLED, State.TIMED_OUT, State.LOST))
 _ROOTS = Query(dir=Dir.SEND, shape=Shape.RESULT, method="roots/list")
-_ROUND = ("inputResponses", "requestState")
-"""Parameters of a request that continues after an input request of the server (MRTR, 2026-07-28)."""
 
 
 class ExportStep(NamedTuple):
@@ -58,7 +57,7 @@ def steps(journal: Journal, chosen: Selection) -> Iterator[ExportStep]:
         elapsed = index.duration(n)
         took = f" in {duration(elapsed)}" if elapsed is not None else ""
         comment = f"{n}: {remark(f'{method} {name}'.strip())}, {exchange.state}{took}"
-        round = params is not None and any(key in params for key in _ROUND)
+        round = params is not None and not ROUND_PARAMETERS.isdisjoint(params)
         yield ExportStep(n, method, params, comment, _why_not(state, method, given, params, round), round)
 
 

@@ -115,18 +115,16 @@ class Tool(NamedView):
     def hints(self) -> tuple[str, ...]:
         """The hints that the server gave, in words: `read-only`, `destructive`, `idempotent`, `open-world` …
 
-        Missing hints are skipped, although the specification has a default for each. So is what means nothing of a
-        tool that only reads (`additive`, `idempotent`); `destructive` then contradicts it, and is kept.
+        Missing hints are skipped, although the specification has a default for each. So is `additive` of a tool that
+        only reads, of which it says nothing; `destructive` contradicts that, and is kept.
         """
         found = {
             key: words[value]
             for key, words in _HINTS.items()
             if isinstance(value := self.annotations.get(key), bool) and words[value]
         }
-        if "readOnlyHint" in found:
-            found.pop("idempotentHint", None)
-            if found.get("destructiveHint") != "destructive":
-                found.pop("destructiveHint", None)
+        if "readOnlyHint" in found and self.annotations.get("destructiveHint") is False:
+            del found["destructiveHint"]
         return tuple(found.values())
 
     @property

@@ -375,7 +375,7 @@ _DETAIL = (
     ("save", "save", "w", "Save the message to a file."),
     ("mark", "mark", "asterisk", "Mark the message in the recording, or remove its mark."),
     ("related", "related", "r", "Go to the request, answer or call that this message belongs to."),
-    ("export", "export these", "x", "Export the request, its answer, and the messages between them."),
+    ("export", "export exchange", "x", "Export the request, its answer, and the messages between them."),
     ("open-source", "open file", "o", "Open the file and line that this text of stderr names in $EDITOR."),
     ("why", "why this rule", "question_mark", "Explain the finding's rule."),
     ("next-tab", "next view", "right_curly_bracket", "Show the next view of the message."),

@@ -50,9 +50,11 @@ def test_an_answer_to_a_question_that_was_not_asked_is_no_further_round() -> Non
     journal = live()
     call(journal, 1, "tools/call", {"name": "x"}, asked(1, None, "a"))
     call(journal, 2, "tools/call", again(None, "b"), result(2, {"content": []}))
-    call(journal, 3, "tools/call", again(None, "a"), None)
-    assert rounds(journal, 1) == [1, 5]
+    call(journal, 3, "tools/call", again(None, "a", name="y"), None)
+    call(journal, 4, "tools/call", again(None, "a"), None)
+    assert rounds(journal, 1) == [1, 6]
     assert rounds(journal, 3) == [3]
+    assert rounds(journal, 5) == [5], "of another tool"
 
 
 def test_all_rounds_are_one_exchange_to_show(journal: Journal) -> None:

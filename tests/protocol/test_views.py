@@ -66,7 +66,10 @@ def test_hints_are_those_the_server_gave() -> None:
     assert Tool({"annotations": {"readOnlyHint": True, "openWorldHint": False}}).hints == ("read-only", "closed-world")
     assert Tool({"annotations": {"destructiveHint": False, "idempotentHint": True}}).hints == ("additive", "idempotent")
     assert Tool({"annotations": {"readOnlyHint": "yes", "destructiveHint": 1, "idempotentHint": False}}).hints == ()
-    for destructive, words in ((False, ("read-only",)), (True, ("read-only", "destructive"))):
+    for destructive, words in (
+        (False, ("read-only", "idempotent")),
+        (True, ("read-only", "destructive", "idempotent")),
+    ):
         hints = {"readOnlyHint": True, "destructiveHint": destructive, "idempotentHint": True}
         assert Tool({"annotations": hints}).hints == words
 

@@ -192,7 +192,7 @@ async def test_one_column_shows_the_keys_of_the_start_list_and_the_export_everyw
         await becomes(app, pilot, lambda: "m list   x export   b start" in bar(), "the log")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "c copy   esc messages" in bar(), "the message")
-        assert "x export these   b start" in bar()
+        assert "x export exchange   b start" in bar()
         await pilot.press("x")
         await shows(app, pilot, "Export 2 messages")
         await pilot.press("escape", "escape", "z")

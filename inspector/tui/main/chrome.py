@@ -141,9 +141,9 @@ def footer_hints(
             *(hint for hint in _without_letters(screen, *field, "app.start-list") if hint.key not in taken),
         ]
     # A zoomed pane has its key at the right.
-    shown = [hint for hint in shown if not (hint.verb == "app.zoom" and _is_zoomed(screen))]
+    shown = [hint for hint in shown if not (hint.verb == "app.zoom" and is_zoomed(screen))]
     taken = {hint.key for hint in shown}
-    zooms = [zoom] if zoom and not _is_zoomed(screen) else []
+    zooms = [zoom] if zoom and not is_zoomed(screen) else []
     narrow = screen.has_class("-narrow")
     # In one column, the line of the last message has the key of the log.
     log = [("app.messages", "list")] if in_log else [] if narrow else ["app.messages"]
@@ -162,7 +162,8 @@ def footer_hints(
     return list(found.values())
 
 
-def _is_zoomed(screen: Screen[None]) -> bool:
+def is_zoomed(screen: Screen[None]) -> bool:
+    """Whether one pane has the whole screen, or the log has."""
     return screen.has_class("-zoomed") or screen.has_class("-maximised")
 
 
@@ -186,7 +187,7 @@ def footer_help(screen: Screen[None]) -> KeyHint | None:
 
     While text is typed, it is the key of help that types no character; None if the user's keymap has none.
     """
-    verb = ("app.zoom", "restore") if _is_zoomed(screen) else "app.help"
+    verb = ("app.zoom", "restore") if is_zoomed(screen) else "app.help"
     return next(iter(_without_letters(screen, verb) if is_typing(screen) else hints(screen, verb)), None)
 
 

@@ -492,8 +492,7 @@ class MainScreen(Screen[None]):
         shown = chrome.footer_hints(self, self.zoom_hint, asked=asked, in_log=self.pane_layout.in_log)
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
-        zoomed = self.has_class("-zoomed") or self.has_class("-maximised")
-        pins = zoomed or (self.pane_layout.narrow and not self.session.journal.notices)
+        pins = chrome.is_zoomed(self) or (self.pane_layout.narrow and not self.session.journal.notices)
         footer.pinned = chrome.footer_help(self) if pins else None
         self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
         self.panes.last.show_key(not chrome.is_typing(self))
