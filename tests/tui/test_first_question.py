@@ -15,7 +15,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import pane as work_pane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -85,6 +85,10 @@ async def test_roots_are_answered_by_one_key_of_the_list(
         else:
             await shows(app, pilot, f"? which folders may it use?  {Path.cwd().as_uri()[:20]}")
         await shows(app, pilot, "always answer this")
+        if when == "ready":
+            await becomes(
+                app, pilot, lambda: "^d decline   enter open" in screen_lines(app)[-1], "a tool can be opened"
+            )
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
         await pilot.press(key)
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")

@@ -150,7 +150,7 @@ def footer_hints(
     if not narrow:
         common = hints(screen, *zooms, *log, "app.export", "app.quit", "app.start-list")
         return [*shown, *(hint for hint in common if hint.key not in taken)]
-    if any(hint.verb.startswith("form.") for hint in shown):
+    if any(hint.verb.startswith(("form.", "asked.")) for hint in shown):
         return [*shown, *(hint for hint in hints(screen, "app.start-list", "app.export") if hint.key not in taken)]
     # Not all keys fit: some that every pane has come after the first ones of the pane.
     own = {hint.key: hint for hint in shown}
