@@ -28,6 +28,16 @@ CONSUMERS = CACHE / "consumers"
 PYTHON = str(CACHE / "python/consumers/bin/python")
 SCRIPTS = HERE / "consumers"
 DEMO = [sys.executable, "-m", "inspector.demo"]
+ECHO: list[dict[str, Any]] = [
+    {
+        "id": 1,
+        "method": "initialize",
+        "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+    },
+    {"method": "notifications/initialized"},
+    {"id": 2, "method": "tools/call", "params": {"name": "echo", "arguments": {"message": "hi"}}},
+]
+"""The messages of a client that calls one tool of the demo server."""
 CLIENT: dict[str, Any] = {"era": "legacy", "sampling": "a haiku", "elicit": "decline"}
 SAMPLES = ("demo-tour", "demo-http", "hostile")
 
@@ -220,8 +230,9 @@ def test_opentelemetry_reads_the_spans_that_a_tap_streams(tmp_path: Path) -> Non
             "--",
             *DEMO,
         ]
-        with inspector.open_sync(tap) as session:
-            session.call_tool("echo", {"message": "hi"})
+        # A client that waits for the tap's end: one that kills it after a second may lose the last spans.
+        lines = b"".join(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n" for message in ECHO)
+        subprocess.run(tap, input=lines, capture_output=True, check=True, timeout=60)
     finally:
         server.shutdown()
         server.server_close()

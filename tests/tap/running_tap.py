@@ -19,11 +19,16 @@ class Tapped:
     """`inspector tap --record FILE -- COMMAND` on pipes of the test's."""
 
     def __init__(
-        self, home: Path, command: Sequence[str], words: Sequence[str] = INSPECTOR, name: str = "tapped.mcp.jsonl"
+        self,
+        home: Path,
+        command: Sequence[str],
+        words: Sequence[str] = INSPECTOR,
+        name: str = "tapped.mcp.jsonl",
+        options: Sequence[str] = (),
     ) -> None:
         self.path = home / name
         self.process = subprocess.Popen(
-            [*words, "tap", "--record", str(self.path), "--", *command],
+            [*words, "tap", "--record", str(self.path), *options, "--", *command],
             env=environment(home), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             start_new_session=True,
         )  # fmt: skip

@@ -44,18 +44,31 @@ def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget
     """Serve the client on our stdin and stdout."""
     if isinstance(target, HttpTarget):
         return asyncio.run(_stdio_to_http(invocation, out, target))
+    return asyncio.run(_stdio_to_command(invocation, out, target))
+
+
+async def _stdio_to_command(invocation: Invocation, out: Output, target: StdioTarget) -> int:
     from inspector.tap.stdio import StdioTap
 
     telemetry = _telemetry(invocation, out)
     journal = _journal(invocation, out, target, telemetry)
     try:
         # The client has chosen the environment for its server: forward all of it.
-        return asyncio.run(StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env}))
+        return await StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env})
     finally:
         journal.close("closed")
         session_setup.warn_of_incomplete(out, journal)
         journal.release()
-        telemetry.finish()
+        with ended_by_signals():
+            await _finished(telemetry)
+
+
+async def _finished(telemetry: Telemetry) -> None:
+    """Send the spans that are left, in a thread: a client that does not wait sends SIGTERM meanwhile.
+
+    The caller handles the signals: the first one must not end us, the second one must.
+    """
+    await asyncio.to_thread(telemetry.finish)
 
 
 async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget) -> int:
@@ -68,7 +81,7 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
     bridge = Bridge(target, recorder, _options(invocation, target), _complain, ended=told)
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
-    telemetry.finish()
+        await _finished(telemetry)
     if bridge.failed is not None and how == "dropped":
         out.error(bridge.failed)
         return bridge.failed.exit_code
