@@ -7,7 +7,7 @@ opened. Values are never changed in place: the result of `value()` stays as it w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,7 @@ from inspector.protocol.forms.notes import Notes
 from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.texts import hint_of, read_text
 from inspector.protocol.forms.values import UNSET, fits, same
+from inspector.protocol.schema_violations import Violation
 from inspector.protocol.validation import Validator
 from inspector.text import safe
 
@@ -32,6 +33,8 @@ DEPTH_LIMIT = 12
 OPEN_DEPTH = 3
 """Levels down to which required objects are shown open at first."""
 ERROR_LIMIT = 200
+_SHARED = ("$schema", "$id", "$defs", "definitions")
+"""Keywords of the whole schema that its parts depend on."""
 
 _TEXT = {"type": "string"}
 _ANY: dict[str, Any] = {}
@@ -51,6 +54,8 @@ class Form:
         self._starts = InitialValues(self.shaper)
         self._notes = Notes()
         self._validator: Validator | None = None
+        self._variant_validators: dict[int, tuple[Any, Validator | None]] = {}
+        """By the identity of a variant's schema, which is kept with it."""
         self.load(self._starts.skeleton(schema) if value is UNSET else value)
 
     @classmethod
@@ -406,8 +411,9 @@ class Form:
             return found
         if self._value is UNSET:
             return found or {"": "is missing"}
-        known = {"", *(field.path for field in self.fields())}
-        for violation in validator.errors(self._value, ERROR_LIMIT):
+        fields = {field.path: field for field in self.fields()}
+        known = {"", *fields}
+        for violation in self._violations(validator, None, fields):
             path, message = violation.path, violation.message
             if violation.member:
                 path += "/" + escape_step(violation.member)
@@ -418,6 +424,47 @@ class Form:
                 rest = f"/{step}{rest}"
             found.setdefault(shown, f"{safe(rest, 80)} {message}" if rest else message)
         return found
+
+    def _violations(self, validator: Validator, at: str | None, fields: dict[str, Field]) -> Iterator[Violation]:
+        """Yield what is wrong with the value at a path (None: the whole value).
+
+        An object or array with variants is checked against the chosen one, and so its fields have their own errors.
+        Without it the only error would be that the value matches none of the variants.
+        """
+        by_choice: dict[str, list[Violation]] = {}
+        for violation in validator.errors(self.value_at(at or ""), ERROR_LIMIT):
+            violation = violation._replace(path=(at or "") + violation.path)
+            choice = self._choice_above(violation.path, at, fields)
+            if choice is None:
+                yield violation
+            elif choice not in by_choice:
+                inner = self._variant_checker(self.shape_at(choice).schema)
+                by_choice[choice] = list(self._violations(inner, choice, fields)) if inner else []
+                yield from by_choice[choice] or [violation]
+            elif not by_choice[choice]:
+                yield violation
+
+    def _choice_above(self, path: str, below: str | None, fields: dict[str, Field]) -> str | None:
+        """Return the path of the first object or array with variants on the way to `path`, below another place."""
+        ends = [n for n, letter in enumerate(path) if letter == "/"] + [len(path)]
+        for at in (path[:end] for end in ends):
+            if below is None or len(at) > len(below):
+                field = fields.get(at)
+                if field is not None and field.variants and field.kind in ("object", "array"):
+                    return at
+        return None
+
+    def _variant_checker(self, schema: Mapping[str, Any]) -> Validator | None:
+        """Return a validator for a variant; None if it refers to what only the whole schema has."""
+        known = self._variant_validators.get(id(schema))
+        if known is None:
+            whole = {key: self.schema[key] for key in _SHARED if key in self.schema}
+            try:
+                known = schema, Validator({**schema, **whole})
+            except SchemaError:
+                known = schema, None
+            self._variant_validators[id(schema)] = known
+        return known[1]
 
     def _checker(self) -> Validator | None:
         if self._validator is None and not self.problem:

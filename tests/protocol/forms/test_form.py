@@ -508,6 +508,42 @@ def test_a_variant_that_was_left_has_its_values_again() -> None:
     assert form.value() == {"pay": {"kind": "invoice"}}
 
 
+def test_a_chosen_variant_is_judged_by_its_own_schema_at_its_own_fields() -> None:
+    point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    card = animal("card", {"number": {"type": "string", "minLength": 4}, "note": {"$ref": "#/$defs/note"}})
+    card["required"].append("number")
+    place = {"type": "object", "properties": {"at": {"anyOf": [point, {"type": "array"}]}}, "required": ["at"]}
+    schema = {
+        "type": "object",
+        "properties": {"pay": {"oneOf": [card, place, {"type": "string"}]}},
+        "required": ["pay"],
+        "$defs": {"note": {"type": "string", "maxLength": 2}},
+    }
+    form = Form.from_schema(schema)
+    form.choose("/pay", 0)
+    assert form.errors() == {"/pay/number": "is required"}
+    form.set("/pay/number", "123")
+    form.set("/pay/note", "long")
+    assert form.errors() == {
+        "/pay/number": "must have at least 4 characters",
+        "/pay/note": "must have at most 2 characters",
+    }
+    form.set("/pay/number", "1234")
+    form.set("/pay/note", "")
+    assert form.errors() == {}
+    form.choose("/pay", 1)
+    form.choose("/pay/at", 0)
+    assert form.errors() == {"/pay/at/x": "is required"}
+    form.load({"pay": 5})
+    assert list(form.errors()) == ["/pay"]
+
+
+def test_a_value_that_too_many_variants_accept_is_an_error_of_all() -> None:
+    some = {"type": "object", "properties": {"a": {"type": "string"}}}
+    form = Form.from_schema({"type": "object", "properties": {"x": {"oneOf": [some, dict(some)]}}}, {"x": {"a": "b"}})
+    assert form.errors() == {"/x": "matches more than one of the variants, of which exactly one is allowed"}
+
+
 def test_variants_share_what_stands_beside_them() -> None:
     schema = {
         "type": "object",
