@@ -44,6 +44,19 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.glob("*.mcp.jsonl")}
 
 
+@pytest.mark.parametrize(("method", "said"), [("server/discover", ""), ("ping", "1 error")])
+def test_the_document_counts_the_errors_of_the_table(folder: Path, run: Run, method: str, said: str) -> None:
+    journal = Journal.create(folder / "2026-01-01T00-00-00Z-shop-0000.mcp.jsonl", {"kind": "stdio", "label": "shop"})
+    request = {"jsonrpc": "2.0", "id": 1, "method": method}
+    journal.record_sent("stdio", json.dumps(request).encode(), request)
+    journal.record_received("stdio", [b'{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"Not found"}}'])
+    journal.record_life("", "ready", revision="2025-11-25", era="legacy", transport="stdio")
+    journal.close()
+    journal.release()
+    assert json.loads(run("recordings", "--json").out)["recordings"][0]["errors"] == bool(said)
+    assert ("error" in run("recordings").out, said in run("recordings").out) == (bool(said), True)
+
+
 def test_calls_of_a_tool_across_recordings_newest_first(folder: Path, run: Run) -> None:
     new, old = recorded(folder, 1), recorded(folder, 9)
     recorded(folder, 5, "other")

@@ -259,7 +259,7 @@ def _entry(info: RecordingInfo, is_kept: bool) -> dict[str, Any]:
         "ended": info.ended,
         "growing": info.growing,
         "kept": is_kept,
-        "errors": info.errors,
+        "errors": None if info.errors is None else info.failures,
         "problem": info.problem,
     }
 
