@@ -64,6 +64,7 @@ _CONTROL = re.compile(
     rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[@-Z\\-_])|[\r\n]"
 )
 
+TAB = b"\t"
 DOWN, UP, PAGE_DOWN, PAGE_UP, HOME, END = b"\x1b[B", b"\x1b[A", b"\x1b[6~", b"\x1b[5~", b"\x1b[H", b"\x1b[F"
 RIGHT, LEFT, SHIFT_RIGHT, SHIFT_LEFT = b"\x1b[C", b"\x1b[D", b"\x1b[1;2C", b"\x1b[1;2D"
 CLICK = b"\x1b[<0;60;38M\x1b[<0;60;38m"
@@ -297,6 +298,8 @@ def down_inspector() -> dict[str, float]:
 def down_official() -> dict[str, float]:
     with official("--tools", str(TOOLS)) as terminal:
         list_tools_in_official(terminal, TOOLS)
+        terminal.rest(1.0)
+        terminal.press(TAB)  # the focus is on the tabs until then, and no key moves the cursor
         terminal.rest(1.0)
         return moves(terminal)
 
