@@ -42,7 +42,20 @@ def test_rows_and_columns():
     assert made.place() == (1, 2)
     assert made.rows == ["one", "two", "", "four"]
     assert [made.offset(*place) for place in [(0, 0), (1, 2), (2, 5), (3, 99), (9, 1)]] == [0, 6, 8, 13, 10]
-    assert (made.row_start(), made.row_end()) == (4, 7)
+    assert (made.line_start(), made.line_end()) == (4, 7)
+
+
+def test_long_lines_are_broken_into_rows():
+    made = buffer("one two three|\nabcdefgh\n")
+    made.width = 7
+    assert made.rows == ["one two", "three", "abcdefg", "h", ""]
+    assert made.place() == (1, 5)
+    # The place behind a broken word is in the next row, the one before a space that broke a line in its own.
+    assert [made.offset(*place) for place in [(0, 9), (1, 0), (2, 7), (3, 0), (4, 3)]] == [7, 8, 20, 21, 23]
+    assert [made.place(at) for at in (7, 8, 20, 21)] == [(0, 7), (1, 0), (2, 6), (3, 0)]
+    assert (made.line_start(), made.line_end()) == (0, 13)
+    made.width = None
+    assert made.rows == ["one two three", "abcdefgh", ""]
 
 
 def test_words():
@@ -117,9 +130,11 @@ def test_undo_is_bounded():
         ),
         max_size=12,
     ),
+    st.one_of(st.none(), st.integers(1, 6)),
 )
-def test_every_change_can_be_undone_to_the_beginning(text, steps):
+def test_every_change_can_be_undone_to_the_beginning(text, steps, width):
     made = EditBuffer(text)
+    made.width = width
     for name, value in steps:
         if name == "insert":
             made.insert(value)
@@ -130,7 +145,9 @@ def test_every_change_can_be_undone_to_the_beginning(text, steps):
         assert 0 <= made.cursor <= len(made.text)
         row, column = made.place()
         assert made.offset(row, column) == made.cursor
-        assert made.rows[row][:column] == made.text[made.row_start() : made.cursor]
+        line = made.text[made.line_start() : made.cursor]
+        assert line.endswith(made.rows[row][:column])
+        assert width is not None or line == made.rows[row][:column]
     while made.undo():
         pass
     assert made.text == text

@@ -70,6 +70,29 @@ async def test_lines_grow_to_a_bound_and_then_scroll():
         assert screen_lines(pilot.app)[0] == "a"
 
 
+async def test_a_line_that_is_too_long_is_broken_and_grows_the_editor():
+    editor = Editor(multiline=True)
+    box = Vertical(editor)
+    async with Stage(box, css="Vertical { height: auto; }").run_test(size=(12, 9)) as pilot:
+        await burst(pilot, *("space" if char == " " else char for char in "a poem of abcdefghijklm"))
+        assert editor.value == "a poem of abcdefghijklm"
+        assert screen_lines(pilot.app)[:3] == ["a poem of", "abcdefghijk", "lm▏"]
+        assert editor.size.height == 3
+        await burst(pilot, "up", "up", "end", "X", "down", "home", "Y")
+        assert editor.value == "a poem ofX Yabcdefghijklm"
+        await burst(pilot, "down", "down")
+        await pilot.press("ctrl+u")
+        assert (editor.value, editor.size.height) == ("lm", 1)
+
+
+async def test_json_and_secrets_are_not_broken():
+    coded = Editor("[1, 2, 3, 4, 5, 6]", multiline=True, highlight=lambda line: [])
+    secret = Editor("one two three four", multiline=True)
+    secret.concealed = True
+    async with Stage(coded, secret).run_test(size=(10, 5)):
+        assert (coded.size.height, secret.size.height) == (1, 1)
+
+
 async def test_up_and_down_leave_a_text_at_its_ends():
     class Pane(Vertical):
         BINDINGS = [("up", "past", ""), ("down", "past", "")]  # noqa: RUF012

@@ -6,6 +6,8 @@ import re
 from bisect import bisect_right
 from itertools import accumulate
 
+from inspector.tui.widgets.wrapping import wrap
+
 UNDO_LIMIT = 200
 
 _WORD_LEFT = re.compile(r"\w+\W*$")
@@ -22,9 +24,11 @@ class EditBuffer:
         self._undo: list[tuple[str, int]] = []
         self._redo: list[tuple[str, int]] = []
         self._typing = False
-        self._rows_of: str | None = None
-        self._rows: list[str] = []
-        self._starts: list[int] = []
+        self.width: int | None = None
+        """Cells after which a line is broken into several rows; None: a row is a line, however long."""
+        self._rows_of: tuple[str, int | None] = ("", None)
+        self._rows: list[str] = [""]
+        self._starts: list[int] = [0]
 
     def set(self, text: str) -> None:
         """Set another text; earlier changes cannot be undone."""
@@ -62,15 +66,24 @@ class EditBuffer:
 
     @property
     def rows(self) -> list[str]:
-        """The lines of the text, at least one."""
+        """The rows of the text, at least one."""
         self._find_rows()
         return self._rows
 
     def _find_rows(self) -> None:
-        if self._rows_of is not self.text:
-            self._rows_of = self.text
-            self._rows = self.text.split("\n")
-            self._starts = list(accumulate((len(row) + 1 for row in self._rows[:-1]), initial=0))
+        if self._rows_of[0] is self.text and self._rows_of[1] == self.width:
+            return
+        self._rows_of = self.text, self.width
+        lines = self.text.split("\n")
+        starts = list(accumulate((len(line) + 1 for line in lines[:-1]), initial=0))
+        if self.width is None:
+            self._rows, self._starts = lines, starts
+            return
+        self._rows, self._starts = [], []
+        for line, begin in zip(lines, starts, strict=True):
+            for start, end in wrap(line, self.width):
+                self._rows.append(line[start:end])
+                self._starts.append(begin + start)
 
     def place(self, at: int | None = None) -> tuple[int, int]:
         """Return (row, column) of an offset, by default of the cursor."""
@@ -80,17 +93,20 @@ class EditBuffer:
         return row, at - self._starts[row]
 
     def offset(self, row: int, column: int) -> int:
-        """Return the offset of a row and column, or of the nearest place that exists."""
+        """Return the offset of a row and column, or of the nearest place in that row."""
         rows = self.rows
         row = min(max(row, 0), len(rows) - 1)
-        return self._starts[row] + min(max(column, 0), len(rows[row]))
+        begin, length = self._starts[row], len(rows[row])
+        if row + 1 < len(rows) and self._starts[row + 1] == begin + length:
+            length -= 1  # broken inside a word: the place after its last character is in the next row
+        return begin + min(max(column, 0), length)
 
-    def row_start(self) -> int:
-        """Return where the cursor's row begins."""
+    def line_start(self) -> int:
+        """Return where the cursor's line begins."""
         return self.text.rfind("\n", 0, self.cursor) + 1
 
-    def row_end(self) -> int:
-        """Return where the cursor's row ends."""
+    def line_end(self) -> int:
+        """Return where the cursor's line ends."""
         end = self.text.find("\n", self.cursor)
         return len(self.text) if end < 0 else end
 

@@ -38,10 +38,10 @@ Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
 class Editor(LineWidget, can_focus=True):
     """Edits `value`.
 
-    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. `ground` is the role of
-    its background, `idle_ground` that without focus. `lead` is drawn before the first line. `suggestion` is shown faint
-    after the text, and → at the end accepts it. Texts longer than `limit` characters are refused and posted as
-    `TooLong`.
+    `multiline` allows line ends (ctrl+j, or pasted) and lets the editor grow to `most_rows`. Without a `highlight` it
+    breaks lines that are longer than it is wide. `ground` is the role of its background, `idle_ground` that without
+    focus. `lead` is drawn before the first line. `suggestion` is shown faint after the text, and → at the end accepts
+    it. Texts longer than `limit` characters are refused and posted as `TooLong`.
     """
 
     ALLOW_SELECT = False
@@ -206,8 +206,8 @@ class Editor(LineWidget, can_focus=True):
             "right": lambda: end if start != end and not select else buffer.cursor + 1,
             "up": lambda: buffer.offset(row - 1, column),
             "down": lambda: buffer.offset(row + 1, column),
-            "home": buffer.row_start,
-            "end": buffer.row_end,
+            "home": lambda: buffer.offset(row, 0),
+            "end": lambda: buffer.offset(row, len(buffer.rows[row])),
             "word_left": buffer.word_left,
             "word_right": buffer.word_right,
         }[where]()
@@ -226,8 +226,8 @@ class Editor(LineWidget, can_focus=True):
             "right": lambda: (at, at + 1),
             "word_left": lambda: (buffer.word_left(), at),
             "word_right": lambda: (at, buffer.word_right()),
-            "home": lambda: (buffer.row_start(), at),
-            "end": lambda: (at, buffer.row_end()),
+            "home": lambda: (buffer.line_start(), at),
+            "end": lambda: (at, buffer.line_end()),
         }[what]()
         rows = self.rows_shown
         if buffer.delete(start, end):
@@ -345,9 +345,17 @@ class Editor(LineWidget, can_focus=True):
     # Drawing
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self.break_lines(width)
         return self.rows_shown
 
+    def break_lines(self, width: int) -> None:
+        """Break long lines for this width of the widget, if it breaks lines; one cell is left for the caret."""
+        room = width - self._lead_width() - 1
+        breaks = self.multiline and self.highlight is None and not self.concealed and room > 1
+        self.buffer.width = room if breaks else None
+
     def on_resize(self) -> None:
+        self.break_lines(self.size.width)
         # Textual draws a widget of another size; here only the part of the text that is shown may differ.
         before = (self._left, self._top)
         self._keep_in_view()
@@ -402,7 +410,7 @@ class Editor(LineWidget, can_focus=True):
         cells = self._cells_of(text)[0]
         styles = self._styles(begin, text, look)
         line = runs(cells, styles)
-        if focused and self.buffer.cursor == begin + len(text):
+        if focused and self.buffer.place() == (row, len(text)):
             line.append(self._caret(look))
         if self.suggestion.startswith(self.value) and row == len(self.buffer.rows) - 1:
             line += paint.segments([(self.suggestion[len(self.value) :], "faint")], look=look)

@@ -81,6 +81,7 @@ class TextField(FieldFrame, Editor, can_focus=True):
         return Strip([Segment(" " * self.indent, look.style("ground")), *line.crop(self.indent)])
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        self.break_lines(width)
         return self.outer_rows(width)
 
     def lead_segments(self, y: int, look: Palette) -> list[Segment]:
