@@ -10,7 +10,9 @@ from inspector.journal.filters import parse
 from inspector.journal.index import Index
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.log.exchange_rows import ExchangeRows, Stats
+from inspector.tui.log.rows import MessageRows
 from inspector.tui.log.view import MessageView
+from inspector.tui.log.waterfall import TimeSpan, WaterfallRows
 from tests.tui.recorded_conversation import Talk, example
 
 
@@ -46,6 +48,37 @@ def test_an_exchange_is_a_row_and_what_happened_in_it_stands_below() -> None:
     assert view.exchanges.position(7) == view.exchanges.position(4) == 2
     assert view.exchanges.position(99) is None
     assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)
+
+
+def bars(talk: Talk) -> WaterfallRows:
+    """The rows of a conversation as they are looked at, with its bars."""
+    view = MessageView(talk.journal, None, by_exchange=True)
+    catch_up(view)
+    assert view.exchanges is not None
+    found = WaterfallRows(MessageRows(talk.journal), view.exchanges)
+    assert found.look_at(0, 20)
+    return found
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_the_request_that_stays_open_does_not_stretch_the_bars(ended: bool) -> None:
+    talk = Talk()
+    talk.at(10).ask(1, "subscriptions/listen")
+    talk.at(20).call(2, "echo")
+    talk.at(50).say(2, "hello")
+    if ended:
+        talk.at(90_000).answer(1, {})
+    else:
+        talk.at(90_000).journal.record_stderr("stderr", [b"still here"])
+    end = 50_000 if ended else 90_000_000
+    assert bars(talk).span == TimeSpan(10_000, end)
+
+
+def test_the_request_that_stays_open_has_a_bar_where_nothing_else_is_seen() -> None:
+    talk = Talk()
+    talk.at(10).ask(1, "subscriptions/listen")
+    talk.at(90).answer(1, {})
+    assert bars(talk).span == TimeSpan(10_000, 90_000)
 
 
 def test_interleaved_exchanges_are_reported_apart() -> None:

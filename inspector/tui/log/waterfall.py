@@ -23,6 +23,7 @@ from inspector.tui.widgets.paint import Piece
 
 _FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _LOOKED_AHEAD = 300
+_STANDING = "subscriptions/listen"
 
 
 class TimeSpan(NamedTuple):
@@ -80,13 +81,18 @@ class WaterfallRows(MessageRows):
         if asked == self._looked:
             return False
         self._looked = asked
-        visible = range(min(top, count), min(top + height, count))
-        begins = [self.journal.index.time(self.exchanges[row]) for row in visible]
-        ends = [self._end(self.exchanges[row]) for row in visible]
-        span = TimeSpan(min(begins, default=0), max(ends, default=1))
+        visible = [self.exchanges[row] for row in range(min(top, count), min(top + height, count))]
+        begins = [self.journal.index.time(n) for n in visible]
+        ends = [self._end(n) for n in visible if not self._is_standing(n)] or [self._end(n) for n in visible]
+        span = TimeSpan(min(begins, default=0), max([*begins, *ends], default=1))
         changed = span != self.span
         self.span = span
         return changed
+
+    def _is_standing(self, n: int) -> bool:
+        """Whether a request lasts as long as the session. Beside such a bar all others would become points."""
+        index = self.journal.index
+        return index.shape(n) is Shape.REQUEST and index.method(n) == _STANDING
 
     def _end(self, n: int) -> int:
         """The time of the answer. Without one: now if the request is pending, else when it was given up."""
