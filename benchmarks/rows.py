@@ -220,6 +220,13 @@ def check(over: str) -> Measure:
     return Measure(f"check {over}", commands, outside=True)
 
 
+def export(setting: Setting) -> dict[str, Command]:
+    """A recording with one long message, as Markdown."""
+    from made_recordings import long_line
+
+    return {INSPECTOR: [str(Path(OURS).parent / "inspector"), "export", "--to", "md", str(long_line())]}
+
+
 LOOP = "library loop"
 
 
@@ -244,6 +251,7 @@ MEASURES = [
     on_stdio("large"),
     check("stdio"),
     check("http"),
+    Measure("export", export, outside=True),
     Measure("stdio tap", tap, repeats=3),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
     *(on_http("latency", "json", "post", era, 500, 300, repeats=2, socket=True) for era in ERAS),
@@ -262,6 +270,7 @@ MEASURES = [
     terminal("first", INSPECTOR, BARE, OFFICIAL, repeats=3),
     terminal("down", INSPECTOR, OFFICIAL, repeats=2),
     terminal("recording", INSPECTOR, BARE),
+    terminal("memory", INSPECTOR),
     terminal("replay", INSPECTOR),
     terminal("table", INSPECTOR),
     terminal("flood", INSPECTOR),
@@ -292,6 +301,8 @@ GROUPS: dict[str, list[Row]] = {
     "A command line": [
         Row("cold", "`inspector tools`, whole process", "cold", "s", "ms", 0.8, against=TYPESCRIPT),
         Row("cold-memory", "… its memory", "cold", "rss_mb", "MB", 60, against=""),
+        Row("export-memory", "`inspector export --to md`, a line of 50 MB: memory", "export", "rss_mb", "MB", 180,
+            against=""),
     ],
     "A whole check": [
         Row("check-stdio", "`inspector check`, stdio", "check stdio", "s", "ms", 10, against=""),
@@ -357,6 +368,8 @@ GROUPS: dict[str, list[Row]] = {
         Row("log-early-keys", "… the same while it is being read", "terminal recording", "early_p95_s", "ms", 0.05,
             against=""),
         Row("log-memory", "… its memory", "terminal recording", "rss_mb", "MB", 150, against=""),
+        Row("log-event-memory", "… private memory for each message", "terminal memory", "each_bytes", "B", 24,
+            against=""),
         Row("replay-seek", "replay of it: seek, key to frame, p95", "terminal replay", "seek_p95_s", "ms", 0.05,
             against=""),
         Row("replay-step", "… step by message or exchange, p95", "terminal replay", "step_p95_s", "ms", 0.05,

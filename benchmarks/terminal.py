@@ -4,6 +4,7 @@
     first      seconds from the start of the process to the first text on the screen
     down       the cursor moved in a list of 1,000 tools: from key to the first thing written after it
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
+    memory     its private memory for each message
     replay     the same recording gone through: from key to frame of seeks, steps and jumps to matches of a filter
     table      a result of 100,000 objects: seconds from the call to its first rows, from key to frame, memory
     timeline   a recording of 10,000 overlapping calls in the timeline: key to frame of zoom, pan and cursor, memory
@@ -38,6 +39,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 
+from made_recordings import messages
 from rows import BARE, CACHE, HERE, INSPECTOR, NODE, OFFICIAL, OURS
 
 SIZE = (45, 160)
@@ -49,7 +51,7 @@ OVERLAP = 4096
 KEYS = 100
 SERVER = [OURS, "-S", str(HERE / "server.py")]
 PROGRAM = str(Path(OURS).parent / "inspector")
-MILLION = 1_000_000
+MILLION, FEW = 1_000_000, 10_000
 FLOOD = 20_000
 RATE, RATE_SECONDS = 5_000, 5.0
 RECORDINGS, EVENTS, WORD = 100, 20_000, "needlework"
@@ -304,40 +306,6 @@ def down_official() -> dict[str, float]:
         return moves(terminal)
 
 
-def million() -> Path:
-    """A recording of a million messages as our own journal writes them; made once."""
-    path = CACHE / "million.mcp.jsonl"
-    if path.exists():
-        return path
-    from inspector.journal.journal import Journal
-    from inspector.protocol import jsonrpc
-
-    making = path.with_name("making.mcp.jsonl")
-    making.unlink(missing_ok=True)
-    journal = Journal.create(making, {"kind": "stdio", "argv": ["server"]})
-    for id in range(MILLION // 10):
-        params = {"name": "search", "arguments": {"query": f"word {id}"}, "_meta": {"progressToken": id}}
-        request = jsonrpc.request(id, "tools/call", params)
-        logs = (
-            jsonrpc.notification(
-                "notifications/message", {"level": "info", "data": f"step {step} of {id}: " + "x" * 60}
-            )
-            for step in range(6)
-        )
-        progress = (
-            jsonrpc.notification("notifications/progress", {"progressToken": id, "progress": step, "total": 2})
-            for step in (1, 2)
-        )
-        result = jsonrpc.result(id, {"content": [{"type": "text", "text": f"found {id}"}]})
-        journal.record_sent("stdio", jsonrpc.encode(request), request)
-        answers = [jsonrpc.encode(message) for message in (*logs, *progress, result)]
-        journal.record_received("stdio", answers)
-    journal.close()
-    journal.release()
-    making.rename(path)
-    return path
-
-
 def keys(terminal: Terminal, pressed: tuple[bytes, ...], count: int) -> list[float]:
     """Seconds from each key to the end of the frame it made, one key after the other."""
     found = []
@@ -351,7 +319,7 @@ def keys(terminal: Terminal, pressed: tuple[bytes, ...], count: int) -> list[flo
 
 
 def recording_inspector() -> dict[str, float]:
-    path = million()
+    path = messages(MILLION)
     with running(PROGRAM, "replay", str(path)) as terminal:
         first = terminal.shows(b"step 0 of 0") - terminal.started
         terminal.press(b"m")
@@ -370,9 +338,23 @@ def recording_inspector() -> dict[str, float]:
         }  # fmt: skip
 
 
+def memory_inspector() -> dict[str, float]:
+    """The growth of private memory from a short recording to a long one, for each message.
+
+    The files of the index are not part of it: the system takes their memory back whenever it needs it.
+    """
+    found = {}
+    for count in (FEW, MILLION):
+        with running(PROGRAM, "replay", str(messages(count))) as terminal:
+            terminal.shows(f"event {count:,} of {count:,}".encode())
+            terminal.rest(1.0)
+            found[count] = terminal.memory("RssAnon")
+    return {"each_bytes": (found[MILLION] - found[FEW]) * (1 << 20) / (MILLION - FEW)}
+
+
 def replay_inspector() -> dict[str, float]:
     """Seeks are measured from the enter that ends them; a filter, from its last character until it has been applied."""
-    path = million()
+    path = messages(MILLION)
     with running(PROGRAM, "replay", str(path)) as terminal:
         terminal.shows(b"event 1,000,000 of 1,000,000")
         terminal.rest(0.5)
@@ -434,7 +416,7 @@ def timeline_inspector() -> dict[str, float]:
 
 def long_timeline_inspector() -> dict[str, float]:
     """A million messages."""
-    return through_timeline(million(), b"event 1,000,000 of 1,000,000")
+    return through_timeline(messages(MILLION), b"event 1,000,000 of 1,000,000")
 
 
 def through_timeline(path: Path, ready: bytes) -> dict[str, float]:
@@ -620,6 +602,7 @@ FIGURES = {
     ("down", OFFICIAL): down_official,
     ("recording", INSPECTOR): recording_inspector,
     ("recording", BARE): launch_textual,
+    ("memory", INSPECTOR): memory_inspector,
     ("replay", INSPECTOR): replay_inspector,
     ("table", INSPECTOR): table_inspector,
     ("timeline", INSPECTOR): timeline_inspector,
