@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 LINE = 50_000_000
 """Bytes of a long message."""
+LONG_LINE = CACHE / "long-line.mcp.jsonl"
 
 
 @contextmanager
@@ -58,17 +59,13 @@ def messages(count: int) -> Path:
     return path
 
 
-def long_line() -> Path:
-    """A recording of one call with a result of `LINE` bytes."""
+def make_long_line() -> None:
+    """Make the recording of one call with a result of `LINE` bytes."""
     from inspector.protocol import jsonrpc
 
-    path = CACHE / "long-line.mcp.jsonl"
-    if path.exists():
-        return path
-    with _made(path) as journal:
+    with _made(LONG_LINE) as journal:
         request = jsonrpc.request(1, "tools/call", {"name": "big", "arguments": {}})
         journal.record_sent("stdio", jsonrpc.encode(request), request)
         text = "0123456789 " * (LINE // 11)
         result = jsonrpc.result(1, {"content": [{"type": "text", "text": text}]})
         journal.record_received("stdio", [jsonrpc.encode(result)])
-    return path

@@ -222,9 +222,7 @@ def check(over: str) -> Measure:
 
 def export(setting: Setting) -> dict[str, Command]:
     """A recording with one long message, as Markdown."""
-    from made_recordings import long_line
-
-    return {INSPECTOR: [str(Path(OURS).parent / "inspector"), "export", "--to", "md", str(long_line())]}
+    return {INSPECTOR: [OURS, str(HERE / "export_memory.py")]}
 
 
 LOOP = "library loop"
@@ -251,7 +249,7 @@ MEASURES = [
     on_stdio("large"),
     check("stdio"),
     check("http"),
-    Measure("export", export, outside=True),
+    Measure("export", export),
     Measure("stdio tap", tap, repeats=3),
     on_stdio("pages", server=("--tools", "10000", "--page", "100")),
     *(on_http("latency", "json", "post", era, 500, 300, repeats=2, socket=True) for era in ERAS),
