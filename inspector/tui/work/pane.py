@@ -90,6 +90,8 @@ class WorkPane(Container):
         self.asking = QuestionPane(session, id="question")
         self._lower: Lower = self.result
         self._recorded = RecordedCalls(session.journal, session) if session.commands is None else None
+        self._reads_on = False
+        """More requests of the recording are read in a moment."""
         self._items = LatestOnly(self, self._put_item)
         self._puts = LatestOnly(self, self._put_question)
         self._seen: tuple[Any, ...] = ()
@@ -832,13 +834,18 @@ class WorkPane(Container):
         self.question = None
         self._go_to(work)
 
+    def _read_on(self) -> None:
+        self._reads_on = False
+        self._draw_recorded()
+
     def _draw_recorded(self) -> None:
         """Add requests that are new in the recording."""
         recorded, work = self._recorded, self.work
         if recorded is None:
             return
-        if recorded.advance():
-            self.set_timer(0.02, self._draw_recorded)
+        if not self._reads_on and recorded.advance():
+            self._reads_on = True
+            self.set_timer(0.02, self._read_on)
         if work is None:
             return
         if recorded.fill(work):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
@@ -41,7 +43,7 @@ class RecordedCalls:
         self._journal = journal
         self._session = session
         self._seen = 0
-        self._calls: dict[tuple[str, str], list[int]] = {}
+        self._calls: dict[tuple[str, str], array[int]] = {}
 
     def advance(self) -> bool:
         """Read new events of the journal. Returns True if more are left."""
@@ -53,12 +55,12 @@ class RecordedCalls:
             list_name, key = _METHODS[index.method(n)]
             address = params_of(self._journal.event(n)).get(key)
             if isinstance(address, str):
-                self._calls.setdefault((list_name, address), []).append(n)
+                self._calls.setdefault((list_name, address), array("I")).append(n)
         return self._seen < index.count
 
-    def of(self, list_name: str, address: str) -> list[int]:
+    def of(self, list_name: str, address: str) -> Sequence[int]:
         """Return the requests about an item, oldest first."""
-        return self._calls.get((list_name, address), [])
+        return self._calls.get((list_name, address), ())
 
     def fill(self, work: WorkItem) -> bool:
         """Set the newest request of a work's item, its answer and the earlier requests. False if nothing is new."""
