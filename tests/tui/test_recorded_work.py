@@ -88,5 +88,5 @@ def test_requests_are_found_in_slices_whatever_they_hold() -> None:
     calls = RecordedCalls(journal)
     while calls.advance():
         pass
-    assert calls.of("tools", "a") == [1, 6]
+    assert list(calls.of("tools", "a")) == [1, 6]
     assert [item_called(journal, n) for n in range(1, 7)] == [("tools", "a"), None, None, None, None, ("tools", "a")]
