@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector.auth.actions import Action, Fetched, RegisterSecret, Wait
+from inspector.auth.actions import Action, Fetched, RegisterSecret, StoreGrant, Wait
 from inspector.auth.authorize import Authorization
 from inspector.auth.credential import Authorizer, SessionCredential, combined
 from inspector.auth.options import AuthOptions
@@ -18,6 +18,7 @@ from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.transports.base import Refusal
 from tests.auth.fakes import FakePerson, FakeRecorder, FakeWeb
+from tests.auth.test_runner import only
 from tests.auth.test_store import GRANT
 
 TARGET = HttpTarget(GRANT.server)
@@ -118,6 +119,41 @@ async def test_a_kept_login_is_used_from_the_first_request_on() -> None:
     assert "-secret" not in recorder.text()
     unkept, _, _ = made(keeps=False)
     assert await unkept.fields("POST", TARGET.url) == ()
+
+
+UNCHECKED = {"verify": False}
+FOREIGN_PROXY = {"proxy": "http://p.example:1", "owned": False, "source": "/clone/inspector.json"}
+
+
+@pytest.mark.parametrize(
+    ("more", "present", "may_log_in"),
+    [
+        (UNCHECKED, True, True),
+        (UNCHECKED, False, False),
+        (UNCHECKED | {"owned": False}, True, False),
+        (FOREIGN_PROXY, True, False),
+        (FOREIGN_PROXY, False, False),
+    ],
+)
+async def test_where_others_can_read_no_login_is_taken_from_the_store_or_kept(
+    more: dict[str, Any], present: bool, may_log_in: bool
+) -> None:
+    _, _, other = made()
+    assert other.store is not None
+    other.store.keep(GRANT.issuer, GRANT.resource, replace(GRANT, key="", access_token="expired", expires_at=1))
+    authorizer = Authorizer(AuthOptions(), web=lambda target: FakeWeb(), person=FakePerson(present=present))
+    target, recorder = replace(TARGET, **more), FakeRecorder()
+    assert await authorizer.credential(target, recorder).fields("POST", target.url) == ()
+    login = authorizer.login(target)
+    assert login.idle
+    if not may_log_in:
+        with pytest.raises(AuthorizationNeeded, match="tokens are not sent because"):
+            await login.run(login.authorization.log_in, recorder)
+        return
+    await login.run(lambda: only(StoreGrant(GRANT.issuer, GRANT.resource, GRANT)), recorder)
+    kept = other.store.grant(GRANT.server)
+    assert kept is not None
+    assert kept.access_token == "expired"
 
 
 @pytest.mark.parametrize(

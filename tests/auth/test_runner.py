@@ -238,6 +238,20 @@ async def test_only_secure_pages_are_opened(url: str) -> None:
     assert (opened.urls, person.visits, person.asked) == ([], [], [])
 
 
+async def test_the_browser_is_awaited_for_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float | None] = []
+    wait = asyncio.wait
+
+    async def at_once(tasks: Any, *, timeout: float | None = None, **how: Any) -> Any:
+        waited.append(timeout)
+        return await wait(tasks, timeout=0, **how)
+
+    monkeypatch.setattr(module.asyncio, "wait", at_once)
+    with pytest.raises(TimedOut, match="within 5 minutes"):
+        await runner(FakePerson(), opener=Opened()).run(login())
+    assert waited == [300]
+
+
 async def test_the_wait_for_the_browser_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "VISIT_SECONDS", 0.01)
     person = FakePerson()

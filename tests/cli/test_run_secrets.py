@@ -207,3 +207,16 @@ def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path
         assert ran.err.startswith("error: calls/env/staging.yaml:2:9: ")
         assert said in ran.err
     assert not list(home.rglob("*.mcp.jsonl"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["direct", "symlink"])
+def test_no_environment_reaches_the_file_of_kept_logins(run: Run, calls: Path, home: Path, way: str) -> None:
+    logins = paths.logins_file()
+    logins.write_text('{"grants": []}')
+    (calls / "link").symlink_to(logins)
+    path = logins if way == "direct" else calls / "link"
+    (calls / "env" / "staging.yaml").write_text(f"of_env: file:{path}\nof_file: a\nof_keyring: b\n")
+    ran = run("run", "--environment", "staging", "--", sys.executable, "-c", "")
+    assert ran.code == 2
+    assert "it stores Inspector's logins" in ran.err

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from inspector.cli.output import Output
+from inspector.cli.telemetry import Telemetry
+from inspector.config.settings import Settings
 from inspector.errors import UsageError
 from inspector.export import otlp_stream
 from inspector.export.otlp_stream import OtlpStream, endpoint, headers_from_environment
@@ -149,6 +152,36 @@ def test_no_answer_of_a_collector_ends_the_stream(
     live.close()
     assert stream.finish().lost == ""
     assert collector.names.count("tools/call echo") >= 2
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_spans_do_not_follow_a_redirect(collector: Collector, status: int) -> None:
+    other = Collector()
+    collector.answers.append((status, {}))
+    collector.more_headers = {"Location": f"{other.url}/v1/traces"}
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url))
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    assert "did not reach the collector" in stream.finish().lost
+    assert collector.paths == ["/v1/traces"]
+    assert other.paths == []
+    other.server.shutdown()
+    other.server.server_close()
+
+
+def test_a_variable_of_opentelemetry_names_no_collector(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
+        monkeypatch.setenv(name, collector.url)
+    live = journal()
+    telemetry = Telemetry(Output(), Settings().otlp)
+    telemetry.follow(live)
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    telemetry.finish()
+    assert collector.paths == []
 
 
 def test_a_header_that_http_does_not_allow_costs_a_sentence() -> None:

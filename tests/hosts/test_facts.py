@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+import inspector.hosts
 from inspector.errors import UsageError
 from inspector.hosts import Fact, client_of, evaluate, host_facts
 from inspector.hosts.evaluation import KINDS, criteria_of
-from inspector.hosts.facts import EFFECTS, NameRule
+from inspector.hosts.facts import EFFECTS, FILE, NameRule
 from tests.hosts.servers import faults, good
 
 FACTS = host_facts().facts
@@ -28,6 +30,17 @@ def test_a_fact_names_its_source_date_and_a_known_host() -> None:
         assert fact.confidence in ("high", "medium", "low"), fact.id
         assert fact.verify, fact.id
         assert fact.remedy or not criteria_of(fact), fact.id
+
+
+def test_the_facts_are_a_file_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connected(*_: object, **__: object) -> None:
+        raise AssertionError("something is fetched")
+
+    monkeypatch.setattr("socket.socket", connected)
+    monkeypatch.setattr("socket.getaddrinfo", connected)
+    host_facts.cache_clear()
+    assert [fact.id for fact in host_facts().facts] == [fact.id for fact in FACTS]
+    assert FILE.parent == Path(inspector.hosts.__file__).parent
 
 
 @pytest.mark.parametrize("fact", [fact for fact in FACTS if criteria_of(fact)], ids=lambda fact: fact.id)

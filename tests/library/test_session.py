@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 
 import inspector
+from inspector.client.options import Options
+from inspector.config.targets import StdioTarget
+from inspector.library.session import Session
+from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server, until
 from tests.library.conftest import session_on
 
@@ -64,6 +68,29 @@ async def test_any_result_is_a_result(odd: Any) -> None:
         assert [block.kind for block in called.content] in ([], ["unknown", "unknown"])
         assert (await session.read_resource("a://b")).contents == ()
         assert (await session.get_prompt("p")).messages == ()
+
+
+async def test_results_are_exact_and_errors_are_without_secrets() -> None:
+    secret = "tok-Ab12cd34"
+    said = {"content": [{"type": "text", "text": f"using {secret}"}]}
+
+    def answer(message: dict[str, Any], reply: Any) -> None:
+        bad = {"code": -1, "message": f"no {secret}", "data": secret}
+        works = message["params"]["name"] == "works"
+        reply(result(message, said) if works else {"jsonrpc": "2.0", "id": message["id"], "error": bad})
+
+    server = Server(tools__call=answer)
+    session = Session(
+        StdioTarget(("test",), env={"SHOP_TOKEN": secret}), Options(era="legacy"),
+        connect=lambda _target, sink, _options: MemoryTransport(sink, server),
+    )  # fmt: skip
+    async with session:
+        called = await session.call_tool("works")
+        assert called.raw == said
+        with pytest.raises(inspector.ServerError, match="no ‹redacted ") as caught:
+            await session.call_tool("fails")
+        assert secret not in f"{caught.value!r} {caught.value} {caught.value.as_json()}"
+        assert secret not in str(session.recording[called.n].message)
 
 
 async def test_lists_are_read_to_their_end_as_views() -> None:

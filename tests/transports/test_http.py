@@ -730,6 +730,16 @@ async def test_what_is_small_enough_unpacked_may_be_packed_as_tightly_as_it_like
     assert (await client.call("ping"))["result"] == {"ok": True}
 
 
+@pytest.mark.slow
+async def test_8_mib_are_unpacked_from_any_size_and_no_more(serve, peer):
+    web = await serve(answering(bomb(8_300_000), SSE, ("Content-Encoding", "gzip")))
+    client = await peer(web.url)
+    assert (await client.call("ping"))["result"] == {"ok": True}
+    web = await serve(answering(bomb(8_500_000), SSE, ("Content-Encoding", "gzip")))
+    client = await peer(web.url)
+    assert isinstance(await client.error(), LimitReached)
+
+
 async def test_a_packed_body_is_delivered_in_pieces_and_others_have_their_turn_between(serve, peer, monkeypatch):
     monkeypatch.setattr(http_client, "PIECE", 1000)
     turns = []

@@ -174,6 +174,20 @@ async def test_the_child_gets_the_wanted_environment_only(monkeypatch):
         assert "do not pass on" not in json.dumps(spawn)
 
 
+async def test_no_shell_reads_the_command_and_the_group_is_its_own(tmp_path):
+    code = """
+import json, os, sys
+found = [sys.argv[1:], os.getppid(), os.getpgrp() == os.getpid()]
+print(json.dumps({"id": 1, "result": found}), flush=True)
+sys.stdin.read()
+"""
+    words = ["a  b", f"$(touch {tmp_path}/no)", f"; touch {tmp_path}/no", "`id`", "*", "$HOME", '"', ""]
+    async with Child("", command=[sys.executable, "-S", "-E", "-c", code, *words]) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        assert child.listener.frames[0].message["result"] == [words, os.getpid(), True]
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
