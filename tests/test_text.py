@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import unicodedata
 
@@ -10,7 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import text
-from inspector.text import Signs, cell_len, count, duration, ellipsis, lines, safe, signs, size, wants_ascii
+from inspector.text import (
+    UNSAFE,
+    Signs,
+    cell_len,
+    count,
+    duration,
+    ellipsis,
+    escape_json,
+    lines,
+    safe,
+    signs,
+    size,
+    wants_ascii,
+)
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 TEMPER = st.text(
@@ -285,3 +300,10 @@ def test_sentences_are_joined_with_one_mark_between_them() -> None:
     assert text.sentences("No file", "") == "No file"
     assert text.sentences("", "Try again") == "Try again"
     assert text.sentences("Is it there?", "Look.") == "Is it there? Look."
+
+
+@given(ANY_TEXT | TEMPER)
+def test_escaped_json_has_the_same_value(value: str) -> None:
+    written = escape_json(json.dumps({"a": value}, ensure_ascii=False))
+    assert json.loads(written) == {"a": value}
+    assert not re.search(f"[\x00-\x1f{UNSAFE}]", written)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from cases import EVIL
@@ -83,6 +84,12 @@ def test_a_junit_report_writes_escapes() -> None:
     assert "&#x9b;" in text
     assert "&#x202e;" in text
     assert UNSAFE.findall(text) == []
+
+
+def test_a_junit_report_has_the_same_value_where_xml_can_hold_it() -> None:
+    text = junit.document("server", [junit.Case("a\x9b\u202e\u2028\x7f<b> \x1b[2J", "tools")])
+    (case,) = ElementTree.fromstring(text).iter("testcase")
+    assert case.get("name") == "a\x9b\u202e\u2028\x7f<b> \ufffd[2J"
 
 
 def test_transcripts_are_safe(run: Run, serve: Serve, recording: Path) -> None:

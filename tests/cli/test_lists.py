@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -173,3 +174,38 @@ def test_a_schema_that_is_nested_without_end_costs_its_own_tool_only(run: Run, s
     ran = run("tools", "--json", *server)
     assert [tool["name"] for tool in ran.json["tools"]] == ["a", "deep", "b"]
     assert ran.err == "note: The output omits values nested deeper than 256 levels; the recording has them.\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["info"], ["tools"], ["resources"], ["call", "t"], ["read", "a:b"], ["prompt", "p"], ["check"], ["context"]],
+    ids=" ".join,
+)
+def test_no_icon_and_no_link_is_fetched(run: Run, script: Script, words: list[str]) -> None:
+    """C-BASE-16."""
+    with socket.socket() as canary:
+        canary.bind(("127.0.0.1", 0))
+        canary.listen()
+        canary.setblocking(False)
+        url = f"http://127.0.0.1:{canary.getsockname()[1]}/x"
+        icons = [{"src": f"{url}.png", "mimeType": "image/png"}]
+        link = {"type": "resource_link", "uri": url, "name": "x", "icons": icons}
+        block = {"type": "text", "text": f"![see]({url}) <img src='{url}'> {url}"}
+        hello = {
+            "protocolVersion": "2025-11-25", "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+            "serverInfo": {"name": "n", "version": "1", "icons": icons, "websiteUrl": url}, "instructions": url,
+        }  # fmt: skip
+        entry = {"name": "t", "description": f"See {url}.", "icons": icons}
+        server = script(
+            initialize={"result": hello},
+            tools__list={"result": {"tools": [entry | {"inputSchema": {"type": "object"}}]}},
+            tools__call={"result": {"content": [link, block]}},
+            resources__list={"result": {"resources": [entry | {"uri": url, "mimeType": "text/html"}]}},
+            resources__read={"result": {"contents": [{"uri": url, "mimeType": "text/html", "text": block["text"]}]}},
+            prompts__list={"result": {"prompts": [entry | {"name": "p"}]}},
+            prompts__get={"result": {"messages": [{"role": "user", "content": each} for each in (link, block)]}},
+        )
+        ran = run(*words, *(["--max-time", "10"] if words == ["check"] else []), *server)
+        assert ran.code in (0, 5), ran.err
+        with pytest.raises(BlockingIOError):
+            canary.accept()

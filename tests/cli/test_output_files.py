@@ -348,9 +348,10 @@ def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) ->
         ["check", str(SESSION), "--baseline", "PIPE"], ["redact", str(SESSION), "--rules", "PIPE"],
         ["events", "--verify", "PIPE", "--secret-file", str(SESSION)],
         ["events", "--verify", str(SESSION), "--secret-file", "PIPE"],
+        ["redact", "/dev/zero"], ["export", "/dev/zero", "--to", "md"], ["tools", "--config", "/dev/zero", "@x"],
     ],
 )  # fmt: skip
-def test_a_pipe_is_not_waited_for(run: Run, tmp_path: Path, words: list[str]) -> None:
+def test_a_pipe_or_a_device_is_not_read(run: Run, tmp_path: Path, words: list[str]) -> None:
     os.mkfifo(tmp_path / "pipe")
     ran = run(*(word.replace("PIPE", str(tmp_path / "pipe")) for word in words))
     assert ran.code in (2, 4)

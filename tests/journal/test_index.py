@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir
 from inspector.journal.index import Index, NameTable, State
 from inspector.journal.journal import Journal
@@ -179,6 +180,14 @@ def test_an_endless_stream_of_new_names_ends_in_one_number():
     assert len(numbers) == 0xFFFF - 1
     assert names.number("one more") == names.number("and more")
     assert names.find("method-1") == 2
+
+
+def test_an_event_has_a_bounded_number_of_findings():
+    findings = Findings()
+    for number in range(100):
+        findings.add(Finding(7, "BASE-02", "must", f"It is wrong in place {number}."))
+    assert len(findings.of(7)) == len(findings.all()) == Findings.LIMIT_PER_EVENT == 20
+    assert findings.total == 100
 
 
 def test_answered_ids_are_remembered_in_a_bounded_number():

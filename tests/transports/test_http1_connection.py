@@ -59,6 +59,25 @@ async def exchange(endpoint, body=b"", headers=()):
         return answer.status, *await answer.body(1 << 20)
 
 
+async def test_a_connection_that_brings_something_unasked_is_closed(endpoint):
+    opened = []
+    closed = asyncio.Event()
+
+    async def serve(reader, writer):
+        opened.append(await request(reader))
+        writer.write(OK % (2, b"ok"))
+        await asyncio.sleep(0.1)
+        writer.write(OK % (4, b"evil"))
+        await reader.read()
+        closed.set()
+
+    connection = await endpoint(serve)
+    assert await exchange(connection) == (200, b"ok", True)
+    await asyncio.wait_for(closed.wait(), 10)
+    assert await exchange(connection) == (200, b"ok", True)
+    assert len(opened) == 2
+
+
 @pytest.mark.parametrize("announced", [b"Content-Length: 42", b"Transfer-Encoding: chunked"])
 async def test_a_late_body_of_a_response_that_has_none_is_no_answer(endpoint, announced):
     async def serve(reader, writer):

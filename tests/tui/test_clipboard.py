@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.tui.app import InspectorApp
 from inspector.tui.clipboard_programs import clipboard_programs, give
+from tests.tui.live_app import becomes, hostile, running, shows
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,17 @@ def test_a_program_that_is_missing_or_broken_changes_nothing(tmp_path: Path) -> 
     (tmp_path / "xclip").write_text("not a program")
     (tmp_path / "xclip").chmod(0o755)
     give("text", {"PATH": str(tmp_path), "TMUX": "x", "DISPLAY": ":0"})
+
+
+@pytest.mark.slow
+async def test_only_a_key_that_copies_does_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(InspectorApp, "copy_to_clipboard", lambda app, text: copied.append(text))
+    async with running(hostile("escapes"), until="connected") as (app, pilot):
+        for key in ("down", "enter", "ctrl+r", "tab", "down", "enter", "2", "3", "4", "5", "6", "down", "enter", "1"):
+            await pilot.press(key)
+        await shows(app, pilot, "gpj.exe")
+        assert copied == []
+        app.screen.panes.work.result.focus_inside()  # type: ignore[attr-defined]
+        await pilot.press("c")
+        await becomes(app, pilot, lambda: len(copied) == 1, "copied")
