@@ -223,6 +223,8 @@ def test_the_value_of_http_may_be_left_out() -> None:
     assert (said.option("http"), said.target_words) == (("localhost", 0), ["python", "8000"])
     said = scan(["serve", "a.mcp.jsonl", "--http"])
     assert said.option("http") == ("127.0.0.1", 0)
+    said = scan(["tap", "--listen", "https://h.example/mcp"])
+    assert (said.option("listen"), said.target_words) == (("127.0.0.1", 0), ["https://h.example/mcp"])
 
 
 def test_paces_are_read() -> None:
