@@ -182,7 +182,6 @@ def test_a_schema_that_is_nested_without_end_costs_its_own_tool_only(run: Run, s
     ids=" ".join,
 )
 def test_no_icon_and_no_link_is_fetched(run: Run, script: Script, words: list[str]) -> None:
-    """C-BASE-16."""
     with socket.socket() as canary:
         canary.bind(("127.0.0.1", 0))
         canary.listen()
