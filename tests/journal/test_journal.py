@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
@@ -95,6 +96,20 @@ def test_the_file_is_json_lines_that_any_reader_can_read(journal):
     assert json.loads(end)["kind"] == "end"
     assert json.loads(end)["events"] == len(HOSTILE)
     assert empty == b""
+
+
+@pytest.mark.slow
+def test_bodies_stay_in_the_file(journal):
+    body = b'{"jsonrpc":"2.0","method":"notifications/x","params":{"a":"%b"}}'
+    tracemalloc.start()
+    for number in range(200):
+        journal.record_received("stdio", [body % (b"%06d" % number * 20_000)])
+    gc.collect()
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert journal.path.stat().st_size > 20_000_000
+    assert kept < 3_000_000
+    assert journal.event(3).text.count("000002") == 20_000
 
 
 def test_recordings_are_private(journal):
