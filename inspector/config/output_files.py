@@ -39,9 +39,8 @@ def new_text(path: Path, *, force: bool = False) -> Iterator[IO[str]]:
 
 
 @contextmanager
-def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """Open a binary file that appears at `path`, mode 0600, when the block ends without an error; otherwise nothing
-    changes.
+def new_file(path: Path, *, force: bool = False, mode: int = 0o600) -> Iterator[IO[bytes]]:
+    """Open a binary file that appears at `path` when the block ends without an error; otherwise nothing changes.
 
     Raises `OutputExists` for an existing file unless `force`, and `UsageError` if the file cannot be written.
     """
@@ -51,8 +50,7 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
                 yield file
             return
         check_free(path, force=force)
-        temporary = name_beside(path)
-        descriptor = os.open(temporary, _NEW, 0o600)
+        temporary, descriptor = create_beside(path, mode)
         try:
             with open(descriptor, "wb") as file:
                 yield file
@@ -65,15 +63,21 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
         raise cannot_write(path, error) from None
 
 
-def write_file(path: Path, content: bytes, *, force: bool = False) -> None:
+def write_file(path: Path, content: bytes, *, force: bool = False, mode: int = 0o600) -> None:
     """Write a whole file. Raises the errors of `new_file`."""
-    with new_file(path, force=force) as file:
+    with new_file(path, force=force, mode=mode) as file:
         file.write(content)
 
 
 def name_beside(path: Path) -> Path:
     """Return a name for a temporary file in the folder of `path`. Create it with O_EXCL."""
     return path.with_name(f".{path.name[:_NAME]}.{os.urandom(8).hex()}")
+
+
+def create_beside(path: Path, mode: int = 0o600) -> tuple[Path, int]:
+    """Create a temporary file in the folder of `path`. Returns its name and its descriptor, or raises OSError."""
+    temporary = name_beside(path)
+    return temporary, os.open(temporary, _NEW, mode)
 
 
 def put_in_place(temporary: Path, path: Path, *, force: bool) -> None:

@@ -22,11 +22,18 @@ class Privacy:
     def __init__(self, secrets: Iterable[str] = (), home: str | None = None) -> None:
         """`secrets` are known secret values; `home` is the user's home folder."""
         self._secrets = tuple(secrets)
+        long = (secret for secret in self._secrets if len(secret) >= secret_values.MIN_INSIDE)
+        self._forms = sorted({form for secret in long for form in secret_values.forms(secret)}, key=len, reverse=True)
         self._home = str(Path.home()) if home is None else home
 
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""
-        text = secret_values.mask(text[:_MAX_LENGTH], self._secrets)
+        text = text[:_MAX_LENGTH]
+        for form in self._forms:
+            text = text.replace(form, secret_values.MASK)
+            if "…" in text:
+                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.MIN_INSIDE)
+        text = secret_values.mask(text, self._secrets)
         for token in secret_values.in_headers([("text", text)]):
             text = text.replace(token, secret_values.MASK)
         text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)

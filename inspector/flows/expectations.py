@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.calls.models import MATCHERS, Counted, Expect, ExpectedError, ExpectedToolError, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
+from inspector.calls.snapshots import read_snapshot, snapshot_path, write_snapshot
 from inspector.compare.json_places import ROOT, places
 from inspector.compare.json_places import ValuePath as Place
 from inspector.compare.lossless_json import type_of
 from inspector.compare.rules import DEFAULT, EXACT
 from inspector.compare.values import compare
 from inspector.config.foreign_files import nearest
-from inspector.errors import UsageError
+from inspector.errors import ConfigError, UsageError
 from inspector.flows.results import ExpectationResult
 from inspector.text import quantity
 
@@ -561,15 +562,18 @@ class _Judge:
         from inspector.protocol import jsonrpc
 
         expect, line = self.expect, self._line("same_as")
-        path = self.flow.path.parent / expect.same_as
         text = f"same as {expect.same_as}"
+        try:
+            path = snapshot_path(self.flow.path, expect.same_as)
+        except UsageError as error:
+            return ExpectationResult(text, False, expected="a file of this folder", found=error.message, line=line)
         found = self.variables.secrets.mask_value(_snapshot(self.observed.result))
         exists = path.exists()
         if exists:
             try:
-                data = path.read_bytes()
+                data = read_snapshot(path)
                 expected = _snapshot(jsonrpc.parse(data.removeprefix(b"\xef\xbb\xbf")))
-            except (OSError, jsonrpc.NotJson) as problem:
+            except (ConfigError, jsonrpc.NotJson) as problem:
                 if not self.update:
                     return ExpectationResult(
                         text, False, expected="a JSON file", found=f"a file that cannot be read: {problem}", line=line
@@ -611,19 +615,10 @@ class _Judge:
         )
 
     def _written(self, path: Path, value: Any, text: str, line: int) -> ExpectationResult:
-        import os
-
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_name(f".{path.name}.new")
-            with open(new, "w", encoding="utf-8", errors="backslashreplace") as file:
-                json.dump(value, file, indent=2, ensure_ascii=False)
-                file.write("\n")
-            os.replace(new, path)
-        except OSError as error:
-            from inspector.reasons import os_reason
-
-            return ExpectationResult(text, False, expected=f"the file {path.name}", found=os_reason(error), line=line)
+            write_snapshot(path, value)
+        except UsageError as error:
+            return ExpectationResult(text, False, expected=f"the file {path.name}", found=error.message, line=line)
         return ExpectationResult(f"{text} (written)", True, line=line)
 
     # Words

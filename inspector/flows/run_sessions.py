@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
-from inspector.config.output_files import cannot_write, check_free
+from inspector.config.output_files import cannot_write, check_free, create_beside
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared
 from inspector.journal.format import SUFFIX
@@ -180,10 +180,10 @@ def redact_recording(path: Path, secrets: Collection[str]) -> None:
     redactor = Redactor(secrets)
     if not redactor.active:
         return
-    new = path.with_name(f".{path.name}.new")
+    new, descriptor = create_beside(path)
     changed = False
     try:
-        with open(path, "rb") as old, open(new, "wb") as file:
+        with open(descriptor, "wb") as file, open(path, "rb") as old:
             os.chmod(new, path.stat().st_mode & 0o777)
             for line in old:
                 clean = _redacted_line(line, redactor)

@@ -51,6 +51,8 @@ COLLECT_AFTER = 16
 """Sessions that are closed between two collections of garbage."""
 LARGE = 256 * 1024
 """Bytes of an answer from which on it is judged in a thread."""
+JUDGED_AT_ONCE = 1000
+"""Events that are judged in one turn of the event loop."""
 INTERRUPTED = "The run was interrupted."
 
 
@@ -96,6 +98,8 @@ class EventJudge(Protocol):
     """Attaches findings to the events of a journal: `inspector.check.judge.judge.Judge`."""
 
     journal: Journal
+    judged: int
+    """The number of the last event that was judged."""
 
     def run_to(self, last: int) -> None:
         """Judge everything up to an event."""
@@ -603,7 +607,7 @@ class FlowRun:
                 call = self._send(step, method, params, headers)
                 n = call.n
                 if self.findings is not None and not given(step.expect, "findings"):
-                    self.findings.run_to(n)  # While the server works.
+                    await self._judge_to(n)  # While the server works.
                 result = await call.result()
                 observed.result, observed.has_result = session.journal.redactor.restored(result), True
             except ServerError as error:
@@ -614,7 +618,7 @@ class FlowRun:
             except InspectorError as error:
                 observed.failure = error.message
         observed.seconds = max(call.elapsed - call.person_time, 0.0)
-        self._observe(step, method, params, call, before, known, observed)
+        await self._observe(step, method, params, call, before, known, observed)
         return observed, call, n
 
     def _send(
@@ -631,7 +635,7 @@ class FlowRun:
             )
         return self.session.start(method, params, headers=headers)
 
-    def _observe(
+    async def _observe(
         self,
         step: models.CallStep,
         method: str,
@@ -648,7 +652,7 @@ class FlowRun:
             tool = self.session.catalog["tools"].get(str(params.get("name")))
             observed.output_schema = tool.get("outputSchema") if tool is not None else None
         if self.findings is not None and not given(expect, "findings"):
-            observed.findings = self._musts(call, before, last, known)
+            observed.findings = await self._musts(call, before, last, known)
         restored = journal.redactor.restored
 
         def messages(numbers: Iterable[int]) -> list[Any]:
@@ -670,12 +674,20 @@ class FlowRun:
                 if before < question.n <= last
             ]
 
-    def _musts(self, call: Call, before: int, last: int, known: int) -> list[str]:
-        """The findings of level MUST on what the server sent inside an exchange; `known`: their version before it."""
+    async def _judge_to(self, last: int) -> None:
+        """Judge the events up to `last`, in pieces: after a flood that takes long, and Ctrl-C must be heard."""
         assert self.findings is not None
+        last = min(last, len(self.session.journal))
+        while self.findings.judged < last:
+            self.findings.run_to(min(self.findings.judged + JUDGED_AT_ONCE, last))
+            if self.findings.judged < last:
+                await asyncio.sleep(0)
+
+    async def _musts(self, call: Call, before: int, last: int, known: int) -> list[str]:
+        """The findings of level MUST on what the server sent inside an exchange; `known`: their version before it."""
         journal = self.session.journal
         index = journal.index
-        self.findings.run_to(last)
+        await self._judge_to(last)
         if journal.findings.version == known:
             return []
         found = []

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from inspector.config.output_files import create_beside
 from inspector.errors import RecordingError
 from inspector.journal.format import dumps
 from inspector.journal.journal import Journal, whole_journal
@@ -19,19 +20,21 @@ def append_recordings(path: Path, more: Sequence[Path]) -> None:
 
     Each of them starts with a `reopen` event, at the end time of the previous one. Raises `RecordingError`.
     """
-    made = path.with_name(f".{os.getpid()}-appended-{path.name}")
+    made: Path | None = None
     try:
         with ExitStack() as stack:
             journals = [stack.enter_context(whole_journal(each)) for each in (path, *more)]
             if any(journal.raw_only for journal in journals):
                 raise RecordingError(f"{path} has a newer format, so it cannot be extended.", hint="Update Inspector.")
-            out = stack.enter_context(open(made, "w", encoding="utf-8", errors="surrogateescape", newline="\n"))
+            made, descriptor = create_beside(path)
+            out = stack.enter_context(open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n"))
             out.writelines(_lines(journals))
         os.replace(made, path)
     except OSError as error:
         raise RecordingError(f"{path} cannot be written: {error.strerror or 'the file system refuses'}.") from None
     finally:
-        made.unlink(missing_ok=True)
+        if made is not None:
+            made.unlink(missing_ok=True)
 
 
 def _lines(journals: Sequence[Journal]) -> Iterator[str]:

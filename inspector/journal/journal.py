@@ -429,9 +429,13 @@ class Journal:
         except UnicodeDecodeError:
             text, binary = to_base64(raw), True
             extra += unreadable
-        if self.redactor.active and (binary or not clean):
-            return self._redact(raw, text, binary, extra, json=json)
-        return text, binary, extra
+        if not self.redactor.active:
+            return text, binary, extra
+        extra, hidden = self.redactor.text(extra)
+        if binary or not clean:
+            text, changed = self._redact(raw, text, binary, json=json)
+            hidden = hidden or changed
+        return text, binary, extra + (',"redacted":true' if hidden else "")
 
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False, conn: int = 0
@@ -483,14 +487,12 @@ class Journal:
         if self.storage.tail and not self.storage.problem:
             self.storage.flush()
 
-    def _redact(self, raw: bytes, text: str, binary: bool, more: str, *, json: bool = False) -> tuple[str, bool, str]:
+    def _redact(self, raw: bytes, text: str, binary: bool, *, json: bool = False) -> tuple[str, bool]:
+        """Return the text of a line without secrets, and whether it was changed."""
         if binary:
             shown, changed = self.redactor.text(raw.decode("utf-8", "surrogateescape"))
-            if changed:
-                return to_base64(shown.encode("utf-8", "surrogateescape")), True, more + ',"redacted":true'
-            return text, binary, more
-        shown, changed = self.redactor.json(text) if json else self.redactor.text(text)
-        return (shown, False, more + ',"redacted":true') if changed else (text, False, more)
+            return (to_base64(shown.encode("utf-8", "surrogateescape")), True) if changed else (text, False)
+        return self.redactor.json(text) if json else self.redactor.text(text)
 
     def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> None:
         """Record what the server wrote to stderr, one event per line."""

@@ -101,7 +101,7 @@ class HttpExchange:
             self._offered = answer.header(SESSION_FIELD) or None
         broken: InspectorError | None = None
         try:
-            await answer.pump(self._take, self._gate)
+            await answer.pump(self._take, self)
         except InspectorError as error:
             broken = error
         if self._stream is None:
@@ -110,6 +110,16 @@ class HttpExchange:
             await self._settle_stream(self._stream, broken)
 
     # Read
+
+    @property
+    def crowded(self) -> bool:
+        """Whether reading pauses (see `ReadGate`). A body that is not a stream has messages only at its end."""
+        return self._stream is not None and self._gate is not None and self._gate.crowded
+
+    async def room(self) -> None:
+        """Wait until reading may continue."""
+        if self._gate is not None:
+            await self._gate.room()
 
     def _take(self, chunk: bytes) -> None:
         self._count_late(len(chunk))
@@ -264,7 +274,7 @@ class HttpExchange:
         if answer.status == 200 and answer.media_type == STREAM_TYPE:
             broken: InspectorError | None = None
             try:
-                await answer.pump(self._take, self._gate)
+                await answer.pump(self._take, self)
             except InspectorError as error:
                 broken = error
                 raise

@@ -101,3 +101,34 @@ async def test_a_large_answer_is_compared_in_a_thread(
     await asyncio.get_running_loop().shutdown_default_executor()
     assert ended == ["done", "stopped"]
     await session.close("closed")
+
+
+async def test_a_flood_is_judged_in_pieces_and_a_run_that_is_stopped_stops_judging(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    session = Session(StdioTarget(command), Journal.unnamed({}), Options())
+    await session.open()
+    session.journal.record_stderr("stderr", [b"a line"] * 5000)
+
+    class Judge:
+        journal, judged, most = session.journal, 0, 0
+        stops: asyncio.Task[Any] | None = None
+
+        def run_to(self, last: int) -> None:
+            self.most = max(self.most, last - self.judged)
+            self.judged = last
+            if self.stops is not None:
+                self.stops.cancel()
+
+    judge, flow = Judge(), flow_of(tmp_path)
+    await FlowRun(flow, session, Variables.for_flow(flow), Told(), findings=judge).run()
+    assert judge.judged > 5000
+    assert judge.most <= runner.JUDGED_AT_ONCE
+    stopped = Judge()
+    stopped.stops = asyncio.create_task(
+        FlowRun(flow, session, Variables.for_flow(flow), Told(), findings=stopped).run()
+    )
+    with pytest.raises(asyncio.CancelledError):
+        await stopped.stops
+    assert 0 < stopped.judged <= runner.JUDGED_AT_ONCE
+    await session.close("closed")

@@ -591,6 +591,70 @@ def test_update_writes_and_accepts_snapshots(run: Run, script: Script, home: Pat
     assert go({"n": 2, "at": "z", "rows": [1, 2]}).code == 0
 
 
+def test_a_snapshot_is_written_and_read_only_below_the_folder_of_its_flow(
+    run: Run, script: Script, home: Path, tmp_path: Path
+) -> None:
+    elsewhere, folder = tmp_path / "elsewhere", home / "calls"
+    elsewhere.mkdir()
+    (elsewhere / "mine.json").write_text("{}")
+    folder.mkdir()
+    (folder / "s").symlink_to(elsewhere)
+    (folder / "link.json").symlink_to(elsewhere / "mine.json")
+    (folder / "gone.json").symlink_to(elsewhere / "new.json")
+    server = script(tools__list=TOOLS, tools__call=result({"n": 1}))
+    for name in ("s/mine.json", "s/new.json", "link.json", "gone.json"):
+        flow(home, f"  - call: echo\n    expect: {{same_as: {name}}}\n")
+        for more in ((), ("--update",)):
+            ran = run("run", "--json", *more, *server)
+            assert ran.code == 5
+            assert f"{name} leads out of the folder of the flow." in ran.out
+    assert [(path.name, path.read_text()) for path in elsewhere.iterdir()] == [("mine.json", "{}")]
+
+
+def test_a_link_under_the_name_of_a_temporary_file_is_not_followed(run: Run, script: Script, home: Path) -> None:
+    mine, kept = home / "mine", home / "kept"
+    mine.write_text("mine")
+    for link in (home / "calls/s/.x.json.new", kept / ".calls-a.mcp.jsonl.new"):
+        link.parent.mkdir(parents=True)
+        link.symlink_to(mine)
+    said = result({"key": "abcdef-123456"})
+    steps = "  - call: echo\n    capture: {key: $.structuredContent.key}\n    secret: [key]\n"
+    flow(home, f"{steps}    expect: {{same_as: s/x.json}}\n")
+    ran = run("run", "--update", "--keep", str(kept), *script(tools__list=TOOLS, tools__call=said))
+    assert ran.code == 0, ran.out + ran.err
+    assert mine.read_text() == "mine"
+    assert "structuredContent" in (home / "calls/s/x.json").read_text()
+    assert not (home / "calls/s/x.json").is_symlink()
+    assert "abcdef-123456" not in (kept / "calls-a.mcp.jsonl").read_text()
+
+
+def test_a_snapshot_has_escapes_for_characters_that_move_text(run: Run, script: Script, home: Path) -> None:
+    flow(home, "  - call: echo\n    expect: {same_as: x.json, findings: any}\n")
+    said = {"a": "\u202eevil\x9b31m\u2028", "b": "\ud800", "c": "ö"}
+    server = script(tools__list=TOOLS, tools__call={"result": {"content": [], "structuredContent": said}})
+    assert run("run", "--update", *server).code == 0
+    text = (home / "calls/x.json").read_text("utf-8")
+    assert "\\u202eevil\\u009b31m\\u2028" in text
+    assert '"ö"' in text
+    assert json.loads(text)["structuredContent"] == said
+    assert run("run", *server).code == 0
+
+
+def test_a_snapshot_without_an_end_is_not_read(run: Run, script: Script, home: Path) -> None:
+    flow(home, "  - call: echo\n    expect: {same_as: x.json}\n")
+    os.mkfifo(home / "calls/x.json")
+    for more in ((), ("--update",)):
+        ran = run("run", "--json", *more, *script(tools__list=TOOLS, tools__call=result({})))
+        assert ran.code == 5
+        assert "not a regular file" in ran.out
+    (home / "calls/x.json").unlink()
+    with open(home / "calls/x.json", "wb") as file:
+        file.truncate(1 << 40)
+    ran = run("run", "--json", *script(tools__list=TOOLS, tools__call=result({})))
+    assert ran.code == 5
+    assert "but the limit is" in ran.out
+
+
 def test_environments_and_set(run: Run, script: Script, home: Path) -> None:
     server = script(tools__list=TOOLS, tools__call=result({}))
     flow(home, "  - call: echo\n    args: {a: '{{a}}', n: '{{n}}'}\n", head="vars: {n: 1}\n")

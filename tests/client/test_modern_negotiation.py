@@ -247,6 +247,17 @@ async def test_a_server_that_made_the_handshake_is_not_asked_again(begin, verdic
     assert session.server.era == "legacy"
 
 
+async def test_any_name_of_a_server_is_remembered_with_escapes(begin, verdicts):
+    def named():
+        server = legacy(refuses(code=-32601, message="no"))
+        server.initialize |= {"serverInfo": {"name": "\u202eshop\ud800", "version": "\x9b1"}}
+        return server
+
+    session, _ = await begin(named, verdicts=verdicts)
+    assert b"\\u202eshop\\ud800 \\u009b1" in verdicts.path.read_bytes()
+    assert verdicts.get(session.target).server == "\u202eshop\ud800 \x9b1"
+
+
 async def test_a_wrong_verdict_is_negotiated_again(begin, verdicts):
     """C-MOD-07."""
     await begin(lambda: legacy(refuses(code=-32601, message="no")), verdicts=verdicts)

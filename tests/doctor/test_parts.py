@@ -106,6 +106,7 @@ def test_hostile_text_is_survived(text: str) -> None:
         ("export API_KEY=…", "export API_KEY=…"),
         ('--env KEY="$KEY"', '--env KEY="$KEY"'),
         ("the secret word", "the *** word"),
+        ("sent c2VjcmV0 in base64, cut secre…", "sent *** in base64, cut ***…"),
     ],
 )
 def test_privacy(text: str, shown: str) -> None:

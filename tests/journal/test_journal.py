@@ -369,12 +369,15 @@ def test_a_real_full_disk(tmp_path):
 
 def test_secrets_that_we_hold_never_reach_the_file(tmp_path):
     secret = 'p"ss wörd/42'
+    quoted = json.dumps(secret)[1:-1]
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"argv": ["run", secret]}, [secret])
     text = json.dumps({"jsonrpc": "2.0", "method": "m", "params": {"token": secret}})
     journal.record_sent("stdio", text.encode(), json.loads(text))
     journal.record_received(
         "stdio", [json.dumps({"echo": secret}, ensure_ascii=False).encode(), b"\xff " + secret.encode()]
     )
+    for said in (b'{"a":1}', b"no JSON", f'{{"a":"{quoted}"}}'.encode()):
+        journal.record_received("post-1", [said], f',"sse":{{"event":"{quoted}","id":"{quoted}"}}')
     journal.record_stderr("stderr", [f"using {secret}".encode()])
     journal.record_life("stdio", "spawn", argv=[secret])
     journal.record_http("post-1", Dir.SEND, url="https://u:pw@h/x?access_token=abc", headers=[("X-Key", secret)])
@@ -383,8 +386,11 @@ def test_secrets_that_we_hold_never_reach_the_file(tmp_path):
     content = journal.path.read_text()
     for form in (secret, json.dumps(secret)[1:-1], "p%22ss", "u:pw", "access_token=abc"):
         assert form not in content
-    assert content.count("‹redacted ") >= 8
-    assert journal.event(1).fields["redacted"] is True
+    assert content.count("‹redacted ") >= 15
+    assert content.count('"sse":{"event":"‹redacted ') == 3
+    assert max(line.count('"redacted":true') for line in content.splitlines()) == 1
+    for n in (1, 2, 4, 5, 6):
+        assert journal.event(n).fields["redacted"] is True
 
 
 def test_equal_secrets_stay_recognisable_within_one_recording_only(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -144,6 +145,17 @@ async def test_new_episodes_are_asked_of_the_server_and_appended(path: Path, era
     found = await inspector.rerun(path, DEMO)
     assert found.clean, found.as_json()
     assert [file.name for file in path.parent.iterdir()] == ["s.mcp.jsonl"]
+
+
+@pytest.mark.slow
+async def test_a_link_under_the_name_of_a_temporary_file_is_not_followed(path: Path) -> None:
+    await say(taped(path, "once"), "a")
+    mine = path.with_name("mine")
+    mine.write_text("mine")
+    path.with_name(f".{os.getpid()}-appended-{path.name}").symlink_to(mine)
+    await say(taped(path, "new-episodes"), "b")
+    assert words_of(path) == ["a", "b"]
+    assert mine.read_text() == "mine"
 
 
 @pytest.mark.slow

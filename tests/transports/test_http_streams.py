@@ -610,6 +610,30 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
     assert most_at_once <= http_tasks.REPLIES_AT_ONCE
 
 
+async def test_the_answer_of_a_request_does_not_wait_for_the_replies_to_a_flood(serve, peer, monkeypatch):
+    monkeypatch.setattr(http_tasks, "MAX_SENDING", 2)
+
+    async def serves(request, reply):
+        if request.method == "GET":
+            reply.stream()
+            for n in range(50):
+                reply.event({"jsonrpc": "2.0", "id": f"p{n}", "method": "ping"})
+            await asyncio.Event().wait()
+        elif request.message is not None and "result" in request.message:
+            await asyncio.Event().wait()
+        else:
+            reply.result(request, {"ok": True})
+
+    web = await serve(serves)
+    client = await peer(web.url)
+    client.sink.on_frame = lambda frame: (
+        "method" in frame.message and client.post({"jsonrpc": "2.0", "id": frame.message["id"], "result": {}})
+    )
+    client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=True)
+    await client.sink.until(lambda: client.transport._tasks.crowded)
+    assert (await asyncio.wait_for(client.call("tools/list"), 10))["result"] == {"ok": True}
+
+
 async def test_a_reply_does_not_wait_for_itself(serve, peer, monkeypatch):
     """Its own POST may be answered by a stream, which is read although the gate is crowded."""
     monkeypatch.setattr(http_tasks, "MAX_SENDING", 0)

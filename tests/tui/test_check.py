@@ -295,7 +295,10 @@ async def test_a_report_and_a_baseline_are_saved(
         await becomes(app, pilot, (tmp_path / "demo-baseline.json").exists, "written")
         await quiet(app)
     assert (tmp_path / "demo-check.xml").read_text().startswith("<?xml")
-    written = json.loads((tmp_path / "demo-baseline.json").read_text())
+    text = (tmp_path / "demo-baseline.json").read_text()
+    assert "\\u202e" in text
+    assert "\u202e" not in text
+    written = json.loads(text)
     assert {one["id"] for one in written["results"] if one["verdict"] == "fail"} == {"TEST-01"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -46,6 +47,14 @@ def test_no_row_is_wider_than_its_pane(cells: int) -> None:
         process_rows(found, cells, 3), error_rows(found, cells),
     ):  # fmt: skip
         assert max(len(line) for line in plain(rows[:-1]).split("\n")) <= max(cells, 40)
+
+
+def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
+    found = run(0.025, stalls)
+    found.target = "\u202eshop\x9b31m\ud800"
+    text = report_text(found, "json")
+    assert "\\u202eshop\\u009b31m\\ud800" in text
+    assert json.loads(text)["target"] == found.target
 
 
 def test_rows_show_the_figures() -> None:

@@ -348,6 +348,18 @@ async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
         assert len(app.heard(TimelinePane.Left)) == 2
 
 
+async def test_saved_figures_have_escapes_for_characters_that_move_text() -> None:
+    talk = Talk()
+    talk.at(1000).receive({"jsonrpc": "2.0", "id": 9, "method": "\u202eevil\x9b\ud800"})
+    pane = TimelinePane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        await settle(pilot, lambda: "max ↓" in screen_text(app))
+        await pilot.press("w")
+        assert b"\\u202eevil\\u009b\\ud800" in app.heard(Save)[0].data  # type: ignore[attr-defined]
+
+
 async def test_enter_opens_the_chosen_message_and_figures_are_sorted_and_saved() -> None:
     talk = orders()
     pane = TimelinePane(talk.session)

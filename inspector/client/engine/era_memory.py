@@ -17,6 +17,7 @@ from inspector.config import foreign_files
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.errors import ConfigError
 from inspector.protocol.revisions import Era
+from inspector.text import escape_json
 
 EXPIRES = 7 * 24 * 3600.0
 """Seconds after which a verdict is checked again: an upgraded server still accepts the handshake."""
@@ -78,7 +79,7 @@ class Verdicts:
         from inspector.config.paths import write_private
 
         with suppress(OSError):
-            write_private(self.path, json.dumps(known, ensure_ascii=False, indent=1).encode())
+            write_private(self.path, escape_json(json.dumps(known, ensure_ascii=False, indent=1)).encode())
 
 
 def key_of(target: Target) -> str:

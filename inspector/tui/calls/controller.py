@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual.screen import Screen
 
 from inspector.calls.collection import Flow
+from inspector.calls.snapshots import snapshot_path
 from inspector.calls.writing import (
     append_expectation,
     append_step,
@@ -192,7 +193,7 @@ class CallsPart:
     def _write(self, path: Path, step: PlainStep, snapshot: tuple[str, str] | None) -> int:
         """Append a step to a flow, or write a new flow with it. Returns the line of the step."""
         if snapshot is not None:
-            create_text(path.parent / snapshot[0], snapshot[1])
+            create_text(snapshot_path(path, snapshot[0]), snapshot[1])
         if path.exists():
             return append_step(path, step)
         create_flow(path, server=server_of(self.saved.session.target), steps=[step])
@@ -313,7 +314,7 @@ class CallsPart:
     async def _append_expectation(self, flow: Flow, number: int, choice: WritableExpectation) -> None:
         def write() -> int:
             if choice.snapshot is not None:
-                create_text(flow.path.parent / choice.snapshot[0], choice.snapshot[1])
+                create_text(snapshot_path(flow.path, choice.snapshot[0]), choice.snapshot[1])
             return append_expectation(flow.path, number, choice.expect)
 
         try:

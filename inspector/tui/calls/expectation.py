@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.calls.snapshots import snapshot_text
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ServerError
 from inspector.tui.calls.drafts import file_name, literal
@@ -53,10 +54,12 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
         ),
     ]
     name = f"snapshots/{Path(file_name(address)).stem}.json"
-    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     found.append(
         WritableExpectation(
-            "same as a file", f"the whole result is that of {name}", {**allowed, "same_as": name}, (name, text)
+            "same as a file",
+            f"the whole result is that of {name}",
+            {**allowed, "same_as": name},
+            (name, snapshot_text(value)),
         )
     )
     return found

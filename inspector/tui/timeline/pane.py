@@ -17,7 +17,7 @@ from textual.timer import Timer
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.stats import SessionStats, measure
-from inspector.text import count, duration, quantity, safe
+from inspector.text import count, duration, escape_json, quantity, safe
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
@@ -424,7 +424,7 @@ class TimelinePane(Vertical):
     def action_save(self) -> None:
         """Save the figures as JSON."""
         if self._stats is not None:
-            text = json.dumps(self._stats.as_json(), indent=2, ensure_ascii=False) + "\n"
+            text = escape_json(json.dumps(self._stats.as_json(), indent=2, ensure_ascii=False)) + "\n"
             self.post_message(Save(text.encode(), "stats.json", "the figures"))
 
     def on_lanes_view_clicked(self, event: LanesView.Clicked) -> None:
