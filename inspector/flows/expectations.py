@@ -19,8 +19,8 @@ from inspector.compare.json_places import ValuePath as Place
 from inspector.compare.lossless_json import type_of
 from inspector.compare.rules import DEFAULT, EXACT
 from inspector.compare.values import compare
-from inspector.config.foreign_files import nearest
-from inspector.errors import UsageError
+from inspector.config.foreign_files import nearest, read_bytes
+from inspector.errors import ConfigError, UsageError
 from inspector.flows.results import ExpectationResult
 from inspector.text import quantity
 
@@ -36,6 +36,8 @@ MAX_MEMBERS = 100
 """Members of an expected object that are told one by one."""
 MAX_ALIGNED = 10_000
 """Items of lists above which their differences are not listed."""
+MAX_SNAPSHOT = 256 << 20
+"""Bytes of a file of `same_as`; a larger one is not read."""
 MAX_SEARCHED = 16 << 20
 """Characters of a text above which no regular expression is searched in it."""
 
@@ -567,9 +569,9 @@ class _Judge:
         exists = path.exists()
         if exists:
             try:
-                data = path.read_bytes()
+                data = read_bytes(path, limit=MAX_SNAPSHOT)
                 expected = _snapshot(jsonrpc.parse(data.removeprefix(b"\xef\xbb\xbf")))
-            except (OSError, jsonrpc.NotJson) as problem:
+            except (ConfigError, jsonrpc.NotJson) as problem:
                 if not self.update:
                     return ExpectationResult(
                         text, False, expected="a JSON file", found=f"a file that cannot be read: {problem}", line=line
@@ -613,10 +615,13 @@ class _Judge:
     def _written(self, path: Path, value: Any, text: str, line: int) -> ExpectationResult:
         import os
 
+        from inspector.config.output_files import name_beside
+
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_name(f".{path.name}.new")
-            with open(new, "w", encoding="utf-8", errors="backslashreplace") as file:
+            new = name_beside(path)
+            # A new file under a name that nobody knows: a link there would lead to another file.
+            with open(new, "x", encoding="utf-8", errors="backslashreplace") as file:
                 json.dump(value, file, indent=2, ensure_ascii=False)
                 file.write("\n")
             os.replace(new, path)
