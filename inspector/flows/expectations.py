@@ -620,7 +620,7 @@ class _Judge:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             new = name_beside(path)
-            # A new file under a name that nobody knows: a link there would lead to another file.
+            # Its name cannot be guessed: a link at that place would lead to another file.
             with open(new, "x", encoding="utf-8", errors="backslashreplace") as file:
                 json.dump(value, file, indent=2, ensure_ascii=False)
                 file.write("\n")

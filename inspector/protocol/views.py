@@ -403,7 +403,7 @@ def is_read_only(tool: Any) -> bool:
     hints = tool.get("annotations") if isinstance(tool, dict) else None
     if not isinstance(hints, dict):
         return False
-    # One that is no boolean may be meant as true.
+    # A value that is not a boolean may be meant as true.
     return hints.get("readOnlyHint") is True and hints.get("destructiveHint") in (None, False)
 
 
