@@ -221,15 +221,12 @@ async def search_source(source: str, words: str) -> RegistryListing:
 
 def read_file(path: Path) -> RegistryListing:
     """Return the servers of a registry file. Raises `UsageError`."""
-    from inspector.reasons import os_reason
+    from inspector.config.foreign_files import read_bytes
 
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_SIZE + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {os_reason(error)}.") from None
-    if len(data) > MAX_SIZE:
-        raise UsageError(f"{path} is larger than {MAX_SIZE >> 20} MiB.")
+        data = read_bytes(path, limit=MAX_SIZE)
+    except ConfigError as error:
+        raise UsageError(f"{error.message}.") from None
     try:
         document = parse(data)
     except NotJson as error:

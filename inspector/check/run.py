@@ -218,8 +218,10 @@ class Runner:
 
     async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
+        limit = self.wanted.limits.run
         try:
-            await session.open()
+            async with asyncio.timeout(limit):
+                await session.open()
             name = session.transport.name
             if name == "sse" and isinstance(self.target, HttpTarget):
                 self.target = replace(self.target, transport="sse")
@@ -233,6 +235,9 @@ class Runner:
             return None
         except InspectorError as error:
             self.run.problem = error.message
+            return None
+        except TimeoutError:
+            self.run.problem = f"No connection within {limit:g} s, the time limit of the run."
             return None
 
     async def _look_from_outside(self) -> None:

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from inspector.errors import UsageError
+from inspector.config.text_checks import checked_headers
+from inspector.errors import TargetError, UsageError
 from inspector.export.otlp import Spans, around_spans, dumps
 from inspector.export.recording_facts import facts_of
 from inspector.journal.exchange import around
@@ -121,6 +122,11 @@ class OtlpStream:
         own = {"Content-Type": "application/json", "User-Agent": f"inspector/{__version__}"}
         # An answer is read as it comes: a compressed one may be of any size.
         own["Accept-Encoding"] = "identity"
+        try:
+            checked_headers((headers or {}).items())
+            self._wrong_header = ""
+        except TargetError as error:
+            self._wrong_header = f"a header in OTEL_EXPORTER_OTLP_HEADERS is not valid: {error.message}"
         self._headers = [
             (name.encode("utf-8", "replace"), value.encode("utf-8", "replace"))
             for name, value in (own | dict(headers or {})).items()
@@ -274,6 +280,10 @@ class OtlpStream:
         """Send spans. Returns the seconds after which to try again; 0 if the collector accepted or refused them."""
         import httpx
 
+        if self._wrong_header:
+            self.report.problem = self._wrong_header
+            self.report.refused += len(batch)
+            return 0.0
         assert self._spans is not None
         head, tail = around_spans(self._spans)
         body = f"{head}{','.join(batch)}{tail}".encode("utf-8", "replace")

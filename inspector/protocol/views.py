@@ -403,7 +403,8 @@ def is_read_only(tool: Any) -> bool:
     hints = tool.get("annotations") if isinstance(tool, dict) else None
     if not isinstance(hints, dict):
         return False
-    return hints.get("readOnlyHint") is True and hints.get("destructiveHint") is not True
+    # A value that is not a boolean may be meant as true.
+    return hints.get("readOnlyHint") is True and hints.get("destructiveHint") in (None, False)
 
 
 def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
@@ -417,7 +418,7 @@ def may_destroy(tool: Any, *, by_default: bool = False) -> bool:
     destroys, reads = hints.get("destructiveHint"), hints.get("readOnlyHint")
     if isinstance(destroys, bool):
         return destroys
-    return reads is False or (by_default and reads is not True)
+    return reads is False or (by_default and not is_read_only(tool))
 
 
 def decode_base64(text: str) -> bytes | None:

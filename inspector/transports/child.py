@@ -88,6 +88,8 @@ def _limit(mark: str) -> int:
 def mark_limits(pid: int, mark: str) -> None:
     """Mark a process that was just started, and its children, also by a resource limit.
 
+    Those that it has started before it was marked are marked one by one, as far as their parents still run.
+
     Every process inherits its limits, and keeps them when it moves to another session or empties its environment. The
     limit is the soft one of `RLIMIT_RTTIME`, which is unlimited unless a process sets it, and affects only processes of
     a real-time scheduling class. Ours stays unchanged, so that other children of this process have no mark.
@@ -97,6 +99,19 @@ def mark_limits(pid: int, mark: str) -> None:
             soft, hard = resource.prlimit(pid, resource.RLIMIT_RTTIME)
             if soft == resource.RLIM_INFINITY:
                 resource.prlimit(pid, resource.RLIMIT_RTTIME, (_limit(mark), hard))
+                # Read when it is marked: all that it starts from now on inherits the mark.
+                for child in _children(pid):
+                    mark_limits(child, mark)
+
+
+def _children(pid: int) -> list[int]:
+    """Return the running children of a process; none if the system does not list them."""
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                found.extend(map(int, file.read().split()))
+    return found
 
 
 def _marked(mark: str) -> list[int]:

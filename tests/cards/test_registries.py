@@ -1,6 +1,7 @@
 """Registries: every form of a document, what an entry would start, and documents that are refused."""
 
 import json
+import os
 
 import pytest
 
@@ -137,6 +138,12 @@ def test_a_file_is_read(tmp_path):
             read_file(file)
     with pytest.raises(UsageError, match="cannot be read"):
         read_file(tmp_path / "nothing.json")
+
+
+def test_a_pipe_is_no_registry_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "registry.json")
+    with pytest.raises(UsageError, match="not a regular file"):
+        read_file(tmp_path / "registry.json")
 
 
 async def test_an_address_is_asked_page_by_page():

@@ -2,13 +2,16 @@
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
+from inspector.addresses import may_lead_to
 from inspector.check.run import CheckSelection, Runner
+from inspector.check.visit import http
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
+from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
 from tests.check.faulty_servers import LIMITS
 from tests.check.login_server import FOREIGN, TOKEN, LoggedIn, Site
@@ -194,14 +197,41 @@ async def test_a_site_in_order_is_not_blamed(case):
     assert found.verdict == "pass", found
 
 
-async def test_a_private_address_is_not_asked_for_a_server_that_is_none(monkeypatch):
+@pytest.mark.parametrize(
+    ("server", "named"),
+    [
+        ("https://host.example/mcp", "http://localhost:{port}/"),
+        ("https://10.0.0.5/mcp", "http://localhost:{port}/"),
+        ("https://10.0.0.5/mcp", "http://127.0.0.1:{port}/"),
+    ],
+)
+async def test_a_private_address_is_not_asked_for_a_server_that_is_not_there(server, named):
     """C-SEC-02: what a server names is fetched only where the server itself could be."""
-    from inspector.check.visit import http
-
-    monkeypatch.setattr(http, "is_private", lambda host: host == "localhost")
     async with Site() as site:
-        sent = http.HttpClient(site.target, Journal.unnamed({}), 1.0, "AS-01")
-        answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
+        sent = http.HttpClient(replace(site.target, url=server), Journal.unnamed({}), 1.0, "AS-01")
+        answer = await sent.send("GET", url=named.format(port=site.web.port))
         await sent.close()
     assert (answer.status, site.web.requests) == (0, [])
     assert "private" in answer.reason
+
+
+@pytest.mark.parametrize(
+    "named", ["https://169.254.169.254/latest", "https://[fd00:ec2::254]/", "https://100.100.100.200/"]
+)
+async def test_no_server_leads_to_the_metadata_of_a_cloud(named):
+    """C-SEC-02, not even one on this machine."""
+    for server in ("http://127.0.0.1:9/mcp", "https://10.0.0.5/mcp"):
+        sent = http.HttpClient(HttpTarget(server), Journal.unnamed({}), 0.2, "AS-01")
+        assert "the request was not sent" in (await sent.send("GET", url=named)).reason
+        await sent.close()
+
+
+async def test_a_name_that_stands_for_this_machine_is_not_asked_for_a_server_elsewhere(monkeypatch):
+    """C-SEC-02."""
+    monkeypatch.setattr(http, "may_lead_to", lambda host, home: host == "localhost" or may_lead_to(host, home))
+    async with Site() as site:
+        sent = http.HttpClient(replace(site.target, url="https://10.0.0.5/mcp"), Journal.unnamed({}), 1.0, "AS-01")
+        answer = await sent.send("GET", url=f"http://localhost:{site.web.port}/")
+        await sent.close()
+    assert (answer.status, site.web.requests) == (0, [])
+    assert "has a private address" in answer.reason

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -262,4 +263,15 @@ async def test_a_session_that_a_busy_machine_starts_too_late_is_opened_once_more
     assert verdicts(run) == {"BASE-02": "pass", "TOOL-02": "pass"}
     again = of_recording(journal, "it", wanted)
     assert verdicts(again) == verdicts(run)
+    journal.release()
+
+
+@pytest.mark.slow
+async def test_the_time_of_the_whole_run_holds_for_its_first_connection_too():
+    deaf = StdioTarget((sys.executable, "-S", "-c", "import time; time.sleep(60)"))
+    journal = Journal.unnamed({})
+    wanted = CheckSelection(limits=replace(LIMITS, run=0.3))
+    async with asyncio.timeout(10):
+        run = await Runner(deaf, journal, Options(timeout=60.0), wanted).go()
+    assert run.problem == "No connection within 0.3 s, the time limit of the run."
     journal.release()

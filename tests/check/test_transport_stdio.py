@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +14,9 @@ from inspector.check.checks import transport_stdio
 from inspector.check.visit import process
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.visit import Allowed
+from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
+from inspector.journal.journal import Journal
 from tests.check.faulty_servers import (
     LIMITS,
     Adds,
@@ -149,6 +155,61 @@ async def test_a_busy_machine_may_take_longer_to_end_a_server(monkeypatch, slowe
     found, journal = await checked(case, case.fault, case.world)
     assert found.verdict == verdict, found
     journal.release()
+
+
+ESCAPES = """
+import os, subprocess, sys
+sleeper = "import os, time; os.fork() and os._exit(0); os.setsid(); print(os.getpid(), flush=True); time.sleep(600)"
+left = subprocess.Popen([sys.executable, "-S", "-c", sleeper], stdout=subprocess.PIPE, env={})
+print(os.getpid(), int(left.stdout.readline()), file=open(sys.argv[1], "w"), flush=True)
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b") ")[2][:1] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+@pytest.mark.slow
+async def test_what_a_server_left_in_a_session_of_its_own_ends_with_its_check(tmp_path):
+    journal = Journal.unnamed({})
+    target = StdioTarget((sys.executable, "-S", "-c", ESCAPES, str(tmp_path / "pids")))
+    async with process.child(target, journal, R4) as server:
+        await server.greet(b"{}", 20.0)
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+        assert [is_running(pid) for pid in pids] == [True, True]
+        assert await server.close_input(20.0)
+    async with asyncio.timeout(10):
+        while any(map(is_running, pids)):
+            await asyncio.sleep(0.02)
+    journal.release()
+
+
+@pytest.mark.slow
+def test_a_kill_of_the_check_ends_its_server_and_what_that_left(tmp_path):
+    program = f"""
+import asyncio, os, signal
+from inspector.check.visit.process import child
+from inspector.config.targets import StdioTarget
+from inspector.journal.journal import Journal
+async def main():
+    command = ({sys.executable!r}, "-S", "-c", {ESCAPES!r} + "import time; time.sleep(600)", {str(tmp_path / "pids")!r})
+    async with child(StdioTarget(command), Journal.unnamed({{}}), {R4!r}) as server:
+        await server.greet(b"{{}}", 20.0)
+        os.kill(os.getpid(), signal.SIGKILL)
+asyncio.run(main())
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == -signal.SIGKILL
+    pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+    end = time.monotonic() + 10
+    while any(map(is_running, pids)) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not any(map(is_running, pids))
 
 
 def test_processes_that_wait_count_as_load(monkeypatch):

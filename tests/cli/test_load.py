@@ -129,6 +129,7 @@ def test_an_interrupted_search_keeps_its_steps(home: Path) -> None:
         (("echo", "--in-flight", "0", *SERVER), "is not a whole number"),
         (("echo", "--set", "a=1", *SERVER), "--set needs --flow"),
         (("--flow", ".", *SERVER), "is a folder"),
+        (("--flow", "/dev/null", *SERVER), "is not a regular file"),
     ],
 )
 def test_wrong_arguments(run: Run, words: tuple[str, ...], text: str) -> None:

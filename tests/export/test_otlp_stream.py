@@ -193,6 +193,17 @@ def test_a_header_that_http_does_not_allow_costs_a_sentence() -> None:
     assert "spans did not reach the collector: a header" in stream.finish().lost
 
 
+@pytest.mark.parametrize("name", ["Transfer-Encoding", "content-length", "Connection"])
+def test_a_header_that_frames_the_request_is_not_sent(collector: Collector, name: str) -> None:
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url), {name: "chunked"})
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    assert f"OTEL_EXPORTER_OTLP_HEADERS is not valid: The header {name} cannot be set" in stream.finish().lost
+    assert collector.names == []
+
+
 def test_a_collector_that_is_down_costs_a_sentence_and_no_session(collector: Collector) -> None:
     collector.server.server_close()
     live = journal()

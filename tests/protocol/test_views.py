@@ -21,6 +21,7 @@ from inspector.protocol.views import (
     Tool,
     View,
     is_read_only,
+    may_destroy,
 )
 
 JSON = st.recursive(
@@ -153,5 +154,10 @@ def test_a_tool_that_also_says_that_it_destroys_is_not_read_only() -> None:
     assert is_read_only(hinted(readOnlyHint=True, destructiveHint=False))
     assert not is_read_only(hinted(readOnlyHint=True, destructiveHint=True))
     assert not is_read_only(hinted(readOnlyHint="true"))
+    assert is_read_only(hinted(readOnlyHint=True, destructiveHint=None))
+    assert not is_read_only(hinted(readOnlyHint=True, destructiveHint="true"))
+    assert not is_read_only(hinted(readOnlyHint=True, destructiveHint=1))
+    assert may_destroy(hinted(readOnlyHint=True, destructiveHint="true"), by_default=True)
+    assert not may_destroy(hinted(readOnlyHint=True), by_default=True)
     assert not is_read_only(hinted())
     assert not any(is_read_only(tool) for tool in ({}, {"annotations": 1}, None, []))

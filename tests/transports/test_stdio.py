@@ -19,7 +19,14 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.transports import stdio
 from inspector.transports.base import Outgoing
-from inspector.transports.child import ChildGuard, child_environment, describe_status, exit_status
+from inspector.transports.child import (
+    ChildGuard,
+    child_environment,
+    describe_status,
+    exit_status,
+    mark_limits,
+    signal_left,
+)
 from inspector.transports.stdio import StdioTransport
 
 pytestmark = pytest.mark.slow
@@ -517,6 +524,24 @@ async def test_what_a_child_left_in_a_session_of_its_own_is_ended_too(now, code)
             child.transport.kill_now()
         await child.transport.close()
         await gone(*pids)
+
+
+def test_what_a_server_has_started_before_it_was_marked_is_marked_too():
+    """A shell has a process in a session of its own sooner than we have marked the shell."""
+    own = "import os, time; os.setsid(); print(os.getpid(), flush=True); time.sleep(600)"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-S', '-c', {own!r}], env={{}}); input()"
+    mark = "0123456789abcdef"
+    with subprocess.Popen(
+        [sys.executable, "-S", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as server:
+        left = int(server.stdout.readline())
+        mark_limits(server.pid, mark)
+        signal_left(mark, signal.SIGKILL)
+        end = time.monotonic() + 10
+        while (alive(left) or alive(server.pid)) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not alive(left)
+        assert not alive(server.pid)
 
 
 async def test_a_child_that_heeds_its_closed_input_is_not_signalled():

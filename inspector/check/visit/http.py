@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from inspector.addresses import is_private
+from inspector.addresses import may_lead_to
 from inspector.config.targets import HttpTarget
 from inspector.errors import HttpError
 from inspector.journal import channels
@@ -155,8 +155,10 @@ class HttpClient:
                 parsed = message if message is not None else _parsed(body)
                 self.journal.record_sent(channel, body, parsed, conn=self.conn)
         answer = RecordedResponse(n)
-        if not here and is_private(where.host) and not is_private(self.url.host):
-            answer.reason = f"{where.origin} is a private address, but the server is public: the request was not sent"
+        if not here and not may_lead_to(where.host, self.url.host):
+            answer.reason = (
+                f"{where.origin} is private, and the server is not in that network: the request was not sent"
+            )
             return answer
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -213,13 +215,16 @@ class HttpClient:
             await response.aclose()
 
     def _connected(self, where: Url) -> Callable[[dict[str, Any]], None]:
-        """A name may resolve to an internal address that an external server must not make us call (C-SEC-02)."""
+        """A name may resolve to an address in a network to which the server must not lead us (C-SEC-02)."""
 
         def look(facts: dict[str, Any]) -> None:
-            address = str(facts.get("address", ""))
-            if where.origin != self.url.origin and is_private(address) and not is_private(self.url.host):
+            # A proxy looks the name up itself, and its own address says nothing.
+            if where.origin == self.url.origin or "proxy" in facts:
+                return
+            if not may_lead_to(str(facts.get("address", "")), self.url.host):
                 raise HttpError(
-                    f"{where.origin} has a private address, but the server is public: the request was not sent."
+                    f"{where.origin} has a private address, and the server is not in that network: the request was not "
+                    "sent."
                 )
 
         return look

@@ -5,17 +5,27 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from inspector.check.visit.machine_load import slowdown
 from inspector.config.targets import StdioTarget
-from inspector.errors import SpawnError
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import parse
-from inspector.transports.child import child_environment, find_program
+from inspector.transports.child import (
+    MARK,
+    ChildGuard,
+    child_environment,
+    exit_status,
+    find_program,
+    new_mark,
+    signal_left,
+    start_child,
+)
+from inspector.transports.pipes import BlockPipe, InputPipe
 
 LOOK_EVERY = 0.02
 """Seconds between two looks at a process group."""
@@ -26,9 +36,16 @@ class Child:
     """A started server. Made by `child`, which stops it."""
 
     def __init__(
-        self, process: asyncio.subprocess.Process, journal: Journal, command: tuple[str, ...], conn: int, visit: str
+        self,
+        process: subprocess.Popen[bytes],
+        mark: str,
+        journal: Journal,
+        command: tuple[str, ...],
+        conn: int,
+        visit: str,
     ) -> None:
         self.process = process
+        self._mark = mark
         self.journal = journal
         self.conn = conn
         self.spawned = journal.record_life(
@@ -40,48 +57,42 @@ class Child:
         self.ended = 0
         """The event of its end."""
         self._answer = asyncio.Event()
-        self._reading = [asyncio.create_task(self._read(pipe)) for pipe in (process.stdout, process.stderr)]
+        self._input = InputPipe(process.stdin)
+        self._outputs = (BlockPipe(process.stdout, self._answered), BlockPipe(process.stderr, lambda block: None))
 
-    async def _read(self, pipe: asyncio.StreamReader | None) -> None:
-        """Read stdout so that the server never blocks; another check reads its content."""
-        assert pipe is not None
-        while await pipe.read(1 << 16):
-            if pipe is self.process.stdout:
-                self._answer.set()
+    def _answered(self, block: bytes) -> None:
+        """Read stdout so that the server never blocks; another check reads its content. Empty at its end."""
         self._answer.set()
 
     async def greet(self, message: bytes, seconds: float) -> None:
         """Send one request to know that the server is up, and wait for output or its end."""
-        assert self.process.stdin is not None
         self.journal.record_sent(channels.STDIO, message, parse(message), conn=self.conn)
-        with suppress(ConnectionError, TimeoutError):
-            self.process.stdin.write(message + b"\n")
+        self._input.write(message + b"\n")
+        with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self.process.stdin.drain()
                 await self._answer.wait()
 
     async def close_input(self, seconds: float) -> bool:
         """Close its stdin and wait for its end. Returns whether it ended."""
-        assert self.process.stdin is not None
         self.journal.record_life(channels.STDIO, "input-closed", pid=self.process.pid, conn=self.conn)
-        self.process.stdin.close()
+        self._input.close()
         return await self._wait(seconds)
 
     async def terminate(self, seconds: float) -> bool:
         """Send SIGTERM to the process alone, as a client does. Returns whether it ended."""
         self.journal.record_life(channels.STDIO, "signal", pid=self.process.pid, signal="SIGTERM", conn=self.conn)
         with suppress(ProcessLookupError):
-            self.process.terminate()
+            os.kill(self.process.pid, signal.SIGTERM)
         return await self._wait(seconds)
 
     async def _wait(self, seconds: float) -> bool:
         """Wait for its end, longer on a busy machine."""
         began = time.monotonic()
         await self._look(seconds)
-        if self.process.returncode is None:
+        if self.status is None:
             await self._look(seconds * (slowdown() - 1))
         self.seconds = time.monotonic() - began
-        status = self.process.returncode
+        status = self.status
         if status is None:
             return False
         self.ended = self.journal.record_life(
@@ -91,15 +102,14 @@ class Child:
 
     async def _look(self, seconds: float) -> None:
         for _ in range(int(seconds / LOOK_EVERY)):
-            # Not `wait`: it lasts until every process closes the pipes, child processes too.
-            if self.process.returncode is not None:
+            if self.status is not None:
                 break
             await asyncio.sleep(LOOK_EVERY)
 
     @property
     def status(self) -> int | None:
         """Its exit code, negative for a signal."""
-        return self.process.returncode
+        return exit_status(self.process)
 
     async def survivors(self, seconds: float) -> int:
         """The number of processes left in its group, after a short wait for them."""
@@ -110,6 +120,8 @@ class Child:
         return self._left()
 
     def _left(self) -> int:
+        if not os.path.isdir("/proc"):
+            self.process.poll()  # Without a list of processes, the ended leader would count.
         try:
             os.killpg(self.process.pid, 0)
         except (ProcessLookupError, PermissionError):
@@ -117,43 +129,42 @@ class Child:
         return _members(self.process.pid)
 
     async def end(self) -> None:
-        """Kill the whole group now."""
+        """Kill the whole group now, and what the server left in other sessions."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_END_SECONDS):
-                await self.process.wait()
-        for task in self._reading:
-            task.cancel()
-        await asyncio.gather(*self._reading, return_exceptions=True)
+        signal_left(self._mark, signal.SIGKILL)
+        self._input.close()
+        for pipe in self._outputs:
+            pipe.close()
+        # Reaped only now, so that its number was not used again before.
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(_END_SECONDS)
 
 
 @asynccontextmanager
 async def child(target: StdioTarget, journal: Journal, visit: str) -> AsyncIterator[Child]:
-    """Start a server in its own process group, and end the group afterwards. Raises `SpawnError`.
+    """Start a server in its own process group, and end all its processes afterwards. Raises `SpawnError`.
 
     `visit` is the revision of the visit to which the process belongs in the recording.
     """
-    environment = child_environment(target.env)
+    mark = new_mark()
+    environment = child_environment(target.env) | mark
     program = find_program(target.command, environment)
+    guard = ChildGuard(mark[MARK])
     try:
-        process = await asyncio.create_subprocess_exec(
-            program or target.command[0],
-            *target.command[1:],
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            cwd=target.cwd,
-            env=environment,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise SpawnError(f"“{target.command[0]}” could not be started: {error.strerror}.") from error
-    started = Child(process, journal, target.command, journal.new_conn(), visit)
+        process = start_child(target.command, program, environment, target.cwd)
+    except BaseException:
+        guard.stop()
+        raise
+    guard.watch(process.pid)
     try:
-        yield started
+        started = Child(process, mark[MARK], journal, target.command, journal.new_conn(), visit)
+        try:
+            yield started
+        finally:
+            await started.end()
     finally:
-        await started.end()
+        guard.stop()
 
 
 def _members(group: int) -> int:

@@ -109,6 +109,8 @@ def _flow_calls(invocation: Invocation, out: Output, path: Path, secrets: Secret
     if path.is_dir():
         raise UsageError(f"{out.safe(str(path), 200)} is a folder.", hint="--flow names one file.")
     collection = Collection.read([path])
+    if not collection.flows:
+        raise UsageError(f"{out.safe(str(path), 200)} is not a regular file.", hint="--flow names a YAML file.")
     given = dict(invocation.option("set", ()))
     warn_of_unused(out, collection.flows, given)
     environments = [collection.environment(name) for name in invocation.option("environment", ())]

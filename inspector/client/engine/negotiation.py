@@ -298,6 +298,9 @@ class Negotiation:
         except InspectorError as error:
             self._unheard = read_at is None and transport.unread() not in (0, None)
             return error
+        except asyncio.CancelledError:
+            answered.cancel()
+            raise
         waited = loop.time() - began
         silence = RequestTimeout(f"No response to server/discover within {waited:.1f} s.")
         self.engine.state.journal.record_life(
