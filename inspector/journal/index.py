@@ -144,6 +144,8 @@ class Index:
         self._list_heads: dict[tuple[int, str], int] = {}
         self._id_texts: list[str] = []
         self._id_numbers: dict[str, int] = {}
+        self.largest_id = NO_ID
+        """The largest numeric id of all messages; negative if there is none."""
         self._latest = 0
         self._pending: dict[tuple[int, int, Any], int] = {}
         self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
@@ -227,13 +229,10 @@ class Index:
         """Return the times of the events after `after` up to `upto`, in order."""
         return self._times[after : min(upto, self.count)]
 
-    def ids_between(self, after: int, upto: int) -> tuple[int, int]:
-        """Return the number of text ids and the largest numeric id of the events after `after` up to `upto`.
-
-        The largest id is negative if there is none.
-        """
-        ids = self._ids[after : min(upto, self.count)]
-        return sum(code < NO_ID for code in ids), max(ids, default=NO_ID)
+    @property
+    def text_ids(self) -> int:
+        """The number of different ids that are no whole numbers from 0."""
+        return len(self._id_texts)
 
     def pair(self, n: int) -> int:
         """Return the partner of event `n`; 0 if there is none.
@@ -487,6 +486,8 @@ class Index:
 
     def _encode_id(self, value: Any) -> int:
         if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
+            if value > self.largest_id:
+                self.largest_id = value
             return value
         if value is None:
             return NO_ID
@@ -538,6 +539,7 @@ class Index:
             "invalid": self.invalid,
             "errors": self.errors,
             "latest": self._latest,
+            "largest_id": self.largest_id,
             "methods": methods,
             "channels": channels,
             "ids": list(zip(self._id_numbers, self._id_texts, strict=True)),
@@ -585,9 +587,10 @@ class Index:
             made._open_calls = {conn: dict.fromkeys(calls) for conn, calls in known["calls"]}
             made._channel_request = {(conn, channel): n for conn, channel, n in known["channels"]}
         count = state["count"]
-        made._latest = state["latest"]
+        made._latest, made.largest_id = state["latest"], state["largest_id"]
         if (
             type(made._latest) is not int
+            or type(made.largest_id) is not int
             or type(count) is not int
             or count <= 0
             or not made._columns.load(folder, count)

@@ -55,6 +55,14 @@ def test_one_and_quoted_one_are_different_ids(wire):
     assert wire.index.id(1) == 1
 
 
+def test_the_widest_ids_are_known(wire):
+    assert (wire.index.largest_id, wire.index.text_ids) == (-1, 0)
+    for id in (7, "a", 4711, "a", 12):
+        wire.call(id)
+        wire.receive({"id": id, "result": {}})
+    assert (wire.index.largest_id, wire.index.text_ids) == (4711, 1)
+
+
 def test_ids_of_the_two_directions_do_not_meet(wire):
     ours = wire.call(1)
     theirs = wire.receive({"id": 1, "method": "roots/list"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import mmap
 import os
 import shutil
 import stat
@@ -30,6 +31,7 @@ def few_rows(monkeypatch, tmp_path):
     monkeypatch.setenv("INSPECTOR_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(columns, "SPILL_ROWS", 1 << 9)
     monkeypatch.setattr(columns, "_STEP_ROWS", 1 << 9)
+    monkeypatch.setattr(columns, "_CHECKED", mmap.PAGESIZE)
     monkeypatch.setattr(saved_index, "MIN_BYTES", 1 << 12)
 
 
@@ -71,7 +73,7 @@ def facts(journal):
 def beside(journal):
     index = journal.index
     return (
-        index.invalid, index.errors, index.latest(), journal.ended, journal.findings.all(), journal.marks.events(),
+        index.invalid, index.errors, index.latest(), index.largest_id, index.text_ids, journal.ended, journal.findings.all(), journal.marks.events(),
         journal.notices, list(index.connections.between(1, len(journal))),
     )  # fmt: skip
 

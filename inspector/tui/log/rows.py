@@ -36,7 +36,7 @@ _MIN_NAME = 12
 _MIN_WORDS = 8
 _MIN_ID = 3
 _MAX_ID = 9
-_FEW_TEXT_IDS = 6
+_FEW_TEXT_IDS = 3
 """Text ids that do not widen the column, such as that of the first question."""
 
 
@@ -106,8 +106,6 @@ class MessageRows:
         self.id_cells = _MIN_ID
         self._summaries: LRUCache[tuple[int, int], list[Piece]] = LRUCache(_KEPT_SUMMARIES)
         self._http = HttpLabels(journal)
-        self._ids_seen = 0
-        self._text_ids = 0
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -126,14 +124,9 @@ class MessageRows:
         self._http = HttpLabels(self.journal)
 
     def measure_ids(self) -> bool:
-        """Measure the ids of new events. Returns True if the column got wider."""
-        last = self.journal.index.count
-        if last == self._ids_seen:
-            return False
-        texts, largest = self.journal.index.ids_between(self._ids_seen, last)
-        self._ids_seen = last
-        self._text_ids += texts
-        widest = _MAX_ID if self._text_ids > _FEW_TEXT_IDS else len(str(largest))
+        """Measure the ids of all events. Returns True if the column got wider."""
+        index = self.journal.index
+        widest = _MAX_ID if index.text_ids > _FEW_TEXT_IDS else len(str(index.largest_id))
         before = self.id_cells
         self.id_cells = min(max(before, widest), _MAX_ID)
         return self.id_cells != before
