@@ -22,13 +22,12 @@ from inspector.serving.standard_streams import DescriptorReader, DescriptorWrite
 from inspector.tap.line_recorder import LineRecorder
 from inspector.transports.child import (
     MARK,
-    ChildGuard,
     ExitWatch,
     exit_status,
     find_program,
     new_mark,
     signal_left,
-    start_child,
+    start_guarded,
 )
 from inspector.transports.pipes import BlockPipe, InputPipe
 
@@ -68,13 +67,7 @@ class StdioTap:
         self._mark = mark[MARK]
         given = (dict(os.environ) if environment is None else environment) | mark
         program = find_program(self.command, given)
-        guard = ChildGuard(self._mark)
-        try:
-            self._process = start_child(self.command, program, given, self._cwd)
-        except BaseException:
-            guard.stop()
-            raise
-        guard.watch(self._process.pid)
+        self._process, guard = start_guarded(self.command, program, given, self._cwd)
         self.journal.record_life(
             channels.STDIO,
             "spawn",

@@ -316,3 +316,19 @@ class ChildGuard:
             with suppress(OSError):
                 self._process.stdin.write(line.encode())
                 self._process.stdin.flush()
+
+
+def start_guarded(
+    command: Sequence[str], program: str | None, environment: Mapping[str, str], cwd: str | None
+) -> tuple[subprocess.Popen[bytes], ChildGuard]:
+    """Start a command whose `environment` has a mark, as `start_child` does, and its guard. Raises `SpawnError`."""
+    if program is None:  # There is nothing to guard: this raises the reason.
+        return start_child(command, None, environment, cwd), ChildGuard(environment[MARK])
+    guard = ChildGuard(environment[MARK])
+    try:
+        process = start_child(command, program, environment, cwd)
+    except BaseException:
+        guard.stop()
+        raise
+    guard.watch(process.pid)
+    return process, guard

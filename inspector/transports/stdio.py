@@ -37,7 +37,7 @@ from inspector.transports.child import (
     find_program,
     new_mark,
     signal_left,
-    start_child,
+    start_guarded,
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
 
@@ -126,13 +126,8 @@ class StdioTransport:
         self._mark = mark[MARK]
         environment = child_environment(self.env) | mark
         program = find_program(self.command, environment)
-        guard = self._guard = ChildGuard(self._mark)
-        try:
-            process = self.process = start_child(self.command, program, environment, self.cwd)
-        except BaseException:
-            guard.stop()
-            raise
-        guard.watch(process.pid)
+        process, self._guard = start_guarded(self.command, program, environment, self.cwd)
+        self.process = process
         self.sink.life(
             self.channel,
             "spawn",

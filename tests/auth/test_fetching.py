@@ -48,6 +48,7 @@ async def test_what_may_be_fetched(server: str, url: str) -> None:
         (REMOTE, "http://as.example/x"),
         (REMOTE, "https://127.0.0.1/x"),
         (REMOTE, "http://localhost/x"),
+        (REMOTE, "http://127.0.0.1:43210/x"),
         (REMOTE, "https://[::1]/x"),
         (REMOTE, "https://10.0.0.5/x"),
         (REMOTE, "https://169.254.169.254/latest/meta-data"),

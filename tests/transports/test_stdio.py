@@ -627,12 +627,12 @@ def test_a_kill_of_the_inspector_at_the_very_start_leaves_no_deaf_server():
 import asyncio, os, signal
 from inspector.client.engine.wire import Wire
 from inspector.journal.journal import Journal
-from inspector.transports import stdio
-start = stdio.start_child
+from inspector.transports import child, stdio
+start = child.start_child
 def start_and_die(*how):
     print(start(*how).pid, flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
-stdio.start_child = start_and_die
+child.start_child = start_and_die
 async def main():
     deaf = [{sys.executable!r}, "-S", "-c", "import time; time.sleep(60)"]
     await stdio.StdioTransport(deaf, Wire(Journal.unnamed({{}}), None, lambda: None)).start()
@@ -669,9 +669,11 @@ async def test_a_process_that_is_not_of_the_server_keeps_its_limits_and_its_life
 
 async def test_a_command_that_cannot_be_started_leaves_no_guard(monkeypatch):
     guards = []
-    monkeypatch.setattr(stdio, "ChildGuard", lambda mark: guards.append(ChildGuard(mark)) or guards[-1])
+    monkeypatch.setattr(
+        "inspector.transports.child.ChildGuard", lambda mark: guards.append(ChildGuard(mark)) or guards[-1]
+    )
     with pytest.raises(SpawnError):
-        await StdioTransport(["no-such-program"], Wire(Journal.unnamed({}), None, lambda: None)).start()
+        await StdioTransport([sys.executable], Wire(Journal.unnamed({}), None, lambda: None), cwd="/no/folder").start()
     assert [guard._process for guard in guards] == [None]
 
 

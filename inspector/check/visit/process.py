@@ -17,13 +17,12 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import parse
 from inspector.transports.child import (
     MARK,
-    ChildGuard,
     child_environment,
     exit_status,
     find_program,
     new_mark,
     signal_left,
-    start_child,
+    start_guarded,
 )
 from inspector.transports.pipes import BlockPipe, InputPipe
 
@@ -150,13 +149,7 @@ async def child(target: StdioTarget, journal: Journal, visit: str) -> AsyncItera
     mark = new_mark()
     environment = child_environment(target.env) | mark
     program = find_program(target.command, environment)
-    guard = ChildGuard(mark[MARK])
-    try:
-        process = start_child(target.command, program, environment, target.cwd)
-    except BaseException:
-        guard.stop()
-        raise
-    guard.watch(process.pid)
+    process, guard = start_guarded(target.command, program, environment, target.cwd)
     try:
         started = Child(process, mark[MARK], journal, target.command, journal.new_conn(), visit)
         try:

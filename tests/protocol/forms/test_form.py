@@ -91,7 +91,9 @@ def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: A
     for field in form.fields():
         if field.value is UNSET or field.value is None:
             continue
-        if field.kind in ("string", "integer", "number", "boolean", "json") and not field.variants:
+        # A variant that accepts anything also accepts what the shown one calls a text; only an edit makes it one.
+        is_as_shown = field.kind != "string" or isinstance(field.value, str)
+        if field.kind in ("string", "integer", "number", "boolean", "json") and not field.variants and is_as_shown:
             assert form.read(field.path, field.text)[0] == field.value
         if field.kind not in ("object", "array", "multi"):
             form.set(field.path, field.text)
