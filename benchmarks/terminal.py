@@ -325,10 +325,10 @@ def recording_inspector() -> dict[str, float]:
         terminal.press(b"m")
         terminal.watch(0.5)
         early = []
-        for key, steps in ((DOWN, range(6)), (UP, range(4, -1, -1)), (DOWN, range(1, 6))):
-            for step in steps:
-                pressed_at = terminal.press(key)
-                early.append(terminal.shows(b'"step %d of 0' % step) - pressed_at)
+        steps = [*range(6), *([*range(4, -1, -1), *range(1, 6)] * 4)]
+        for before, step in zip([-1, *steps], steps, strict=False):
+            pressed_at = terminal.press(DOWN if step > before else UP)
+            early.append(terminal.shows(b'"step %d of 0' % step) - pressed_at)
         terminal.shows(b"1,000,000")
         terminal.rest()
         found = keys(terminal, (END, UP, PAGE_UP, PAGE_UP, DOWN, HOME, PAGE_DOWN, DOWN, PAGE_DOWN, UP), KEYS)

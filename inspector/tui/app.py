@@ -122,7 +122,7 @@ class InspectorApp(KeysInOrder, App[int]):
         self._problems: list[ConfigError] = []
         """Problems of the theme that were found before anything could be shown."""
         self.theme_switch = ThemeSwitch(self, paths.config_folder() / "themes", self._theme_problem)
-        self._garbage = IdleCollector()
+        self.garbage = IdleCollector()
         self.sessions = Sessions()
         opening = Opening(
             options, settings, record=record, keep=keep, follow=follow, playing=playing, config=config, watch=watch
@@ -169,7 +169,7 @@ class InspectorApp(KeysInOrder, App[int]):
     def _collect_at_rest(self) -> None:
         seconds = monotonic() - self.key_came
         if seconds > _REST:
-            self._garbage.rest(seconds)
+            self.garbage.rest(seconds)
 
     def compose(self) -> ComposeResult:
         """The first frame: what is being opened, until its screen is loaded."""
@@ -369,6 +369,7 @@ def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
     # A thread that indexes or filters then yields to a key within half a millisecond instead of five.
     sys.setswitchinterval(0.0005)
     app = make()
+    app.garbage.keeps_start = True  # The process has nothing but this app; in a test others would stay, too.
     code = app.run(mouse=settings.mouse)
     for loss in app.sessions.losses:
         print(f"warning: {loss}", file=sys.stderr)

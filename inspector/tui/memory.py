@@ -58,12 +58,17 @@ class IdleCollector:
     """
 
     def __init__(self) -> None:
+        self.keeps_start = False
+        """What exists at the first rest is never looked at: modules and the first screen, where a look takes 50 ms."""
         self._full_at = monotonic()
 
     def rest(self, seconds: float) -> None:
         """Collect what is worth it, after so many seconds without a key."""
         if not gc.isenabled():
             return
+        if self.keeps_start:
+            self.keeps_start = False
+            gc.freeze()
         young, younger_collections, older_collections = gc.get_count()
         now = monotonic()
         if older_collections and seconds > LONG_REST and now - self._full_at > FULL_EVERY:

@@ -4,12 +4,14 @@ import gc
 import json
 import os
 import tracemalloc
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import RecordingError
+from inspector.journal import journal as journal_module
 from inspector.journal import storage as storage_module
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind, escape, escape_parsed
@@ -83,6 +85,18 @@ def test_any_bytes_survive_the_file(messages):
     journal = Journal.unnamed({})
     journal.record_received("stdio", messages)
     assert [event.bytes for event in journal.events()] == messages
+    journal.release()
+
+
+@given(st.lists(st.binary(max_size=300), min_size=1, max_size=12), st.data())
+def test_events_that_are_read_together_are_those_that_are_read_alone(messages, data):
+    journal = Journal.unnamed({})
+    journal.record_received("stdio", messages)
+    numbers = sorted(data.draw(st.sets(st.integers(1, len(messages)))))
+    with mock.patch.object(journal_module, "_NEAR", 400):
+        assert [(event.n, event.bytes) for event in journal.events_of(numbers)] == [
+            (n, messages[n - 1]) for n in numbers
+        ]
     journal.release()
 
 

@@ -104,6 +104,19 @@ def test_garbage_is_collected_while_no_key_is_pressed(monkeypatch: pytest.Monkey
     assert collected == [0, 1, 1, 2]
 
 
+def test_what_the_start_of_a_program_has_made_is_never_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    frozen: list[bool] = []
+    monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
+    monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 0))
+    garbage = IdleCollector()
+    garbage.rest(0.3)
+    assert not frozen, "not in a process that has more than the program"
+    garbage.keeps_start = True
+    garbage.rest(0.3)
+    garbage.rest(0.3)
+    assert frozen == [True]
+
+
 async def test_the_app_does_so_now_and_then(home: Path) -> None:
     app = InspectorApp(None, Options(), Settings())
     async with app.run_test():

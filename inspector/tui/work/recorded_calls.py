@@ -51,9 +51,9 @@ class RecordedCalls:
         last = min(index.count, self._seen + SLICE)
         calls = list(islice(_CALLS.each(index, self._seen, last), BODIES))
         self._seen = calls[-1] if len(calls) == BODIES else last
-        for n in calls:
+        for n, event in zip(calls, self._journal.events_of(calls), strict=True):
             list_name, key = _METHODS[index.method(n)]
-            address = params_of(self._journal.event(n)).get(key)
+            address = params_of(event).get(key)
             if isinstance(address, str):
                 self._calls.setdefault((list_name, address), array("I")).append(n)
         return self._seen < index.count
