@@ -757,7 +757,7 @@ class Journal:
         return self.storage.pread(start, end - start).rstrip(b"\n")
 
     def _span(self, n: int) -> tuple[int, int]:
-        """Return where the line of event `n` begins and ends in the file, with its line feed if it has one."""
+        """Return where the line of event `n` begins and ends in the file. A line feed is part of it."""
         offsets = self.index._offsets
         start = offsets[n - 1]
         return start, offsets[n] if n < self.index.count else min(self.storage.size, start + self._last_length(start))
