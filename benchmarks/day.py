@@ -2,8 +2,8 @@
 
 `python benchmarks/day.py [MESSAGES]`
 
-`run` leaves it out: the recording takes 20 GB of disk, and a quarter of an hour to make and to read. It is opened twice:
-read from its start, and from its saved index.
+`run` leaves it out: the recording takes 20 GB of disk, and a quarter of an hour to make and to read. It is opened
+twice: read from its start, and from its saved index.
 """
 
 from __future__ import annotations
