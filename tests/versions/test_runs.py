@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import tomllib
@@ -18,7 +19,10 @@ pytestmark = pytest.mark.slow
 def named_by(target: str) -> list[list[str]]:
     """The paths of each run of a target of the Makefile."""
     make = ["make", "--no-print-directory", "--dry-run", "--old-file=.venv/.ready", target]
-    lines = subprocess.run(make, cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
+    # The make that runs this test hands its variables down.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    ran = subprocess.run(make, cwd=ROOT, check=True, capture_output=True, text=True, env=environment)
+    lines = ran.stdout.splitlines()
     runs = [line.split() for line in lines if line.startswith("tests/versions/run ")]
     return [[word for word in words[1:] if word.startswith("tests/")] for words in runs]
 
