@@ -74,8 +74,9 @@ class Entry:
     """One server over one transport.
 
     In `command`, `prepare`, `arguments` and `env` stand `{node}` and `{npx}` for the programs, `{npm}` for the folder of
-    the npm project, `{bin}` for its programs, `{python}` for the folder of the environments, `{uvx}` for uv's runner and `{uv_cache}` for its cache,
-    `{servers}` for the folder of our own scripts, `{folder}` for an empty one and `{port}` for the port to listen on.
+    the npm project, `{bin}` for its programs, `{python}` for the folder of the environments, `{interpreter}` for the
+    Python they were made with, `{uvx}` for uv's runner and `{uv_cache}` for its cache, `{servers}` for the folder of our
+    own scripts, `{folder}` for an empty one and `{port}` for the port to listen on.
     """
 
     name: str
@@ -328,7 +329,7 @@ ENTRIES: tuple[Entry, ...] = (
         "get_current_time",
         {"timezone": "Etc/UTC"},
         "datetime",
-        env={"UV_CACHE_DIR": "{uv_cache}"},
+        env={"UV_CACHE_DIR": "{uv_cache}", "UV_PYTHON": "{interpreter}"},
     ),
     Entry(
         "mcp-server-time 0.6.2",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -31,6 +32,7 @@ PLACES = {
     "npm": str(CACHE / "npm"),
     "bin": str(CACHE / "npm/node_modules/.bin"),
     "python": str(CACHE / "python"),
+    "interpreter": sys.executable,
     "uvx": str(CACHE.parent / "uv/bin/uvx"),
     "uv_cache": str(CACHE / "uv-cache"),
     "servers": str(Path(__file__).parent / "servers"),
