@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STACK_LIMIT = 3
 """Combining marks that one character may have; further ones are shown by their code point."""
@@ -80,6 +80,13 @@ def escape_json(document: str) -> str:
     if document.isascii() and "\x7f" not in document:
         return document
     return _unsafe().sub(_unicode_escape, document)
+
+
+def json_document(value: Any) -> str:
+    """Return the content of a JSON file for people: indented, with the escapes of `escape_json`."""
+    import json
+
+    return escape_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any
 from inspector.config import foreign_files
 from inspector.config.output_files import cannot_write, check_free, write_file
 from inspector.errors import UsageError
-from inspector.text import escape_json, safe
+from inspector.text import json_document, safe
 
 MAX_BYTES = 256 << 20
 """Bytes of a file above which it is not read."""
@@ -31,13 +31,6 @@ def snapshot_path(flow: Path, name: str) -> Path:
     return path
 
 
-def snapshot_text(value: Any) -> str:
-    """Return the text of a file with this value. Characters that move or hide others are escapes."""
-    import json
-
-    return escape_json(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"
-
-
 def read_snapshot(path: Path) -> bytes:
     """Return the content of a file. Raises `ConfigError`, also for what is not a regular file, or too large."""
     return foreign_files.read_bytes(path, limit=MAX_BYTES)
@@ -53,4 +46,4 @@ def write_snapshot(path: Path, value: Any) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from None
-    write_file(path, snapshot_text(value).encode(), force=True, mode=0o666)
+    write_file(path, json_document(value).encode(), force=True, mode=0o666)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from inspector.calls.snapshots import snapshot_text
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ServerError
+from inspector.text import json_document
 from inspector.tui.calls.drafts import file_name, literal
 from inspector.tui.work.outcome import CallOutcome
 
@@ -59,7 +59,7 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
             "same as a file",
             f"the whole result is that of {name}",
             {**allowed, "same_as": name},
-            (name, snapshot_text(value)),
+            (name, json_document(value)),
         )
     )
     return found

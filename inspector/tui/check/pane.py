@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import ClassVar
@@ -19,7 +18,7 @@ from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
-from inspector.text import count, escape_json, safe
+from inspector.text import count, json_document, safe
 from inspector.tui.check.allow_calls import allowed_calls
 from inspector.tui.check.finding import FindingView, as_text, rows_of
 from inspector.tui.check.rows import CheckHead, CheckRows, level_word
@@ -455,7 +454,7 @@ class CheckPane(Horizontal):
 
     def _as_json(self) -> str:
         assert self.found.report is not None
-        return escape_json(json.dumps(self.found.report.as_json(), indent=2, ensure_ascii=False)) + "\n"
+        return json_document(self.found.report.as_json())
 
     def _file_name(self) -> str:
         return _STRANGE.sub("-", self.session.target.label).strip("-.")[:40] or "server"

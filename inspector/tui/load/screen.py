@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from functools import partial
@@ -26,7 +25,7 @@ from inspector.load.plan import MAX_RATE, LoadPlan
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.protocol.views import is_read_only
-from inspector.text import escape_json, quantity
+from inspector.text import json_document, quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from inspector.tui.keymap import KeyHint, bindings
@@ -371,7 +370,7 @@ def report_text(report: LoadReport, form: str) -> str:
 
         return as_html(report)
     if form == "json":
-        return escape_json(json.dumps(report.as_json(), indent=2, ensure_ascii=False)) + "\n"
+        return json_document(report.as_json())
     from inspector.load.reports.text import LoadText
 
     return "".join(f"{line}\n" for line in LoadText(report).lines())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from time import monotonic
 from typing import ClassVar
 
@@ -17,7 +16,7 @@ from textual.timer import Timer
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
 from inspector.stats import SessionStats, measure
-from inspector.text import count, duration, escape_json, quantity, safe
+from inspector.text import count, duration, json_document, quantity, safe
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
@@ -424,8 +423,7 @@ class TimelinePane(Vertical):
     def action_save(self) -> None:
         """Save the figures as JSON."""
         if self._stats is not None:
-            text = escape_json(json.dumps(self._stats.as_json(), indent=2, ensure_ascii=False)) + "\n"
-            self.post_message(Save(text.encode(), "stats.json", "the figures"))
+            self.post_message(Save(json_document(self._stats.as_json()).encode(), "stats.json", "the figures"))
 
     def on_lanes_view_clicked(self, event: LanesView.Clicked) -> None:
         event.stop()
