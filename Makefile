@@ -24,7 +24,7 @@ $(UV): $(READY)
 demo: $(READY) ## the interface on the built-in demo server
 	$(BIN)/inspector demo
 
-test: $(READY) ## the unit, property and interface tests that start no process and take less than half a second
+test: $(READY) ## the unit, property and interface tests that start no process and take less than a quarter of a second
 	$(PYTEST) -m "not slow"
 
 test-all: $(READY) ## all tests

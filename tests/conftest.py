@@ -7,8 +7,8 @@ than others multiplies the number of the profile. Compiled modules are kept, bec
 that a test starts would compile its own again. Cyclic garbage is collected less often: in a process that holds all tests
 and hypothesis, the collection took a fifth of the time.
 
-`make test` leaves out the tests with the mark `slow`: those that start processes, or take more than half a second. A
-test that starts a process and does not have the mark fails.
+`make test` leaves out the tests with the mark `slow`: those that start processes, or take more than a quarter of a
+second. A test that starts a process and does not have the mark fails.
 """
 
 import gc

@@ -64,6 +64,7 @@ def _reached(imports: dict[str, set[str]], start: str) -> set[str]:
     return seen
 
 
+@pytest.mark.slow
 def test_no_module_is_in_a_circle() -> None:
     assert [sorted(circle) for circle in circles(graph())] == []
 

@@ -91,6 +91,7 @@ def test_every_parameter_is_named_by_some_hint() -> None:
     assert len(hints()) > 40
 
 
+@pytest.mark.slow
 def test_each_surface_has_words_of_its_own(subtests: pytest.Subtests) -> None:
     for place, hint in hints():
         with subtests.test(place=place):
@@ -109,6 +110,7 @@ def test_every_parameter_has_a_place_in_the_interface(parameter: Parameter) -> N
     assert place.verb in BY_ID if isinstance(place, VerbAdvice) else not OPTION.search(place)
 
 
+@pytest.mark.slow
 def test_no_option_is_written_into_a_hint() -> None:
     """Neither into `hint=`, nor into what is assigned to `hint`, nor into a part of a `Hint`."""
     found = []

@@ -53,10 +53,12 @@ AUTHORIZATION = {f"C-AUTH-{number:02}" for number in (*range(1, 37), *range(40, 
 """The ids of authorization; 40 to 43 are the extensions."""
 
 
+@pytest.mark.slow
 def test_every_requirement_of_authorization_is_named_by_a_test() -> None:
     assert AUTHORIZATION - set(holding()) == set()
 
 
+@pytest.mark.slow
 def test_every_named_id_is_a_requirement() -> None:
     """Those of authorization (`C-AUTH-…`) have a list of their own."""
     known = {item.id for item in ASKED}

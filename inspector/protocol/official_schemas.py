@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.revisions import REVISIONS, features
+from inspector.protocol.schema_limits import ReferenceTargets
 from inspector.protocol.schema_violations import shown
 from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 
@@ -41,6 +42,7 @@ class Catalogue:
         self._key = "$defs" if "$defs" in self.schema else "definitions"
         self.definitions: Mapping[str, Any] = self.schema[self._key]
         _correct(self.definitions)
+        self._references = ReferenceTargets(self.schema)
         self._validators: dict[str, Validator] = {}
         self._methods: dict[tuple[str, str], dict[str, str]] = {}
         self._errors: dict[int, str] | None = None
@@ -109,7 +111,9 @@ class Catalogue:
             if definition not in self.definitions:
                 raise SchemaError(f"The schema of {self.revision} has no definition {shown(definition)}")
             pointer = f"/{self._key}/{definition}"
-            found = self._validators[definition] = Validator(self.schema, pointer=pointer, trusted=True)
+            found = self._validators[definition] = Validator(
+                self.schema, pointer=pointer, trusted=True, references=self._references
+            )
         return found
 
     def check(self, definition: str, value: Any, prefix: str = "", limit: int = ERROR_LIMIT) -> list[Violation]:

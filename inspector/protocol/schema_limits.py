@@ -203,25 +203,61 @@ def odd_numbers(value: Any, limit: int) -> list[tuple[str, float]]:
     return found
 
 
-def reckon(schema: Any, value: Any, *, root: Any, limit: int, by_size: bool = False) -> int | None:
+class ReferenceTargets:
+    """The subschemas that the references of a document may mean. The first reference reads the whole document, once."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
+        self._bases: list[Any] = []
+        self._anchors: dict[str, list[Any]] = {}
+
+    def of(self, reference: str) -> list[Any]:
+        """Return every subschema that a reference may mean: with several `$id`s that depends on its position."""
+        if not self._bases:
+            self._read()
+        _, _, fragment = reference.partition("#")
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get(fragment, [])
+        found = (resolve_pointer(base, fragment) for base in self._bases)
+        return [target for target in found if target is not None]
+
+    def _read(self) -> None:
+        self._bases = [self._document]
+        level = [self._document]
+        while level:
+            below: list[Any] = []
+            for item in level:
+                if isinstance(item, dict):
+                    has_id = isinstance(item.get("$id"), str) or isinstance(item.get("id"), str)
+                    if has_id and item is not self._document:
+                        self._bases.append(item)
+                    for name in ("$anchor", "$dynamicAnchor"):
+                        if isinstance(item.get(name), str):
+                            self._anchors.setdefault(item[name], []).append(item)
+                    for name in ("$id", "id"):
+                        if isinstance(item.get(name), str) and item[name].startswith("#"):
+                            self._anchors.setdefault(item[name][1:], []).append(item)
+                    below.extend(item.values())
+                elif isinstance(item, list):
+                    below.extend(item)
+            level = below
+
+
+def reckon(schema: Any, value: Any, *, references: ReferenceTargets, limit: int, by_size: bool = False) -> int | None:
     """Estimate how many pairs of subschema and value a check visits at most; None if above `limit`.
 
-    `root` is the document for references. With `by_size` each visit counts as many times as the value has parts.
+    `references` are those of the whole document. With `by_size` each visit counts as many times as the value has parts.
     Nothing is evaluated: every branch counts, every pattern is assumed to match.
     """
-    return _SchemaMeasure(root, limit, by_size).run(schema, value)
+    return _SchemaMeasure(references, limit, by_size).run(schema, value)
 
 
 class _SchemaMeasure:
-    def __init__(self, root: Any, limit: int, by_size: bool) -> None:
-        self.root = root
+    def __init__(self, references: ReferenceTargets, limit: int, by_size: bool) -> None:
+        self.references = references
         self.limit = limit
         self.by_size = by_size
-        self.bases: list[Any] | None = None
-        self.anchors: dict[str, list[Any]] = {}
         self.sizes: dict[int, int] = {}
-        # Lists made here stay referenced, so that no identity is reused.
-        self.kept: list[Any] = []
 
     def run(self, schema: Any, value: Any) -> int | None:
         done: dict[tuple[int, int], int] = {}
@@ -278,7 +314,7 @@ class _SchemaMeasure:
             return
         for name in REFERENCES:
             if isinstance(schema.get(name), str):
-                for target in self.targets(schema[name]):
+                for target in self.references.of(schema[name]):
                     yield target, value
         for name in IN_PLACE_LISTS:
             if isinstance(schema.get(name), list):
@@ -323,36 +359,6 @@ class _SchemaMeasure:
             if isinstance(schema.get(name), dict):
                 for inner in value:
                     yield schema[name], inner
-
-    def targets(self, reference: str) -> list[Any]:
-        """Return every subschema that a reference may mean: with several `$id`s that depends on its position."""
-        if self.bases is None:
-            self.look_for_bases()
-        _, _, fragment = reference.partition("#")
-        if fragment and not fragment.startswith("/"):
-            return self.anchors.get(fragment, [])
-        found = (resolve_pointer(base, fragment) for base in self.bases or ())
-        return [target for target in found if target is not None]
-
-    def look_for_bases(self) -> None:
-        self.bases = [self.root]
-        level = [self.root]
-        while level:
-            below: list[Any] = []
-            for item in level:
-                if isinstance(item, dict):
-                    if item is not self.root and (isinstance(item.get("$id"), str) or isinstance(item.get("id"), str)):
-                        self.bases.append(item)
-                    for name in ("$anchor", "$dynamicAnchor"):
-                        if isinstance(item.get(name), str):
-                            self.anchors.setdefault(item[name], []).append(item)
-                    for name in ("$id", "id"):
-                        if isinstance(item.get(name), str) and item[name].startswith("#"):
-                            self.anchors.setdefault(item[name][1:], []).append(item)
-                    below.extend(item.values())
-                elif isinstance(item, list):
-                    below.extend(item)
-            level = below
 
 
 def resolve_pointer(document: Any, fragment: str) -> Any:

@@ -2,7 +2,7 @@
 
 Nothing outside a schema is ever fetched or read: the library would follow `http:` and `file:` references by default, so
 every validator gets a retriever that refuses (C-BASE-14, C-BASE-15). Schemas and values may be malicious: both are
-measured before they are compiled or validated (`schemabounds`).
+measured before they are compiled or validated (`schema_limits`).
 """
 
 from __future__ import annotations
@@ -60,10 +60,18 @@ def dialect_of(schema: Any) -> str:
 class Validator:
     """A compiled schema. Creating it raises `SchemaError`; validating never raises and takes bounded time."""
 
-    def __init__(self, schema: Any, *, pointer: str = "", trusted: bool = False) -> None:
+    def __init__(
+        self,
+        schema: Any,
+        *,
+        pointer: str = "",
+        trusted: bool = False,
+        references: bounds.ReferenceTargets | None = None,
+    ) -> None:
         """Compile `schema`, or the part of it at the JSON pointer.
 
         `trusted` is for our own schemas, whose cost is known: values are then measured only if they do not match.
+        `references` are those of `schema`, which the validators of its parts can share.
         """
         if not isinstance(schema, (dict, bool)):
             raise SchemaError(
@@ -75,6 +83,7 @@ class Validator:
             schema = schema | {"$schema": dialect}
         self.schema = schema
         self.dialect = dialect
+        self._references = references or bounds.ReferenceTargets(schema)
         self._at = bounds.resolve_pointer(schema, pointer)
         self._pointer = "#" + pointer
         document = (
@@ -118,7 +127,7 @@ class Validator:
         if facts.strings * schema.backtracking_patterns > bounds.BACKTRACK_WORK_LIMIT:
             return "too many texts for the backtracking patterns of the schema"
         if (schema.risky or facts.nodes * schema.subschemas > bounds.VISIT_LIMIT) and bounds.reckon(
-            self._at, value, root=self.schema, limit=bounds.VISIT_LIMIT
+            self._at, value, references=self._references, limit=bounds.VISIT_LIMIT
         ) is None:
             return "the schema branches too often for a value of this size"
         return ""
@@ -167,7 +176,8 @@ class Validator:
         return found[:limit] or [Violation("", "does not match its schema", "schema")]
 
     def _is_small(self, schema: Any, value: Any) -> bool:
-        return bounds.reckon(schema, value, root=self.schema, limit=_EXPLAIN_LIMIT, by_size=True) is not None
+        visits = bounds.reckon(schema, value, references=self._references, limit=_EXPLAIN_LIMIT, by_size=True)
+        return visits is not None
 
     def _inner(self, place: str, schema: Any, value: Any, path: str) -> Iterator[tuple[str, Any, Any, str]]:
         """Yield (place, subschema, value, path) of the parts that must match for the whole to match."""

@@ -168,6 +168,7 @@ def test_the_text_of_a_page_has_no_scripts_and_no_styles():
     assert visible_text(source) == ("Ti&de\n1 < 2\nGo", True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", [
     "<script>" * 100_000, "<!--" * 500_000, "<a href='" * 300_000, "<" * 2_000_000, "src=" * 1_000_000,
     "https://" * 400_000, "fetch('https://x.example/" * 100_000, "<p title=\"" + ">" * 2_000_000, "&" * 2_000_000,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -69,6 +70,7 @@ def pages(draw: st.DrawFn) -> dict[str, Any]:
 CHALLENGES = st.lists(st.text(alphabet='Bearsd DPo="\\,:/x_m', max_size=40), max_size=2)
 
 
+@pytest.mark.slow
 @given(pages(), CHALLENGES, st.dictionaries(st.sampled_from(["iss", "error", "code", "state"]), WORDS, max_size=2))
 @settings(max_examples=2 * settings.default.max_examples, suppress_health_check=[HealthCheck.too_slow])
 def test_a_login_ends_with_a_token_or_with_a_reason(

@@ -109,6 +109,7 @@ def test_marks_line_ends_and_anchors(tmp_path: Path) -> None:
     assert located.position(("d", "e"), key=True) == (4, 13)
 
 
+@pytest.mark.slow
 def test_bombs_end_at_once(tmp_path: Path) -> None:
     levels = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 9))
     large = "a: &a [" + "x, " * 50_000 + "x]\nb: [" + "*a, " * 500 + "*a]\n"

@@ -119,6 +119,7 @@ async def test_tools_for_a_model_that_is_not_said_to_use_any_are_found():
     await is_found(Case("CLI-07", R4, asks("sampling/createMessage", tools=[]), allowed=MODEL))
 
 
+@pytest.mark.slow
 async def test_a_model_that_is_refused_in_the_modern_era_does_no_harm():
     await is_not_blamed(Case("CLI-08", R5, None, allowed=MODEL))
 

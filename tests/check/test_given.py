@@ -30,6 +30,7 @@ async def test_a_check_is_given_what_is_read_or_skipped(found, outcome):
     assert (check.__name__, check.__doc__) == ("check", "The docstring.")
 
 
+@pytest.mark.slow
 async def test_a_server_without_authorization_is_not_judged():
     found = await of_the_demo(R5, web=True)
     reasons = {

@@ -117,6 +117,7 @@ async def test_outcomes_of_another_shape_say_nothing(rows):
     journal.release()
 
 
+@pytest.mark.slow
 async def test_a_call_that_is_only_slow_is_not_failed():
     held = []
 

@@ -208,6 +208,7 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     assert TOKEN in evil.seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 def test_a_kept_login_is_not_sent_without_verification(
     run: Run, clone: Path, home: Path, tls: Noting, own: bool

@@ -213,6 +213,7 @@ async def test_a_header_mismatch_that_stays_is_reported(visit):
     assert len(requests_of(web, "tools/list")) == 1
 
 
+@pytest.mark.slow
 async def test_a_call_that_was_corrected_may_want_input_and_become_a_task(visit):
     """C-HTTP-35, C-MRTR-01, C-TASK-02: what carries a call on can follow each other, each with a request of its own."""
     result = {"content": [{"type": "text", "text": "done"}]}

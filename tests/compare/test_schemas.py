@@ -193,6 +193,7 @@ def test_references_in_a_circle_end() -> None:
     assert told({"$ref": "#"}, STRING)[0][1] == "unsure"
 
 
+@pytest.mark.slow
 def test_a_very_deep_or_wide_schema_is_reported_to_be_too_much() -> None:
     a, b = STRING, NUMBER
     for _ in range(3000):

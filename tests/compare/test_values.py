@@ -39,6 +39,7 @@ def test_a_value_does_not_differ_from_itself(value: Any) -> None:
     assert compare(value, value).same
 
 
+@pytest.mark.slow
 @settings(max_examples=4 * settings.default.max_examples)
 @given(VALUES, VALUES)
 def test_the_other_way_round_there_is_as_much_of_everything(a: Any, b: Any) -> None:
@@ -289,6 +290,7 @@ def test_bytes_are_read_with_their_mark() -> None:
     assert read(b'\xef\xbb\xbf{"a": "\xff"}') == {"a": "�"}
 
 
+@pytest.mark.slow
 def test_a_very_deep_value_is_compared_to_its_bottom() -> None:
     depth = 10_000
     a, b = (read("[" * depth + '{"a":' * depth + last + "}" * depth + "]" * depth) for last in ("1", "2"))

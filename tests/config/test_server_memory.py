@@ -88,6 +88,7 @@ def test_the_last_twenty_different_calls_stay(memory: ServerMemory) -> None:
     assert [call.arguments["n"] for call in memory.past_calls("t")[:2]] == [1, True]
 
 
+@pytest.mark.slow
 def test_the_tools_not_called_for_longest_make_room(memory: ServerMemory) -> None:
     for number in range(300):
         memory.remember_call(f"t{number}", {"n": number}, ok=True)

@@ -552,6 +552,7 @@ def test_overrides_move_our_own_and_claude_codes_file(world: World) -> None:
     assert names(world) == ["own", "good"]
 
 
+@pytest.mark.slow
 def test_a_file_with_very_many_servers_is_listed(world: World) -> None:
     world.write(".mcp.json", {"mcpServers": {f"s{number}": {"command": "c"} for number in range(20_000)}})
     assert len(world.find().entries) == 20_000

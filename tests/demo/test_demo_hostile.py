@@ -67,6 +67,7 @@ def outcome(peer: MemoryPeer, method: Any, params: Any) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 @settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(method=st.sampled_from([*HANDLERS, *SESSION]), params=JSON | OBJECT)
 def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
@@ -76,6 +77,7 @@ def test_no_params_make_it_fail_inside(method: str, params: Any) -> None:
     assert problem.get("code") in (None, -32600, -32602, -32002)
 
 
+@pytest.mark.slow
 @settings(max_examples=4 * settings.default.max_examples, deadline=None)
 @given(
     method=st.sampled_from(MODERN),

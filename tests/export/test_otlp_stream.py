@@ -245,6 +245,7 @@ def test_a_slow_collector_does_not_hold_the_session(collector: Collector) -> Non
     assert len(collector.spans) == 201
 
 
+@pytest.mark.slow
 def test_spans_that_a_stalled_collector_holds_are_counted(collector: Collector) -> None:
     """A request that began before the end of the session outlasts the time that the end waits."""
     collector.delay = 2.0

@@ -300,6 +300,7 @@ ODD = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(st.lists(ODD, max_size=3), ODD, ODD)
 def test_whatever_stands_in_a_collection_it_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, odd: list[Any], arguments: Any, variable: Any

@@ -174,6 +174,7 @@ steps = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", ["mcpsnoop", "mcp-cassette", "mcporter"])
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps, spaces=st.booleans())

@@ -42,6 +42,7 @@ def test_only_the_journal_knows(rule: str) -> None:
     assert not found, f"These lines know what only inspector/journal/ should, {rule}.\n" + "\n".join(found)
 
 
+@pytest.mark.slow
 def test_one_class_is_an_exchange() -> None:
     found = [where for where, line in lines() if re.match(r"class Exchange\b(?!\(exchange\.Exchange\))", line)]
     assert not found, f"An exchange is `inspector.journal.exchange.Exchange`; name these for what they are: {found}"

@@ -292,6 +292,7 @@ def test_a_saved_index_that_is_not_right_is_made_again(path, monkeypatch, harm):
     journal.release()
 
 
+@pytest.mark.slow
 def test_a_recording_that_was_changed_where_nothing_is_compared_is_read_again(tmp_path, monkeypatch):
     """Its length and the time of its last change are as they were."""
     path = recorded(tmp_path / "long.mcp.jsonl", 10 * CALLS)

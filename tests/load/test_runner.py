@@ -75,6 +75,7 @@ def journal(tmp_path: Path) -> Any:
     made.release()
 
 
+@pytest.mark.slow
 async def test_every_call_is_sent_and_answered(journal: Journal) -> None:
     seen: list[Any] = []
 
@@ -89,6 +90,7 @@ async def test_every_call_is_sent_and_answered(journal: Journal) -> None:
     assert report.incomplete == ""
 
 
+@pytest.mark.slow
 async def test_errors_are_counted_by_kind(journal: Journal) -> None:
     def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number % 3 == 0:
@@ -105,6 +107,7 @@ async def test_errors_are_counted_by_kind(journal: Journal) -> None:
     assert report.latency.count == 60
 
 
+@pytest.mark.slow
 async def test_results_that_do_not_match_the_output_schema_are_errors(journal: Journal) -> None:
     wrong = [{"sum": "two"}, {"sum": 2}, None]
 
@@ -121,6 +124,7 @@ async def test_results_that_do_not_match_the_output_schema_are_errors(journal: J
     assert (report.done, report.failed) == (20, 40)
 
 
+@pytest.mark.slow
 async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent(journal: Journal) -> None:
     plan = {"in_flight": 4, "seconds": 0.2}
     report = await run_of(answering(lambda *_: None), journal, timeout=0.2, plan=plan).go()
@@ -131,6 +135,7 @@ async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent
     assert report.exit_code == 4
 
 
+@pytest.mark.slow
 async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Journal) -> None:
     def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number == 10:
@@ -145,6 +150,7 @@ async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Jou
     assert report.done == report.sent - lost.count > 40
 
 
+@pytest.mark.slow
 async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("inspector.load.connection.RECONNECTS", (0.0, 0.0))
     gone = False
@@ -166,6 +172,7 @@ async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, m
     assert report.done == 10
 
 
+@pytest.mark.slow
 async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
     server = answering(lambda number, message, reply: reply(result(message)))
     run = run_of(server, journal, plan={"seconds": 30.0}, told=lambda run: run.now() > 0.2 and run.stop())
@@ -184,6 +191,7 @@ async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
     assert run.report().done >= 5
 
 
+@pytest.mark.slow
 async def test_only_read_only_tools_are_called(journal: Journal) -> None:
     server = answering(lambda number, message, reply: reply(result(message)))
     for name in ("write", "wipe"):
@@ -202,6 +210,7 @@ async def test_a_plan_can_be_checked_without_a_call(journal: Journal) -> None:
     assert calls == []
 
 
+@pytest.mark.slow
 async def test_connections_share_the_calls(journal: Journal) -> None:
     opened = 0
     server = answering(lambda number, message, reply: reply(result(message)))
@@ -219,6 +228,7 @@ async def test_connections_share_the_calls(journal: Journal) -> None:
     assert all(connection.in_flight == 0 for connection in run.connections)
 
 
+@pytest.mark.slow
 async def test_only_a_sample_of_the_calls_is_recorded(journal: Journal) -> None:
     def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         reply({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
@@ -239,6 +249,7 @@ async def test_only_a_sample_of_the_calls_is_recorded(journal: Journal) -> None:
     again.release()
 
 
+@pytest.mark.slow
 async def test_calls_that_ask_are_answered_and_counted(journal: Journal) -> None:
     """A question inside a call goes through the session, as without load."""
     waiting: dict[str, Any] = {}

@@ -159,6 +159,7 @@ class TestMirrored:
     def test_what_is_not_a_tool_or_has_no_schema_asks_for_nothing(self, listed: Any) -> None:
         assert mirrored(listed) == ((), [])
 
+    @pytest.mark.slow
     @given(ANY)
     def test_anything_can_be_looked_at(self, listed: Any) -> None:
         for where in (listed, {"inputSchema": listed}):

@@ -282,6 +282,7 @@ def test_what_is_nested_without_an_end_is_read() -> None:
     assert GITHUB not in shown(line(raw="[" * 5000 + f'"{GITHUB}"'))[0]
 
 
+@pytest.mark.slow
 def test_paths_are_followed_into_any_depth_in_one_pass() -> None:
     deep = '{"a":[' * 20_000 + '{"pin":1}' + "]}" * 20_000
     hidden, rules = shown(line(raw=deep), "$..pin", "$..a.b", "$..x..y")

@@ -236,6 +236,7 @@ def test_exchanges_end_with_the_answer_to_an_outermost_request(tmp_path: Path) -
     assert outer not in stops
 
 
+@pytest.mark.slow
 def test_exchanges_are_found_beyond_any_number_of_other_events(tmp_path: Path) -> None:
     journal = Journal.unnamed({})
     journal.record_sent("stdio", b'{"jsonrpc":"2.0","id":0,"method":"ping"}', {"id": 0, "method": "ping"})

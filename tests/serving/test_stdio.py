@@ -73,6 +73,7 @@ async def test_half_a_line_at_the_end_is_handed_on_as_what_it_is(stdio):
     assert (half.data, half.message, half.cut) == (b'{"id":1,"met', None, True)
 
 
+@pytest.mark.slow
 async def test_a_line_of_50_megabytes_is_one_message(stdio):
     end = stdio()
     big = b'{"id":1,"method":"n","params":"' + b"x" * (50 << 20) + b'"}'
@@ -113,6 +114,7 @@ async def test_line_ends_inside_a_message_do_not_end_it(stdio):
     assert await end.read() == b'{   "id": 1 }\n'
 
 
+@pytest.mark.slow
 async def test_who_asks_without_reading_is_not_listened_to(stdio):
     end = stdio()
     asking = threading.Event()

@@ -365,6 +365,7 @@ async def test_a_client_may_end_its_side_first(stage):
     assert here.received == [ANSWER]
 
 
+@pytest.mark.slow
 async def test_a_client_that_does_not_read_makes_the_server_wait(stage):
     size = 32 << 20
     waits = asyncio.Event()

@@ -118,6 +118,7 @@ async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, size: tuple[int, int]) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), size=size) as (app, pilot):
@@ -131,6 +132,7 @@ async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, siz
         assert isinstance(app.screen, AuthorizationScreen)
 
 
+@pytest.mark.slow
 async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), until="login") as (app, pilot):
         await pilot.press("6")
@@ -146,6 +148,7 @@ async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
         await becomes(app, pilot, lambda: screen.panes.messages.current == 2, "the request of the step is selected")
 
 
+@pytest.mark.slow
 async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl")) as (app, pilot):
         await pilot.press("6")

@@ -34,6 +34,7 @@ def test_other_texts_are_shown_as_they_are() -> None:
     assert seen(skipped("it has no tools")) == "it has no tools"
 
 
+@pytest.mark.slow
 def test_no_text_of_a_check_names_an_option() -> None:
     """The interface shows these texts as they are: what each check says, its fix, and what it saw."""
     found = []

@@ -17,6 +17,7 @@ from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recordi
 from tests.tui.tui_screens import Stage, screen_lines, screen_text
 
 
+@pytest.mark.slow
 async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x")
@@ -31,6 +32,7 @@ async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Pa
     assert json.loads((home / "out.json").read_text())
 
 
+@pytest.mark.slow
 async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_reported(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x")
@@ -53,6 +55,7 @@ async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypat
     assert not list(home.glob("*.html"))
 
 
+@pytest.mark.slow
 async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
     (home / "there.md").write_text("mine")
     (home / "nowhere").symlink_to(home / "missing")

@@ -652,6 +652,7 @@ async def test_a_recursive_schema_opens_as_deep_as_one_goes():
         assert view.value == {"child": {"child": {"child": {"child": {"name": "x"}}}}}
 
 
+@pytest.mark.slow
 async def test_more_fields_than_can_be_shown_are_reported():
     view = made(schema(**{f"f{at}": TEXT for at in range(520)}))
     app = stage(view)

@@ -102,6 +102,7 @@ async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
         assert not any("Give the focused pane" in line or "Show the tools" in line for line in here)
 
 
+@pytest.mark.slow
 async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
         await pilot.press("question_mark")

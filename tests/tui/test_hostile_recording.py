@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def opened(folder: str, target: Any, lines: list[dict[str, Any]]) -> Journal:
 TWO_BODIES = {"dir": "send", "kind": "rpc", "ch": "stdio", "t": 0, "raw": '{"result": {}}', "b64": "//8="}
 
 
+@pytest.mark.slow
 @example({}, [TWO_BODIES])
 @settings(max_examples=2 * settings.default.max_examples)
 @given(

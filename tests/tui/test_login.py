@@ -119,6 +119,7 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         assert "code=" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_answer(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:

@@ -119,6 +119,7 @@ facts = st.dictionaries(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(max_examples=4 * settings.default.max_examples)
 @given(names, facts, st.text(max_size=40))
 def test_any_facts_of_a_step_can_be_drawn(name: str, said: dict[str, Any], text: str) -> None:

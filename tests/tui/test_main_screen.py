@@ -462,6 +462,7 @@ async def test_a_recording_that_grows_is_followed_to_its_end(tmp_path: Path) -> 
         await becomes(app, pilot, lambda: "following" not in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_a_recording_of_a_newer_version_is_shown_raw_with_a_notice(tmp_path: Path) -> None:
     head, *rest = SESSION.read_bytes().splitlines(keepends=True)
     newer = tmp_path / "newer.mcp.jsonl"
@@ -471,6 +472,7 @@ async def test_a_recording_of_a_newer_version_is_shown_raw_with_a_notice(tmp_pat
         await shows(app, pilot, "event 21 of 21")
 
 
+@pytest.mark.slow
 async def test_the_theme_is_the_one_of_the_settings(home: Path) -> None:
     async with on_recording(until="echo", settings=Settings(theme="light")) as (app, _):
         assert app.theme_switch.name == "light"
@@ -479,6 +481,7 @@ async def test_the_theme_is_the_one_of_the_settings(home: Path) -> None:
         assert app.theme_switch.name == "dark"
 
 
+@pytest.mark.slow
 async def test_a_theme_is_chosen_by_dialog() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await app.run_action("theme", main_screen(app))
@@ -487,6 +490,7 @@ async def test_a_theme_is_chosen_by_dialog() -> None:
         await becomes(app, pilot, lambda: app.theme_switch.name == "ansi")
 
 
+@pytest.mark.slow
 async def test_a_keymap_moves_keys_in_bindings_hints_and_palette() -> None:
     keys = {"app.tab-6": "f6", "app.quit": "f10", "app.palette": "f1", "app.tab-1": "nonsense key"}
     async with on_recording(until="echo", settings=Settings(keymap=keys)) as (app, pilot):
@@ -503,6 +507,7 @@ async def test_a_keymap_moves_keys_in_bindings_hints_and_palette() -> None:
         await becomes(app, pilot, lambda: app.screen is not main_screen(app))
 
 
+@pytest.mark.slow
 async def test_ascii_only_where_the_setting_or_the_locale_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async with on_recording(until="echo", settings=Settings(ascii="always")) as (app, _):
         assert screen_text(app).isascii()

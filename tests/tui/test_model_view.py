@@ -62,6 +62,7 @@ async def opened(live: Live) -> ModelScreen:
     return screen
 
 
+@pytest.mark.slow
 async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         screen = await opened((app, pilot))
@@ -83,6 +84,7 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_shows_one_pane_and_a_tool_is_opened(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=NARROW) as (app, pilot):
         await opened((app, pilot))
@@ -104,6 +106,7 @@ async def test_the_result_shows_what_a_model_reads_of_it(recording: Path) -> Non
         await becomes(app, pilot, lambda: "~100 tokens, structured ~2" in screen_text(app), "the cost of the result")
 
 
+@pytest.mark.slow
 async def test_a_list_that_is_read_again_is_counted_again(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         screen = await opened((app, pilot))
@@ -121,6 +124,7 @@ async def test_quit_ends_the_program(recording: Path) -> None:
         await becomes(app, pilot, lambda: not app.is_running or app.return_code is not None, "ended")
 
 
+@pytest.mark.slow
 async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await becomes(app, pilot, lambda: "create_order" in screen_text(app), "tools")

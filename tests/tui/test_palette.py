@@ -57,6 +57,7 @@ def listed(app: InspectorApp) -> list[str]:
     return [str(options.get_option_at_index(at).prompt).strip() for at in range(options.option_count)]
 
 
+@pytest.mark.slow
 async def test_a_verb_is_found_and_done() -> None:
     async with on_recording(until="echo") as (app, pilot):
         found = await find(app, pilot, "hide mess")
@@ -74,6 +75,7 @@ async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -
         assert "palette" not in found
 
 
+@pytest.mark.slow
 async def test_a_tool_is_found_and_gone_to() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("6")
@@ -87,6 +89,7 @@ async def test_a_tool_is_found_and_gone_to() -> None:
         assert item["name"] == "echo"
 
 
+@pytest.mark.slow
 async def test_a_theme_is_found_and_worn(home: Path) -> None:
     (home / "themes").mkdir()
     (home / "themes" / "[red]mine[_].yaml").write_text("dark: true\nroles:\n  accent: '#ff8800'\n")
@@ -96,6 +99,7 @@ async def test_a_theme_is_found_and_worn(home: Path) -> None:
         await becomes(app, pilot, lambda: app.theme_switch.name == "[red]mine[_]", "worn")
 
 
+@pytest.mark.slow
 async def test_enter_acts_on_what_matches_the_whole_text(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As under load: enter is pressed while the matches of the first half are still listed."""
     async with on_recording(until="echo") as (app, pilot):
@@ -116,6 +120,7 @@ async def test_enter_acts_on_what_matches_the_whole_text(home: Path, monkeypatch
         assert not app.screen.is_modal
 
 
+@pytest.mark.slow
 async def test_that_nothing_matches_is_reported() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await find(app, pilot, "qqzz")
@@ -140,6 +145,7 @@ async def test_only_a_resource_is_offered_to_be_read_or_subscribed_to() -> None:
         assert {"resource.read", "resource.subscribe"} <= {one.verb.id for one in doable(app.focused or app.screen)}
 
 
+@pytest.mark.slow
 async def test_a_hostile_name_is_shown_as_text(tmp_path: Path) -> None:
     path = with_tools(tmp_path / "evil.mcp.jsonl", ["plain", EVIL])
     async with on_recording(path, until="plain") as (app, pilot):
@@ -157,6 +163,7 @@ async def test_there_is_no_palette_over_a_dialog() -> None:
         assert "Search for commands" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_palette_names_the_keys_of_the_users_keymap() -> None:
     async with on_recording(until="echo", settings=Settings(keymap={"app.export": "f9"})) as (app, pilot):
         assert any("f9" in row for row in await find(app, pilot, "export"))

@@ -145,6 +145,7 @@ async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> Non
         assert "as it was" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Path) -> None:
     tape = Tape()
     tape.ask("initialize", {})
@@ -161,6 +162,7 @@ async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Pa
         assert "1 Tools 1" in screen_lines(app)[1]
 
 
+@pytest.mark.slow
 async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goes_there(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await goes_to(pilot, ASKED)
@@ -200,6 +202,7 @@ async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: 
         await shows(app, pilot, "2025-11-25")
 
 
+@pytest.mark.slow
 async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("m")
@@ -262,6 +265,7 @@ async def test_speeds_by_key_and_from_the_list(path: Path) -> None:
         await shows(app, pilot, "‖ max")
 
 
+@pytest.mark.slow
 async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("left")
@@ -281,6 +285,7 @@ async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
         await shows(app, pilot, "No later finding")
 
 
+@pytest.mark.slow
 async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         await pilot.press("m", "slash", *"method:tools/call", "enter")
@@ -299,6 +304,7 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         await shows(app, pilot, "No later message matches method:tools/call")
 
 
+@pytest.mark.slow
 async def test_times_and_words_lead_to_places_and_what_is_none_is_reported(path: Path) -> None:
     async with replayed(path) as (app, pilot, screen):
         for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
@@ -381,6 +387,7 @@ async def test_at_the_end_of_a_growing_file_it_stays_there_and_elsewhere_it_stay
         assert playback(screen).player.at_end
 
 
+@pytest.mark.slow
 async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
     from inspector.client.session import Session
     from inspector.config.target_arguments import parse_target
@@ -427,6 +434,7 @@ def test_the_command_that_runs_again(path: Path) -> None:
         words_of(path, "'half")
 
 
+@pytest.mark.slow
 async def test_keys_of_panes_and_fields_stay_theirs(path: Path) -> None:
     async with replayed(path) as (_app, pilot, screen):
         await goes_to(pilot, PAID)
@@ -439,6 +447,7 @@ async def test_keys_of_panes_and_fields_stay_theirs(path: Path) -> None:
         assert playback(screen).player.position == PAID
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from inspector.protocol.tables import Table, table_of, table_of_text
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.table_view import AT_ONCE, TableView
@@ -141,6 +143,7 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         assert "last" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_many_rows_are_sorted_and_filtered_in_a_thread() -> None:
     rows = AT_ONCE * 3
     view, app = stage(table([{"n": (at * 7919) % rows} for at in range(rows)]))

@@ -103,6 +103,7 @@ async def at_work(server: Herd, *, size: tuple[int, int] = WIDE) -> AsyncIterato
         yield session, (app, pilot)
 
 
+@pytest.mark.slow
 async def test_the_tab_is_there_only_where_there_may_be_tasks() -> None:
     async with watching(Server(tools__list={"tools": [{"name": "plain", "inputSchema": {}}]})) as (_, (app, pilot)):
         await shows(app, pilot, "connected")
@@ -133,6 +134,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         assert task.result == RESULT
 
 
+@pytest.mark.slow
 async def test_a_call_in_flight_says_how_its_task_stands() -> None:
     server = Herd()
     async with watching(server) as (_, (app, pilot)):
@@ -172,6 +174,7 @@ async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> No
         assert "running" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_task_that_waits_for_the_user_says_where() -> None:
     def ask(message: Any, reply: Any) -> None:
         reply({"jsonrpc": "2.0", "id": 77, "method": "sampling/createMessage", "params": {"messages": []}})
@@ -184,6 +187,7 @@ async def test_a_task_that_waits_for_the_user_says_where() -> None:
         await shows(app, pilot, "? input_required")
 
 
+@pytest.mark.slow
 async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
     async with at_work(Herd()) as (_, (app, pilot)):
         screen = main_screen(app)
@@ -216,6 +220,7 @@ async def test_a_task_is_read_at_once_by_a_key() -> None:
         await becomes(app, pilot, lambda: len(server.asked("tasks/get")) == 1, "asked")
 
 
+@pytest.mark.slow
 async def test_tasks_of_others_are_listed_by_a_key() -> None:
     async with at_work(Herd()) as (_, (app, pilot)):
         await pilot.press("r")
@@ -227,6 +232,7 @@ async def test_tasks_of_others_are_listed_by_a_key() -> None:
         await shows(app, pilot, "The result went to the client that created the task.")
 
 
+@pytest.mark.slow
 async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
     server = Herd()
     async with at_work(server) as (session, (app, pilot)):
@@ -258,6 +264,7 @@ async def test_one_column_shows_the_list_then_the_task() -> None:
         await becomes(app, pilot, lambda: "created by" not in screen_text(app), "the reload list")
 
 
+@pytest.mark.slow
 async def test_a_failed_task_shows_the_error_of_its_result() -> None:
     def refuse(message: Any, reply: Any) -> None:
         reply({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32050, "message": "wolves"}})
@@ -279,6 +286,7 @@ ODD: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", ODD)
 async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) -> None:
     server = Herd()

@@ -378,6 +378,7 @@ async def test_enter_opens_the_chosen_message_and_figures_are_sorted_and_saved()
         assert saved["total"]["errors"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW, (50, 12)])
 async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tuple[int, int], tmp_path: Path) -> None:
     path = tmp_path / "orders.mcp.jsonl"

@@ -78,6 +78,7 @@ async def test_what_was_allowed_for_always_is_not_asked_again(clone: Path) -> No
             await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
 
 
+@pytest.mark.slow
 async def test_a_connection_without_verification_says_so_all_the_time() -> None:
     with noting(certificate=True) as server:
         target = HttpTarget(at(server, "https"), verify=False, proxy=None, owned=False, source="/clone/inspector.json")

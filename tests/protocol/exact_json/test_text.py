@@ -108,6 +108,7 @@ def test_depth_is_no_danger(raw: str) -> None:
     laid_out.line_of(laid_out.pointer(deepest))
 
 
+@pytest.mark.slow
 def test_indentation_has_a_bottom() -> None:
     lines = pretty("[" * 100_000 + "1" + "]" * 100_000)
     assert len(lines) == 200_001

@@ -351,6 +351,7 @@ def test_recursive_schemas_expand_only_where_they_are_opened() -> None:
         Form.from_schema(hostile).fields()
 
 
+@pytest.mark.slow
 def test_hostile_schemas_take_bounded_work() -> None:
     chain: dict[str, Any] = {f"a{n}": {"$ref": f"#/$defs/a{n + 1}"} for n in range(5000)}
     laughs: dict[str, Any] = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 9} for n in range(50)}
