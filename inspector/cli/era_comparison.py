@@ -51,7 +51,8 @@ class EraOutcome:
                     raise found.error
                 if found.error is not None:
                     self.failed[name] = found.error
-        self.surface = session.catalog.surface()
+            # Taken at once: a change that the server reports loads this list again, beside the next one.
+            self.surface[name] = session.catalog[name].by_id()
 
     def as_json(self) -> dict[str, Any]:
         """As `--json` prints it."""

@@ -262,8 +262,15 @@ class Session(SessionModel):
         self.cache.forget()
         await self.open()
         self.task_follower.resume()
-        await asyncio.gather(*(self.load(name) for name in loaded))
-        self.surface_changes = compare(before, self.catalog.surface())
+        after = self.catalog.surface()
+
+        async def load_again(name: ListName) -> None:
+            await self.load(name)
+            # Taken at once: the server may report a change of this list while another one is loaded.
+            after[name] = self.catalog[name].by_id()
+
+        await asyncio.gather(*map(load_again, loaded))
+        self.surface_changes = compare(before, after)
         self.subscriptions.uris.clear()
         for uri in wanted:
             with suppress(InspectorError):

@@ -95,7 +95,7 @@ VERBS = [
     ["login", "@docs"],
     ["logout", "@docs"],
     ["tap", "@docs"],
-    ["listen", "@docs"],
+    ["listen", "--for", "1", "@docs"],
     ["tools", "--config", "inspector.json", "@docs"],
     ["doctor", "--config", "inspector.json", "@docs"],
 ]

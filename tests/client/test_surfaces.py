@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from inspector.config.targets import StdioTarget
 from inspector.errors import ConnectionProblem
 from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
-from tests.client.conftest import Server
+from tests.client.conftest import Server, until
 
 
 def page(message: dict[str, Any], reply: Any) -> None:
@@ -67,6 +68,51 @@ async def test_a_list_that_breaks_off_is_incomplete(tmp_path: Path) -> None:
     assert "no more" in found["incomplete"]["tools"]
     assert len(found["tools"]) == 1
     assert is_read(session)
+    await session.close()
+
+
+class Changing:
+    """A server of two pages of tools that reports a change while its prompts are listed, and withholds the second page
+    of the list that is then loaded again until the prompts were sent."""
+
+    def __init__(self) -> None:
+        self.server = Server(tools__list=self.tools, resources__list={}, prompts__list=self.prompts)
+        self.listed = 0
+        self.withheld = asyncio.Event()
+        self.sent = asyncio.Event()
+
+    async def tools(self, message: dict[str, Any], reply: Any) -> None:
+        self.listed += 1
+        if self.listed % 4 == 0:
+            self.withheld.set()
+            await self.sent.wait()
+        page(message, reply)
+
+    async def prompts(self, message: dict[str, Any], reply: Any) -> None:
+        while self.listed % 4 != 2:
+            await asyncio.sleep(0)
+        self.sent.clear()
+        self.withheld.clear()
+        reply({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+        await self.withheld.wait()
+        reply({"jsonrpc": "2.0", "id": message["id"], "result": {"prompts": []}})
+
+
+async def test_a_change_that_is_reported_during_another_list_leaves_the_surface_whole(tmp_path: Path) -> None:
+    changing = Changing()
+    session = session_with(changing.server, tmp_path / "d.mcp.jsonl")
+    await session.open()
+    found = await read_surface(session)
+    assert ([tool["name"] for tool in found["tools"]], found["incomplete"]) == (["a", "b"], {})
+    assert surface_of(session)["incomplete"] == {"tools": "not all pages were read"}
+    changing.sent.set()
+    await until(lambda: is_read(session))
+    reopening = asyncio.create_task(session.reopen())
+    await until(lambda: session.catalog["prompts"].complete and changing.withheld.is_set())
+    await reopening
+    assert session.surface_changes == []
+    changing.sent.set()
+    await until(lambda: is_read(session))
     await session.close()
 
 

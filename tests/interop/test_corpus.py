@@ -86,10 +86,14 @@ def running(entry: Entry, folder: Path, tmp_path: Path) -> Iterator[tuple[Filled
 
 async def listed(session: Session) -> dict[str, Any]:
     """Loads every list that the server offers, whole; returns what went wrong."""
-    offered = [name for name, kind in KINDS.items() if session.server.can(kind.capability)]
-    for name in offered:
-        await session.load(name)
-    return {name: session.catalog[name].error for name in offered if not session.catalog[name].complete}
+    wrong = {}
+    for name, kind in KINDS.items():
+        if session.server.can(kind.capability):
+            await session.load(name)
+            # Looked at now: a server that reports a change makes the list load again, beside the next one.
+            if not session.catalog[name].complete:
+                wrong[name] = session.catalog[name].error
+    return wrong
 
 
 async def called(session: Session, entry: Entry, arguments: dict[str, Any]) -> tuple[bool, str]:

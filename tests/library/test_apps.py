@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import httpx
 import pytest
 
 import inspector
+from inspector.transports import asgi
 from tests.client.conftest import until
 
 REVISION = "2025-06-18"
@@ -63,6 +65,9 @@ class App:
         self.log.append("started")
         await send({"type": "lifespan.startup.complete"})
         assert (await receive())["type"] == "lifespan.shutdown"
+        while self.faults.get("deaf") and not self.proceed.is_set():
+            with suppress(asyncio.CancelledError):
+                await self.proceed.wait()
         self.log.append("stopped")
         await send({"type": "lifespan.shutdown.complete"})
 
@@ -174,6 +179,21 @@ async def test_a_startup_that_fails_says_why_and_one_that_is_missing_is_fine() -
     assert isinstance(caught.value.__cause__, ConnectionRefusedError)
     async with inspector.open(App(no_lifespan=True)) as session:
         assert (await session.call_tool("echo", {})).structured == {}
+
+
+async def test_an_app_that_ignores_its_shutdown_and_its_cancellation_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asgi, "STOP_SECONDS", 0.01)
+    app = App(deaf=True)
+    try:
+        async with asyncio.timeout(5):
+            async with inspector.open(app) as session:
+                await session.call_tool("echo", {})
+        assert app.log == ["started"]
+    finally:
+        app.proceed.set()
+    await until(lambda: app.log == ["started", "stopped"])
 
 
 async def test_objects_of_frameworks_make_their_apps() -> None:

@@ -27,7 +27,10 @@ def surface_of(session: Offers) -> dict[str, Any]:
 
     `incomplete` has the reason why a list is not complete. Items are the server's own objects.
     """
-    server = session.server
+    return _surface(session.server, {name: _as_loaded(session, name) for name in KINDS})
+
+
+def _surface(server: Server, lists: dict[ListName, tuple[list[Any] | None, str]]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "server": server.info,
         "era": server.era,
@@ -35,17 +38,18 @@ def surface_of(session: Offers) -> dict[str, Any]:
         "capabilities": server.capabilities,
         "instructions": server.instructions,
     }
-    incomplete: dict[str, str] = {}
-    for name, kind in KINDS.items():
-        items = session.catalog[name]
-        if items.pages:
-            found[name] = items.items
-            if not items.complete:
-                incomplete[name] = items.error.message if items.error is not None else "not all pages were read"
-        else:
-            absent = server.known and (items.complete or not server.can(kind.capability))
-            found[name] = [] if absent else None
-    return found | {"incomplete": incomplete}
+    found |= {name: items for name, (items, _) in lists.items()}
+    return found | {"incomplete": {name: reason for name, (_, reason) in lists.items() if reason}}
+
+
+def _as_loaded(session: Offers, name: ListName) -> tuple[list[Any] | None, str]:
+    """Return the items of one list as far as it is loaded, and why it is not complete."""
+    found = session.catalog[name]
+    if found.pages:
+        reason = found.error.message if found.error is not None else "not all pages were read"
+        return found.items, "" if found.complete else reason
+    absent = session.server.known and (found.complete or not session.server.can(found.kind.capability))
+    return [] if absent else None, ""
 
 
 def is_read(session: Offers) -> bool:
@@ -58,10 +62,13 @@ async def read_surface(session: Lists) -> dict[str, Any]:
     """Load every offered list, and return the surface. Raises the error that ends the connection."""
     from inspector.errors import ConnectionProblem
 
+    lists = {}
     for name, kind in KINDS.items():
         if session.server.can(kind.capability) and not session.catalog[name].complete:
             await session.load(name)
             error = session.catalog[name].error
             if isinstance(error, ConnectionProblem):
                 raise error
-    return surface_of(session)
+        # While the next list is loaded, this one may change and be loaded again, and is not whole until that ends.
+        lists[name] = _as_loaded(session, name)
+    return _surface(session.server, lists)
