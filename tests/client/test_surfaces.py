@@ -72,8 +72,10 @@ async def test_a_list_that_breaks_off_is_incomplete(tmp_path: Path) -> None:
 
 
 class Changing:
-    """A server of two pages of tools that reports a change while its prompts are listed, and withholds the second page
-    of the list that is then loaded again until the prompts were sent."""
+    """A server that reports a change of its tools while it lists its prompts.
+
+    It withholds the second page of the tools that are then loaded again, until the prompts were sent.
+    """
 
     def __init__(self) -> None:
         self.server = Server(tools__list=self.tools, resources__list={}, prompts__list=self.prompts)

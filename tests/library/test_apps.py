@@ -181,7 +181,7 @@ async def test_a_startup_that_fails_says_why_and_one_that_is_missing_is_fine() -
         assert (await session.call_tool("echo", {})).structured == {}
 
 
-async def test_an_app_that_ignores_its_shutdown_and_its_cancellation_holds_nobody_up(
+async def test_an_app_that_ignores_its_cancellation_is_left_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(asgi, "STOP_SECONDS", 0.01)
