@@ -48,6 +48,7 @@ until_asked() {
   done
 }
 """
+_STATE = "A requestState in it is the recorded one: the server may refuse it, because it made it for that session."
 _HANDSHAKES = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="initialize", state=State.DONE)
 _INITIALIZED = Query(dir=Dir.SEND, shape=Shape.NOTIFICATION, method="notifications/initialized")
 _NO_TEXT = re.compile("[\0\ud800-\udfff]")
@@ -61,11 +62,14 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     out.write(f"# The recording: {remark(journal.header.get('id'))}\nset -eu\n")
     out.writelines(f': "${{{name}:?must be set: the recording does not contain it}}"\n' for name in script.secrets())
     out.writelines(script.over_http() if script.http else script.over_stdio())
-    return left_out(
-        script.missing,
-        "message that is not text, or was not sent over HTTP",
-        "messages that are not text, or were not sent over HTTP",
-    )
+    return [
+        *left_out(
+            script.missing,
+            "message that is not text, or was not sent over HTTP",
+            "messages that are not text, or were not sent over HTTP",
+        ),
+        *([_STATE] if script.has_state else []),
+    ]
 
 
 def _with_handshake(journal: Journal, chosen: Selection) -> Selection:
@@ -90,6 +94,7 @@ class _Script:
         self._target = View(journal.header.get("target"))
         self.http = bool(self._target.text("url"))
         self.missing = 0
+        self.has_state = False
 
     def secrets(self) -> list[str]:
         """The variables that must be set to run the script."""
@@ -124,12 +129,16 @@ class _Script:
             if n in self._chosen or (answer and answer in self._chosen):
                 yield next(self._journal.events(n, n))
 
-    def _comment(self, event: Event) -> str:
+    def _comment(self, event: Event, indent: str = "") -> str:
         name = next(iter(subjects_of(event.message)), "")
         what = self._index.method(event.n)
         if self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR):
             what = f"answer to {what}"
-        return f"{event.n}: {remark(f'{what} {name}'.strip() or 'a message')}"
+        lines = [f"{event.n}: {remark(f'{what} {name}'.strip() or 'a message')}"]
+        if "requestState" in View(event.message).object("params"):
+            self.has_state = True
+            lines.append("Its requestState is the recorded one: the server may refuse it.")
+        return "".join(f"{indent}# {line}\n" for line in lines)
 
     # stdio
 
@@ -147,7 +156,7 @@ class _Script:
             if event.raw is None or _NO_TEXT.search(event.raw):
                 self.missing += 1
                 continue
-            yield f"  # {self._comment(event)}\n"
+            yield self._comment(event, "  ")
             if self._index.shape(event.n) in (Shape.RESULT, Shape.ERROR):
                 method = self._index.method(event.n)
                 asked[method] += 1
@@ -179,7 +188,7 @@ class _Script:
                 waiting = False
                 yield "wait\n"
             asked_back = any(self._index.shape(m) is Shape.REQUEST for m in self._chosen.inside(event.n))
-            yield f"\n# {self._comment(event)}\n{self._curl(event, head)}"
+            yield f"\n{self._comment(event)}{self._curl(event, head)}"
             if asked_back:
                 waiting = True
                 yield ' &\nsleep "${PAUSE:-1}"\n'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import inspector
+from inspector.export import curl_script
 from inspector.export.quoting import MAX_DEPTH, NestedTooDeep, posix_word, python_value
 from inspector.export.script_steps import answers, steps
 from inspector.export.selection import Selection
@@ -275,6 +277,32 @@ def test_an_answer_goes_out_after_its_question(tmp_path: Path) -> None:
     done = ran(tmp_path, ["sh", str(script)], PAUSE="0", WAIT="0")
     assert "in time" in done.stdout
     assert "early" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_script_says_where_a_server_may_refuse_what_it_remembers(tmp_path: Path) -> None:
+    import asyncio
+
+    path = tmp_path / "rounds.mcp.jsonl"
+
+    async def talk() -> None:
+        async with inspector.open(
+            DEMO, record=path, era="modern", sampling="red", roots=["file:///a"], elicit=lambda _: "decline"
+        ) as session:
+            await session.call_tool("ask-several")
+
+    asyncio.run(talk())
+    journal = opened(path)
+    out = io.StringIO()
+    said = curl_script.write(journal, out, None)
+    lines = out.getvalue().splitlines()
+    (marked,) = [at for at, line in enumerate(lines) if line.startswith("  # Its requestState is the recorded one")]
+    assert "tools/call ask-several" in lines[marked - 1]
+    assert "requestState" in lines[marked + 1]
+    assert len(said) == 1
+    assert "requestState" in said[0]
+    first = Query(dir=Dir.SEND, method="tools/call").first(journal.index)
+    assert curl_script.write(journal, io.StringIO(), [first]) == []
 
 
 @pytest.mark.slow
