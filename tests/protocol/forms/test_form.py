@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import UsageError
@@ -83,6 +83,7 @@ def test_a_loaded_value_returns_whatever_the_schema(schema: Any, value: Any) -> 
 
 
 @settings(max_examples=4 * settings.default.max_examples)
+@example({"anyOf": [{"additionalProperties": {"type": "integer"}}, {"additionalProperties": {"$ref": "#"}}]}, {"a": {}})
 @given(SCHEMAS, JSON)
 def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: Any) -> None:
     form = Form.from_schema(schema, value)
@@ -90,6 +91,9 @@ def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: A
         return
     for field in form.fields():
         if field.value is UNSET or field.value is None:
+            continue
+        # The variant that is shown may be another one than the value fits; only an edit makes the value one of it.
+        if field.kind in ("integer", "number", "boolean") and isinstance(field.value, (dict, list, str)):
             continue
         # A variant that accepts anything also accepts what the shown one calls a text; only an edit makes it one.
         is_as_shown = field.kind != "string" or isinstance(field.value, str)
