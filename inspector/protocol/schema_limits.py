@@ -222,7 +222,8 @@ class ReferenceTargets:
         return [target for target in found if target is not None]
 
     def _read(self) -> None:
-        self._bases = [self._document]
+        bases = [self._document]
+        anchors: dict[str, list[Any]] = {}
         level = [self._document]
         while level:
             below: list[Any] = []
@@ -230,17 +231,20 @@ class ReferenceTargets:
                 if isinstance(item, dict):
                     has_id = isinstance(item.get("$id"), str) or isinstance(item.get("id"), str)
                     if has_id and item is not self._document:
-                        self._bases.append(item)
+                        bases.append(item)
                     for name in ("$anchor", "$dynamicAnchor"):
                         if isinstance(item.get(name), str):
-                            self._anchors.setdefault(item[name], []).append(item)
+                            anchors.setdefault(item[name], []).append(item)
                     for name in ("$id", "id"):
                         if isinstance(item.get(name), str) and item[name].startswith("#"):
-                            self._anchors.setdefault(item[name][1:], []).append(item)
+                            anchors.setdefault(item[name][1:], []).append(item)
                     below.extend(item.values())
                 elif isinstance(item, list):
                     below.extend(item)
             level = below
+        # Validators are used in threads: the bases come last, because they say that everything was read.
+        self._anchors = anchors
+        self._bases = bases
 
 
 def reckon(schema: Any, value: Any, *, references: ReferenceTargets, limit: int, by_size: bool = False) -> int | None:
