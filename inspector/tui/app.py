@@ -34,7 +34,7 @@ from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.keymap import Keymap
-from inspector.tui.memory import IdleCollector, forget_removed_widgets
+from inspector.tui.memory import IdleCollector
 from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.notifications import SessionNotifier
 from inspector.tui.palette import PALETTE_CSS, ItemProvider, OwnCommands, Themes, VerbPalette, Verbs
@@ -57,8 +57,6 @@ NOTIFIED = 1000
 """Characters of a notification that are shown."""
 PROBLEM_SECONDS = 60
 """Seconds for which an internal error is shown."""
-_FORGET_EVERY = 60
-"""Seconds after which the memory of removed widgets is freed."""
 _REST = 0.3
 """Seconds without a key after which garbage is collected."""
 
@@ -149,7 +147,6 @@ class InspectorApp(KeysInOrder, App[int]):
         self.unexpected.watch(asyncio.get_running_loop())
         if not self.is_headless:
             self._leave_on_signals()
-        self.set_interval(_FORGET_EVERY, forget_removed_widgets)
         self.set_interval(_REST, self._collect_at_rest)
         self.set_keymap(self.verb_keys.overrides)
         for problem in (*self._problems, *self.verb_keys.problems, *self.custom_commands.problems):

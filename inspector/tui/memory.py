@@ -14,17 +14,16 @@ YOUNG = 10_000
 """Young objects that are worth a collection: it takes about 2 ms."""
 OF_YOUNG = 5
 """Collections of young objects after which those that they left are collected too."""
-LONG_REST = 1.0
-"""Seconds without a key before all objects are looked at, which takes 50 to 100 ms."""
-FULL_EVERY = 60.0
-"""Seconds between two of them."""
+FULL_EVERY = 20.0
+"""Seconds between two collections of all objects, each of which takes 50 to 200 ms."""
 
 
 def return_freed_memory() -> None:
     """Return freed memory to the system, and large blocks from now on as soon as they are freed.
 
     glibc otherwise keeps blocks up to the size of those that were freed before: 17 MB after a result of 100,000
-    objects. Takes a few milliseconds: call it in a thread. Does nothing with another C library.
+    objects. Takes a few milliseconds, more after a large result: then call it in a thread. Does nothing with another C
+    library.
     """
     if sys.platform != "linux":
         return
@@ -54,16 +53,21 @@ class IdleCollector:
     """Collects garbage while no key is pressed; call `rest` now and then.
 
     Python itself collects at 100,000 young objects (`cli/main.py`), which takes 20 ms and more: a key may wait for it.
-    It never looks at the oldest objects in a session of hours, so that a removed widget stays in memory.
+    It never looks at the oldest objects in a session of hours. A form that is replaced after some seconds is among
+    them: without a look now and then, the garbage of minutes lies between what is still needed.
     """
 
     def __init__(self) -> None:
         self.keeps_start = False
         """What exists at the first rest is never looked at: modules and the first screen, where a look takes 50 ms."""
         self._full_at = monotonic()
+        self._full_takes = 0.0
 
     def rest(self, seconds: float) -> None:
-        """Collect what is worth it, after so many seconds without a key."""
+        """Collect what is worth it, after so many seconds without a key.
+
+        All objects are looked at only after a rest as long as the last such look took.
+        """
         if not gc.isenabled():
             return
         if self.keeps_start:
@@ -71,8 +75,11 @@ class IdleCollector:
             gc.freeze()
         young, younger_collections, older_collections = gc.get_count()
         now = monotonic()
-        if older_collections and seconds > LONG_REST and now - self._full_at > FULL_EVERY:
-            self._full_at = now
+        if older_collections and now - self._full_at > FULL_EVERY and seconds > self._full_takes:
+            forget_removed_widgets()
             gc.collect()
+            return_freed_memory()
+            self._full_at = monotonic()
+            self._full_takes = self._full_at - now
         elif young >= YOUNG:
             gc.collect(1 if younger_collections >= OF_YOUNG else 0)

@@ -86,22 +86,63 @@ async def test_the_lines_of_removed_widgets_are_freed() -> None:
         assert kept() <= 10, "Only those of the last arrangements, which Textual keeps for a moment."
 
 
+class Clock:
+    """The garbage collector and the time, as `IdleCollector` sees them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 100.0
+        self.counts = (0, 0, 0)
+        self.full_takes = 0.0
+        self.done: list[int | str] = []
+        """Generations that were collected, and what else was freed."""
+        monkeypatch.setattr(gc, "collect", self._collect)
+        monkeypatch.setattr(gc, "get_count", lambda: self.counts)
+        monkeypatch.setattr(memory, "monotonic", lambda: self.now)
+        monkeypatch.setattr(memory, "forget_removed_widgets", lambda: self.done.append("widgets"))
+        monkeypatch.setattr(memory, "return_freed_memory", lambda: self.done.append("returned"))
+
+    def _collect(self, generation: int = 2) -> None:
+        self.done.append(generation)
+        if generation == 2:
+            self.now += self.full_takes
+
+
 def test_garbage_is_collected_while_no_key_is_pressed(monkeypatch: pytest.MonkeyPatch) -> None:
-    collected: list[int] = []
-    monkeypatch.setattr(gc, "collect", lambda generation=2: collected.append(generation))
-    counts = (memory.YOUNG - 1, 9, 0)
-    monkeypatch.setattr(gc, "get_count", lambda: counts)
+    clock = Clock(monkeypatch)
     garbage = IdleCollector()
+    clock.counts = (memory.YOUNG - 1, 9, 0)
     garbage.rest(9.0)
-    assert not collected, "not for a few objects"
-    counts = (memory.YOUNG, 1, 0)
+    assert not clock.done, "not for a few objects"
+    clock.counts = (memory.YOUNG, 1, 0)
     garbage.rest(0.3)
-    counts = (memory.YOUNG, memory.OF_YOUNG, 1)
+    clock.counts = (memory.YOUNG, memory.OF_YOUNG, 1)
     garbage.rest(0.3)
-    monkeypatch.setattr(memory, "FULL_EVERY", 0.0)
+    assert clock.done == [0, 1]
+
+
+def test_all_objects_are_looked_at_in_the_short_rests_of_someone_who_presses_keys(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Clock(monkeypatch)
+    garbage = IdleCollector()
+    clock.counts = (0, 0, 1)
     garbage.rest(0.3)
-    garbage.rest(memory.LONG_REST + 0.1)
-    assert collected == [0, 1, 1, 2]
+    assert not clock.done, "not at once"
+    clock.now += memory.FULL_EVERY + 1
+    clock.full_takes = 0.5
+    garbage.rest(0.3)
+    assert clock.done == ["widgets", 2, "returned"]
+    garbage.rest(9.0)
+    assert len(clock.done) == 3, "not again at once"
+    clock.now += memory.FULL_EVERY + 1
+    garbage.rest(0.4)
+    assert len(clock.done) == 3, "it took longer than this rest"
+    garbage.rest(0.6)
+    assert clock.done[3:] == ["widgets", 2, "returned"]
+    clock.now += memory.FULL_EVERY + 1
+    clock.counts = (0, 0, 0)
+    garbage.rest(9.0)
+    assert len(clock.done) == 6, "nothing has become old since"
 
 
 def test_what_the_start_of_a_program_has_made_is_never_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,6 +161,4 @@ def test_what_the_start_of_a_program_has_made_is_never_looked_at(monkeypatch: py
 async def test_the_app_does_so_now_and_then(home: Path) -> None:
     app = InspectorApp(None, Options(), Settings())
     async with app.run_test():
-        timers = [timer._callback for timer in app._timers]
-        assert forget_removed_widgets in timers
-        assert app._collect_at_rest in timers
+        assert app._collect_at_rest in [timer._callback for timer in app._timers]
