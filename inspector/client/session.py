@@ -170,6 +170,12 @@ class Session(SessionModel):
         if self.options.log_level and self.server.can("logging"):
             self.run(self.driver.set_log_level(self.options.log_level))
 
+    async def open_with_lists(self) -> None:
+        """Connect as `open` does; then start to load every list, and to listen for changes of them."""
+        await self.open()
+        self.load_all()
+        self.run(self.listen())
+
     async def stopped(self, error: InspectorError) -> None:
         """Store `error` as the reason why opening, which was cancelled, failed."""
         if self.phase == "closed" and self.journal.ended is None:

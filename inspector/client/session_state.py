@@ -103,6 +103,9 @@ class Commands(SessionState, Protocol):
     async def open(self) -> None:
         """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
 
+    async def open_with_lists(self) -> None:
+        """Connect as `open` does; then start to load every list, and to listen for changes of them."""
+
     async def reopen(self) -> None:
         """Connect again on the same journal; reload and compare the lists."""
 

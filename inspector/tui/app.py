@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -57,6 +58,8 @@ NOTIFIED = 1000
 """Characters of a notification that are shown."""
 PROBLEM_SECONDS = 60
 """Seconds for which an internal error is shown."""
+_MAIN_SCREEN = "inspector.tui.main.screen"
+"""The module of the screen of a session."""
 _REST = 0.3
 """Seconds without a key after which garbage is collected."""
 
@@ -158,8 +161,9 @@ class InspectorApp(KeysInOrder, App[int]):
         else:
             target = self.target
             begun = None if isinstance(target, RecordingTarget) else self.navigator.begin(target)
+            self.screen_comes = True
             # After the first frame: the main screen takes longer to load than the server to start.
-            self.call_after_refresh(self._open_all, target, begun)
+            self.call_after_refresh(self._load_and_open, target, begun)
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
@@ -173,14 +177,18 @@ class InspectorApp(KeysInOrder, App[int]):
         if self.target is not None:
             yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
 
-    def _open_all(self, target: Target, begun: StartedSession | None) -> None:
+    async def _load_and_open(self, target: Target, begun: StartedSession | None) -> None:
         """Open the targets; the first one, which may have begun to connect, is in front."""
+        if _MAIN_SCREEN not in sys.modules:
+            # In a thread: meanwhile the server starts and sends its lists.
+            await asyncio.to_thread(import_module, _MAIN_SCREEN)
         self.navigator.open_target(target, begun=begun)
         for other in self.others:
             self.navigator.open_target(other)
         if self.others:
             self.navigator.show_session(self.sessions.opened[0])
             self.sessions.before = None
+        self.screen_comes = False
 
     def _leave_on_signals(self) -> None:
         """On SIGHUP and SIGTERM, quit like `q`: restore the terminal and stop the server."""
@@ -366,7 +374,7 @@ def _run(make: Callable[[], InspectorApp], settings: Settings) -> int:
     # A thread that indexes or filters then yields to a key within half a millisecond instead of five.
     sys.setswitchinterval(0.0005)
     app = make()
-    app.garbage.keeps_start = True  # The process has nothing but this app; in a test others would stay, too.
+    app.garbage.keep_start()  # The process has nothing but this app; in a test others would stay, too.
     code = app.run(mouse=settings.mouse)
     for loss in app.sessions.losses:
         print(f"warning: {loss}", file=sys.stderr)

@@ -57,6 +57,8 @@ class KeysInOrder(_Base):
     one before it is done.
     """
 
+    screen_comes = False
+    """The first screen is being loaded: keys wait for it, however long that takes."""
     _waiting_keys: deque[KeyEvent] | None = None
     _key_under_way: KeyEvent | None = None
     _key_limit: Timer | None = None
@@ -66,7 +68,7 @@ class KeysInOrder(_Base):
     """The workers that were waiting for a dialog by then."""
     _key_taken = 0.0
     _held_since = 0.0
-    """Since when keys wait for a form that no key under way opens."""
+    """Since when keys wait for a screen or a form that no key under way opens."""
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
@@ -77,7 +79,7 @@ class KeysInOrder(_Base):
         self.key_came = time.monotonic()
         if self._waiting_keys is None:
             self._waiting_keys = deque()
-        if self._key_under_way is None and not self._waiting_keys and not self._form_comes():
+        if not (self._key_under_way or self._waiting_keys or self.screen_comes or self._form_comes()):
             await self._take_key(event)
             return
         self._waiting_keys.append(event)
@@ -89,7 +91,7 @@ class KeysInOrder(_Base):
         """Take the first waiting key, when the form that it is meant for has the focus."""
         if self._key_under_way is not None or not self._waiting_keys:
             return
-        if self._form_comes() and time.monotonic() - self._held_since < OPENING:
+        if self.screen_comes or (self._form_comes() and time.monotonic() - self._held_since < OPENING):
             self.set_timer(_LOOK_AGAIN, self._take_waiting_key)
             return
         await self._take_key(self._waiting_keys.popleft())

@@ -14,6 +14,8 @@ YOUNG = 10_000
 """Young objects that are worth a collection: it takes about 2 ms."""
 OF_YOUNG = 5
 """Collections of young objects after which those that they left are collected too."""
+MANY = 1_000_000
+"""Young objects at which Python collects before the first rest: several times those of a start."""
 FULL_EVERY = 20.0
 """Seconds between two collections of all objects, each of which takes 50 to 200 ms."""
 
@@ -58,10 +60,18 @@ class IdleCollector:
     """
 
     def __init__(self) -> None:
-        self.keeps_start = False
-        """What exists at the first rest is never looked at: modules and the first screen, where a look takes 50 ms."""
+        self._thresholds: tuple[int, int, int] | None = None
+        """Those from the first rest on, if what exists then is kept."""
         self._full_at = monotonic()
         self._full_takes = 0.0
+
+    def keep_start(self) -> None:
+        """Never look at what exists at the first rest: modules and the first screen, where a look takes 50 ms.
+
+        Until then Python does not collect on its own either: it would find little, and the first screen waits for it.
+        """
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(MANY, *self._thresholds[1:])
 
     def rest(self, seconds: float) -> None:
         """Collect what is worth it, after so many seconds without a key.
@@ -70,9 +80,10 @@ class IdleCollector:
         """
         if not gc.isenabled():
             return
-        if self.keeps_start:
-            self.keeps_start = False
+        if self._thresholds is not None:
             gc.freeze()
+            gc.set_threshold(*self._thresholds)
+            self._thresholds = None
         young, younger_collections, older_collections = gc.get_count()
         now = monotonic()
         if older_collections and now - self._full_at > FULL_EVERY and seconds > self._full_takes:

@@ -58,7 +58,7 @@ class Opening:
 
 @dataclass(frozen=True)
 class StartedSession:
-    """A session without a screen yet. `connecting` is its `open`, if it was started."""
+    """A session without a screen yet. `connecting` is its `open_with_lists`, if it was started."""
 
     session: Session
     connecting: asyncio.Task[None] | None
@@ -145,7 +145,7 @@ class ScreenNavigator:
 
             stream = OtlpStream(journal, collector, headers_from_environment())
         session = Session(target, journal, options)
-        connecting = asyncio.create_task(session.open()) if connect else None
+        connecting = asyncio.create_task(session.open_with_lists()) if connect else None
         return StartedSession(session, connecting, stream, person)
 
     def open_beside(self, target: Target) -> None:

@@ -40,6 +40,20 @@ async def test_keys_wait_for_a_form_that_is_being_made():
         assert field.value == "echox"
 
 
+async def test_keys_wait_for_the_first_screen_however_long_it_takes(monkeypatch):
+    monkeypatch.setattr("inspector.tui.key_order.OPENING", 0.0)
+    field = Editor()
+    app = Stage(field)
+    app.screen_comes = True
+    async with app.run_test(size=(20, 4)) as pilot:
+        for key in "ab":
+            app.post_message(Key(key, key))
+        await pilot.pause(0.1)
+        assert field.value == ""
+        app.screen_comes = False
+        await settle(pilot, lambda: field.value == "ab")
+
+
 @pytest.mark.slow
 async def test_text_typed_right_after_enter_goes_to_the_form(monkeypatch):
     show = RequestPane.show

@@ -147,15 +147,21 @@ def test_all_objects_are_looked_at_in_the_short_rests_of_someone_who_presses_key
 
 def test_what_the_start_of_a_program_has_made_is_never_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     frozen: list[bool] = []
+    usual = gc.get_threshold()
     monkeypatch.setattr(gc, "freeze", lambda: frozen.append(True))
     monkeypatch.setattr(gc, "get_count", lambda: (0, 0, 0))
     garbage = IdleCollector()
     garbage.rest(0.3)
     assert not frozen, "not in a process that has more than the program"
-    garbage.keeps_start = True
-    garbage.rest(0.3)
-    garbage.rest(0.3)
-    assert frozen == [True]
+    garbage.keep_start()
+    try:
+        assert gc.get_threshold()[0] == memory.MANY, "the first screen does not wait for a collection"
+        garbage.rest(0.3)
+        assert gc.get_threshold() == usual
+        garbage.rest(0.3)
+        assert frozen == [True]
+    finally:
+        gc.set_threshold(*usual)
 
 
 async def test_the_app_does_so_now_and_then(home: Path) -> None:

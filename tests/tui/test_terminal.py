@@ -61,6 +61,16 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
         assert last_line(recording)["kind"] == "end"
 
 
+def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
+    with Terminal(home, ["demo", "--no-record"]) as terminal:
+        terminal.press("?")
+        terminal.shows("esc close", "Everywhere")
+        terminal.press("\x1b")
+        terminal.until(lambda: "esc close" not in terminal.grid.text, "closed")
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
 def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"], INSPECTOR_THEME="ansi") as terminal:
         terminal.shows(f"Tools {TOOLS}", "● connected")

@@ -131,7 +131,7 @@ class MainScreen(Screen[None]):
     ) -> None:
         """`first`: the session starts with a check, a login, or the doctor instead of a connection.
 
-        `connecting` is `session.open()` if it was started before the screen existed.
+        `connecting` is `session.open_with_lists()` if it was started before the screen existed.
         """
         super().__init__()
         self.session = session
@@ -327,13 +327,14 @@ class MainScreen(Screen[None]):
             self._next_tick.stop()
         self._next_tick = self.set_timer(self._pace.pause(monotonic(), key_came), self._tick)
 
-    def on_screen_resume(self, event: ScreenResume) -> None:
-        if self._is_new:
-            # The widgets were styled a moment ago, when they were mounted.
-            self._is_new = event.refresh_styles = False
+    async def on_screen_resume(self, event: ScreenResume) -> None:
         if self._covered:
             self._uncovered_at = monotonic()
         self._covered = False
+        if self._is_new:
+            # The widgets were styled a moment ago, when they were mounted.
+            self._is_new = event.refresh_styles = False
+            await self._tick()  # The first frame has what the server has sent so far.
         self.wake()
 
     def on_screen_suspend(self) -> None:

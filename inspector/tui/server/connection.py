@@ -48,7 +48,7 @@ class SessionConnection:
         follow_file: bool,
         begun: asyncio.Task[None] | None = None,
     ) -> None:
-        """`begun` is `session.open()` if it was started before the screen existed."""
+        """`begun` is `session.open_with_lists()` if it was started before the screen existed."""
         self._screen = screen
         self._session = session
         self._wake = wake
@@ -121,11 +121,11 @@ class SessionConnection:
     async def _connect(self, session: Commands) -> None:
         begun, self._begun = self._begun, None
         try:
-            await (begun or session.open())
+            await (begun or session.open_with_lists())
         except InspectorError:
             session.remember_outcome()
             return  # `phase` and `error` have it; the failed pane shows it.
-        self._load_lists(session)
+        self._asked_for_lists = True
         session.remember_outcome()
         if self._log_in:
             LoginWork(self._screen, session).log_in_if_needed()
@@ -138,16 +138,13 @@ class SessionConnection:
             return
         session.remember_outcome()
         if not self._asked_for_lists:
-            self._load_lists(session)
+            self._asked_for_lists = True
+            session.load_all()
+            session.run(session.listen())
         self._screen.post_message(Reconnected())
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
         changes = f" {changed} change{'' if changed == 1 else 's'} in what the server offers." if changed else ""
         self._screen.notify(f"Reconnected.{changes}", timeout=4)
-
-    def _load_lists(self, session: Commands) -> None:
-        self._asked_for_lists = True
-        session.load_all()
-        session.run(session.listen())
 
     def _index(self) -> None:
         """Read the file in portions, in a thread; the rows appear as they are read."""
