@@ -162,8 +162,9 @@ class InspectorApp(KeysInOrder, App[int]):
             target = self.target
             begun = None if isinstance(target, RecordingTarget) else self.navigator.begin(target)
             self.screen_comes = True
-            # After the first frame: the main screen takes longer to load than the server to start.
-            self.call_after_refresh(self._load_and_open, target, begun)
+            # In a thread: meanwhile the first frame is drawn, and the server starts and sends its lists.
+            loading = asyncio.create_task(asyncio.to_thread(import_module, _MAIN_SCREEN))
+            self.call_after_refresh(self._open_all, target, begun, loading)
         # Not before the first frame: the fast parser, which pays off with many messages.
         self.set_timer(1.0, lambda: self.run_worker(warm_up, thread=True, exit_on_error=False))
 
@@ -177,11 +178,9 @@ class InspectorApp(KeysInOrder, App[int]):
         if self.target is not None:
             yield Static(safe(f" inspector  {self.target.label}", NOTIFIED, ascii=self.ascii_only), markup=False)
 
-    async def _load_and_open(self, target: Target, begun: StartedSession | None) -> None:
-        """Open the targets; the first one, which may have begun to connect, is in front."""
-        if _MAIN_SCREEN not in sys.modules:
-            # In a thread: meanwhile the server starts and sends its lists.
-            await asyncio.to_thread(import_module, _MAIN_SCREEN)
+    async def _open_all(self, target: Target, begun: StartedSession | None, loading: asyncio.Task[Any]) -> None:
+        """Open the targets when their screen is loaded; the first, which may have begun to connect, is in front."""
+        await loading
         self.navigator.open_target(target, begun=begun)
         for other in self.others:
             self.navigator.open_target(other)
