@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import os
 import shlex
@@ -109,6 +110,7 @@ def main() -> None:
     parser.add_argument("--flows", type=int, default=200)
     parser.add_argument("--shared", action="store_true")
     said = parser.parse_args()
+    gc.set_threshold(100_000, 20, 20)  # as `cli/main.py` does
     work = run_flows if said.who == "flows" else run_loop
     print(json.dumps(asyncio.run(work(said.server, said.flows, said.shared))))
 
