@@ -27,7 +27,7 @@ SITE = "https://modelcontextprotocol.io/"
 
 GROUPS = {
     "BASE": "Messages",
-    "LIFE": "The handshake's era",
+    "LIFE": "The legacy era",
     "MOD": "The modern era",
     "STDIO": "stdio",
     "HTTP": "Streamable HTTP",

@@ -76,7 +76,8 @@ class IdleCollector:
     def rest(self, seconds: float) -> None:
         """Collect what is worth it, after so many seconds without a key.
 
-        All objects are looked at only after a rest as long as the last such look took.
+        All objects are looked at after a rest as long as the last such look took; the longer ago that was, the shorter
+        the rest may be.
         """
         if not gc.isenabled():
             return
@@ -86,7 +87,8 @@ class IdleCollector:
             self._thresholds = None
         young, younger_collections, older_collections = gc.get_count()
         now = monotonic()
-        if older_collections and now - self._full_at > FULL_EVERY and seconds > self._full_takes:
+        ago = now - self._full_at
+        if older_collections and ago > FULL_EVERY and seconds > self._full_takes * FULL_EVERY / ago:
             forget_removed_widgets()
             gc.collect()
             return_freed_memory()

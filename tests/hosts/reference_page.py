@@ -19,7 +19,7 @@ def table() -> str:
         own = [fact for fact in facts.facts if fact.host == host]
         uses = ", ".join(f"`{each}`" for each in facts.uses.get(host, ()))
         lines += ["", f"### {label}", "", f"`--for {host}`{f'; uses {uses}' if uses else ''}", ""]
-        lines += ["| Id | Fact | Beyond it | Source |", "|---|---|---|---|"]
+        lines += ["| Id | Fact | Effect if exceeded | Source |", "|---|---|---|---|"]
         lines += [_row(fact) for fact in own]
     return "\n".join(lines).strip()
 
