@@ -19,6 +19,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.notifications import SeverityLevel
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from inspector.client.options import Options
@@ -196,6 +197,11 @@ class InspectorApp(KeysInOrder, App[int]):
             with suppress(AttributeError, NotImplementedError):  # the platform lacks these signals
                 number = getattr(signal, name)
                 loop.add_signal_handler(number, self.exit, 128 + number)
+
+    def action_help_quit(self) -> None:
+        """Tell how to quit: Textual binds ctrl+c to this, and would name its own keys in its own words."""
+        leave = "Press esc, then ^q to quit." if isinstance(self.screen, ModalScreen) else "Press ^q to quit."
+        self.notify(leave, timeout=5)
 
     def action_palette(self) -> None:
         """Open the palette, which finds verbs, tools, resources, prompts and themes by name."""

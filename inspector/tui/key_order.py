@@ -27,8 +27,12 @@ DIALOG = "dialog"
 """The group of workers that open a dialog and wait for its answer."""
 FORM = "form"
 """The group of workers that wait for a form, and then give it the focus."""
+LISTS = "lists"
+"""The group of workers that wait for the lists of a new session."""
 OPENING = 1.0
 """Seconds for which keys wait at most until a dialog, a form or a screen that is being opened can take them."""
+LISTING = 3.0
+"""Seconds for which keys wait at most for the lists, except those that act without them, such as `q`."""
 _LOOK_AGAIN = 0.005
 
 PASSES = 3
@@ -68,7 +72,7 @@ class KeysInOrder(_Base):
     """The workers that were waiting for a dialog by then."""
     _key_taken = 0.0
     _held_since = 0.0
-    """Since when keys wait for a screen or a form that no key under way opens."""
+    """When the first of the waiting keys came."""
     key_came = 0.0
     """Time of the newest key on the monotonic clock: long work in threads yields to what the key causes."""
 
@@ -77,21 +81,25 @@ class KeysInOrder(_Base):
             await super().on_event(event)
             return
         self.key_came = time.monotonic()
+        if self.screen_comes and isinstance(event, events.Key) and event.key == "ctrl+j":
+            # Typed before the program set the terminal, which until then turns a return into a line feed.
+            event = events.Key("enter", "\r")
         if self._waiting_keys is None:
             self._waiting_keys = deque()
-        if not (self._key_under_way or self._waiting_keys or self.screen_comes or self._form_comes()):
+        if not self._waiting_keys:
+            self._held_since = time.monotonic()
+        if not (self._key_under_way or self._waiting_keys or self._must_wait(event)):
             await self._take_key(event)
             return
         self._waiting_keys.append(event)
         if self._key_under_way is None and len(self._waiting_keys) == 1:
-            self._held_since = time.monotonic()
             await self._take_waiting_key()
 
     async def _take_waiting_key(self) -> None:
-        """Take the first waiting key, when the form that it is meant for has the focus."""
+        """Take the first waiting key, when what it is meant for can take it."""
         if self._key_under_way is not None or not self._waiting_keys:
             return
-        if self.screen_comes or (self._form_comes() and time.monotonic() - self._held_since < OPENING):
+        if self._must_wait(self._waiting_keys[0]):
             self.set_timer(_LOOK_AGAIN, self._take_waiting_key)
             return
         await self._take_key(self._waiting_keys.popleft())
@@ -126,14 +134,29 @@ class KeysInOrder(_Base):
         self._key_under_way = None
         if self._key_limit is not None:
             self._key_limit.stop()
-        if self._waiting_keys:
-            await self._take_key(self._waiting_keys.popleft())
+        await self._take_waiting_key()
 
     def _dialogs(self) -> Iterator[Worker[Any]]:
         return (worker for worker in self.workers if worker.group == DIALOG)
 
+    def _must_wait(self, key: KeyEvent) -> bool:
+        """Whether what the next key is meant for is still being made."""
+        if self.screen_comes:
+            return True
+        waited = time.monotonic() - self._held_since
+        if waited < OPENING and self._form_comes():
+            return True
+        return waited < LISTING and self._lists_come() and not self._acts_without_lists(key)
+
     def _form_comes(self) -> bool:
         return any(worker.group == FORM for worker in self.workers)
+
+    def _lists_come(self) -> bool:
+        return any(worker.group == LISTS for worker in self.workers)
+
+    def _acts_without_lists(self, key: KeyEvent) -> bool:
+        bound = self.screen.active_bindings.get(key.key) if isinstance(key, events.Key) else None
+        return bound is not None and (bound.node is self.screen or bound.node is self)
 
     def _opens(self) -> bool:
         """Whether the key opens a form or a screen that cannot take the next key yet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -20,6 +21,7 @@ from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, T
 from inspector.journal.journal import Journal
 from inspector.protocol.forms.form import UNSET
 from inspector.protocol.jsonrpc import Shape
+from inspector.tui.key_order import LISTING, LISTS
 from inspector.tui.pane_messages import First, ShowEvent
 from inspector.tui.sessions import OpenSession, Sessions
 from inspector.tui.window import window_of
@@ -210,6 +212,7 @@ class ScreenNavigator:
         """Put the screen of a new session in front."""
         opened = self._sessions.add(screen.session, screen)
         self._show(screen)
+        self._app.run_worker(_until_it_takes_keys(screen), group=LISTS)
         return opened
 
     async def open_instead(self, target: StdioTarget | HttpTarget) -> None:
@@ -392,3 +395,9 @@ def _with_kept_roots(options: Options, target: StdioTarget | HttpTarget) -> Opti
     if options.standing.roots != "ask" or (kept := ServerMemory(target).roots()) is None:
         return options
     return replace(options, standing=replace(options.standing, roots=kept))
+
+
+async def _until_it_takes_keys(screen: MainScreen) -> None:
+    """Hold the keys that are typed ahead (`LISTS`) while the lists of a new session come."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(screen.takes_keys.wait(), LISTING)

@@ -94,7 +94,7 @@ def report(results: list[Result], *messages: str, policy: Policy | None = None) 
         journal.release()
 
 
-BATCHES = result("BASE-12", bad("2 of two requests in a batch got no response.", 3))
+BATCHES = result("BASE-12", bad("2 of 2 requests in a batch got no response.", 3))
 LOGS = "A log message of the logger {} came, but logging is not declared. (3 more)"
 ISSUES = result("TOOL-15", bad("“add” succeeded without [“a”].", 4))
 
@@ -110,7 +110,7 @@ def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
 @pytest.mark.parametrize(
     ("id", "outcome", "transport", "origin"),
     [
-        ("BASE-12", bad("2 of two requests in a batch got no response.", 1), "stdio", True),
+        ("BASE-12", bad("2 of 2 requests in a batch got no response.", 1), "stdio", True),
         (
             "BASE-06",
             bad('An unknown method got error -32602 "Invalid request parameters".', 1),

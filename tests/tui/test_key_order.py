@@ -8,7 +8,7 @@ from textual.events import Key, Paste
 from textual.screen import ModalScreen
 from textual.widget import Widget
 
-from inspector.tui.key_order import FORM, KeysInOrder
+from inspector.tui.key_order import FORM, LISTS, KeysInOrder
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import becomes, on_demo, shows
@@ -52,6 +52,24 @@ async def test_keys_wait_for_the_first_screen_however_long_it_takes(monkeypatch)
         assert field.value == ""
         app.screen_comes = False
         await settle(pilot, lambda: field.value == "ab")
+
+
+async def test_keys_wait_for_the_lists_but_not_those_that_act_without_them():
+    field = Editor()
+    app = Stage(field)
+    done = []
+    app.action_done = lambda: done.append(True)
+    async with app.run_test(size=(20, 4)) as pilot:
+        app.bind("f9", "done")
+        come = asyncio.Event()
+        app.run_worker(come.wait(), group=LISTS)
+        await pilot.press("f9")
+        assert done == [True]
+        app.post_message(Key("a", "a"))
+        await pilot.pause(0.1)
+        assert field.value == ""
+        come.set()
+        await settle(pilot, lambda: field.value == "a")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from inspector.journal.journal import Journal
+from inspector.tui.key_order import LISTING
 from tests.processes import PATIENCE, run, spawned
 from tests.tui.live_app import PROMPTS, TESTS, TOOLS
 from tests.tui.terminal import Grid, Terminal, recordings
@@ -69,6 +70,29 @@ def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
         terminal.until(lambda: "esc close" not in terminal.grid.text, "closed")
         terminal.press("q")
         assert terminal.ends() == 0
+
+
+SLOW_START = "import runpy, time; time.sleep(0.8); runpy.run_module('inspector.demo', run_name='__main__')"
+
+
+def test_keys_typed_while_the_server_starts_wait_for_its_list(home: Path) -> None:
+    with Terminal(home, ["--no-record", "--", sys.executable, "-c", SLOW_START]) as terminal:
+        terminal.press("/add\r19")
+        terminal.shows("╭─ add ", "▌ 19")
+        terminal.press("\x03")
+        terminal.shows("Press ^q to quit.")
+        terminal.press("\x11")
+        assert terminal.ends() == 0
+
+
+def test_q_quits_while_the_server_starts(home: Path) -> None:
+    never = "import time; time.sleep(60)"
+    with Terminal(home, ["--no-record", "--", sys.executable, "-c", never]) as terminal:
+        terminal.shows("Connecting")
+        began = time.monotonic()
+        terminal.press("q")
+        assert terminal.ends() == 0
+        assert time.monotonic() - began < LISTING
 
 
 def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:

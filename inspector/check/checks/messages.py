@@ -335,7 +335,7 @@ async def batch(visit: Visit) -> Outcome:
         missing = wanted - _answered(connection.frames)
         if missing:
             lost = f": {connection.lost.message}" if connection.lost is not None else "."
-            return bad(f"{len(missing)} of two requests in a batch got no response{lost}", sent)
+            return bad(f"{len(missing)} of 2 requests in a batch got no response{lost}", sent)
     return good("", sent)
 
 

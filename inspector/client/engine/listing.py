@@ -79,6 +79,7 @@ class Listing:
         """Start to load every list that the server offers."""
         for name in KINDS:
             if self.engine.state.server.can(KINDS[name].capability):
+                self.engine.state.catalog[name].loading = True
                 self.engine.run(self.engine.load(name))
 
     def changed(self, notification: str) -> None:

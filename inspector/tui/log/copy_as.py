@@ -34,6 +34,7 @@ from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.summaries import headers_of
 
 _MAX_OPTIONS = 50
+_VARIABLE = re.compile(r"INSPECTOR_[A-Z0-9_]+")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _LISTS = {
     "tools/list": "tools",
@@ -68,6 +69,11 @@ def _sent(journal: Journal, n: int) -> Event:
     if event.raw is None or "\0" in event.raw:
         raise CannotCopy("The message is not text, so it cannot be pasted.", hint="Save it to a file instead.")
     return event
+
+
+def variables(text: str) -> list[str]:
+    """Return the variables that a copied text has in place of secrets."""
+    return list(dict.fromkeys(_VARIABLE.findall(text)))
 
 
 # curl

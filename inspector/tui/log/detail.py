@@ -316,7 +316,8 @@ class DetailPane(Pane):
         except InspectorError as error:
             self.notify(error_text(error, self), markup=False, timeout=5)
             return
-        self._copy(text, f"the request as {form}")
+        secrets = ", ".join(copy_as.variables(text))
+        self._copy(text, f"the request as {form}" + (f"; set {secrets} before you use it" if secrets else ""))
 
     def _copy(self, text: str, what: str) -> None:
         # A terminal cannot take a lone surrogate.

@@ -502,8 +502,13 @@ class MessagesPane(MomentLog):
         self._go_to_finding(-1)
 
     def _go_to_finding(self, step: int) -> None:
-        n = next_of(self.session.journal.findings.events(), self._rows, self.current, step)
-        self._go(n, f"No {'later' if step > 0 else 'earlier'} finding in the rows shown")
+        found = self.session.journal.findings.events()
+        way, other = ("later", "an earlier") if step > 0 else ("earlier", "a later")
+        otherwise = f"No {way} finding in the rows shown."
+        if next_of(found, self._rows, self.current, -step):
+            back = "previous-finding" if step > 0 else "next-finding"
+            otherwise += "".join(f" {hint.label} goes to {other} one." for hint in hints(self, f"messages.{back}"))
+        self._go(next_of(found, self._rows, self.current, step), otherwise)
 
     def _go(self, n: int, otherwise: str) -> None:
         if not n:

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
 
-SHOW_CONNECTING = 0.7
+SHOW_CONNECTING = 2.0
 """Seconds after which the connection steps replace the lists, which are still empty."""
 LOOK_AT_CONNECTING = 0.25
 
@@ -159,6 +159,8 @@ class MainScreen(Screen[None]):
         self._is_new = True
         self._covered = False
         """Another session or the start list is in front."""
+        self.takes_keys = asyncio.Event()
+        """Set when keys can act on a list: it is drawn and has the focus, or does not come."""
         self._uncovered_at = 0.0
         """When this session came to the front again."""
         self._calls: CallsPart | None = None
@@ -340,6 +342,7 @@ class MainScreen(Screen[None]):
     def on_screen_suspend(self) -> None:
         # Below a dialog it continues; behind another screen nothing is drawn.
         self._covered = self not in self.app.screen_stack
+        self.takes_keys.set()  # No key is meant for this screen now.
 
     async def _tick(self) -> None:
         self._next_tick = None
@@ -368,6 +371,8 @@ class MainScreen(Screen[None]):
         self._tell_notices()
         with_log = self._pace.draws_log(monotonic(), focused=self.panes.in_log)
         self.panes.tick(with_log=with_log)
+        if self._can_take_keys():
+            self.takes_keys.set()
         if not with_log:
             self.wake()
 
@@ -402,6 +407,13 @@ class MainScreen(Screen[None]):
         listing = any(session.catalog[name].loading for name in KINDS)
         coming = listing or session.phase in ("new", "closed", "connecting")
         return session.commands is None or not coming or self.connection.elapsed >= SHOW_CONNECTING
+
+    def _can_take_keys(self) -> bool:
+        session = self.session
+        if session.commands is None or session.inbox.open() or self._is_blocked():
+            return True
+        coming = session.phase in ("new", "connecting") or any(session.catalog[name].loading for name in KINDS)
+        return not coming and self.focused is not None
 
     @work(group="judge", exit_on_error=False)
     async def _load_judge(self) -> None:
