@@ -14,7 +14,7 @@ from inspector.tui.diff.side import AnswerSide
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.side_by_side.screen import PairScreen
-from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, on_demo, shows
+from tests.tui.live_app import WIDE, Live, becomes, demo, on_demo, shows
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import screen_text, settle
 
@@ -93,8 +93,8 @@ async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
 
 
 @pytest.mark.slow
-async def test_differences_are_shown_alone_on_a_narrow_screen() -> None:
-    async with two(size=NARROW, tool="what-time") as ((app, pilot), _pair):
+async def test_differences_are_shown_alone_where_there_is_no_room() -> None:
+    async with two(size=(80, 20), tool="what-time") as ((app, pilot), _pair):
         await pilot.press("ctrl+r")
         await shows(app, pilot, "The two answers are equal")
         assert "both answers from 100 columns" in screen_text(app)
@@ -115,7 +115,7 @@ async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
     async with two(tool="ask-model") as ((app, pilot), pair):
         await pilot.press("ctrl+r")
         await shows(app, pilot, "^g to question")
-        assert all(side.opened.questions for side in pair.sides)
+        await becomes(app, pilot, lambda: all(side.opened.questions for side in pair.sides), "asked by both")
         await pilot.press("ctrl+g")
         await settle(pilot, lambda: app.screen is pair.a.opened.screen)
         await becomes(app, pilot, lambda: pair.a.opened.screen.pane_layout.place == "inbox", "its inbox")  # type: ignore[attr-defined]

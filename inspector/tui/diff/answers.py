@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from rich.segment import Segment
 from textual.app import ComposeResult
@@ -46,7 +46,9 @@ from inspector.tui.window import window_of
 from inspector.tui.work.answer_changes import difference_text
 
 SIDES_FROM = 100
-"""Columns from which both answers stand beside each other; below, only their differences are shown."""
+"""Columns from which both answers stand beside each other."""
+STACKED_FROM = 18
+"""Rows from which they otherwise stand below each other; in fewer, only their differences are shown."""
 
 MAX_ALIGNED = 2000
 """Lines of a result above which both are shown as JSON only."""
@@ -226,12 +228,17 @@ class AnswersView(Container):
         scroll_together(self, *(self.query_one(f"#answer-{name}", SideView) for name in ("a", "b")))
 
     def on_resize(self) -> None:
-        self.query_one("#answers-sides").display = self._shows_sides
+        sides, way = self.query_one("#answers-sides"), self._way
+        sides.display = bool(way)
+        sides.styles.layout = way or "horizontal"
         self._draw_facts()
 
     @property
-    def _shows_sides(self) -> bool:
-        return self.screen.size.width >= SIDES_FROM
+    def _way(self) -> Literal["horizontal", "vertical", ""]:
+        """How both answers stand; empty if they have no room."""
+        if self.screen.size.width >= SIDES_FROM:
+            return "horizontal"
+        return "vertical" if self.size.height >= STACKED_FROM else ""
 
     @property
     def _list(self) -> VirtualList:
@@ -298,7 +305,7 @@ class AnswersView(Container):
         if found is not None and found.ignored:
             facts.append([(f"{count(found.ignored)} ignored by the rules", "muted")])
         edge.facts = facts
-        edge.note = "" if self._shows_sides else f"both answers from {SIDES_FROM} columns"
+        edge.note = "" if self._way else f"both answers from {SIDES_FROM} columns"
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         """Scroll both sides to the difference."""

@@ -346,7 +346,7 @@ class MainScreen(Screen[None]):
 
     async def _tick(self) -> None:
         self._next_tick = None
-        if not self.display or self._covered:
+        if not self.display or self._covered or not self.is_attached:
             return  # the screen is closing, and some of its panes may be gone
         if self.playback is not None:
             self.playback.before_tick()
