@@ -30,7 +30,15 @@ from inspector.client.state.catalog import KINDS, ListName, compare
 from inspector.client.state.model import Phase, SessionModel
 from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
-from inspector.errors import ConnectingStopped, ConnectionProblem, InspectorError, NotOffered, ServerError, SessionLost
+from inspector.errors import (
+    ConnectingStopped,
+    ConnectionProblem,
+    HttpError,
+    InspectorError,
+    NotOffered,
+    ServerError,
+    SessionLost,
+)
 from inspector.journal.durations import took
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol import jsonrpc
@@ -433,6 +441,7 @@ class Session(SessionModel):
 
     def on_frame(self, frame: Frame) -> None:
         """Settle a call, add a question or handle a notification, by the message's shape."""
+        self.unreached = False
         shape = frame.shape
         if shape is _RESULT or shape is _ERROR:
             self.pending.answer(frame.n, frame.message)
@@ -449,6 +458,7 @@ class Session(SessionModel):
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Handle a failed exchange. After a lost session, initialize again once, and resend the request."""
         call = self.pending.get(outgoing.id) if outgoing.id is not None else None
+        self.unreached = isinstance(error, HttpError) and error.status is None
         if isinstance(error, SessionLost) and self.phase == "ready":
             if self._renewing is None:
                 self._renewing = self.run(self._renew())

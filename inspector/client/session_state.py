@@ -33,6 +33,8 @@ class SessionState(Protocol):
     """When `phase` started, in seconds of the monotonic clock."""
     error: InspectorError | None
     """Why the session failed or was lost."""
+    unreached: bool
+    """Whether the latest exchange over HTTP had no answer."""
     server: Server
     catalog: Catalog
     surface_changes: list[SurfaceChange]

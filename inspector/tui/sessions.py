@@ -63,6 +63,8 @@ class OpenSession:
         """The state in a few words, and its role."""
         if self.session.commands is None:
             return "recording", "muted"
+        if self.session.phase == "ready" and self.session.unreached:
+            return "connection lost", "error"
         for_time = _time(time.monotonic() - self.session.phase_since)
         return {
             "new": ("not connected", "muted"),
@@ -80,7 +82,7 @@ class OpenSession:
         if self.session.commands is None:
             return (signs.local, "muted")
         phase = self.session.phase
-        if phase in ("failed", "lost"):
+        if phase in ("failed", "lost") or self.session.unreached:
             return (signs.failed, "error")
         return (signs.live, "received" if phase == "ready" else "progress")
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -365,3 +366,15 @@ async def test_a_cancelled_call_keeps_its_progress() -> None:
         await show((session, pane, app, pilot), call)
         await settle(pilot, lambda: "You cancelled it after" in screen_text(app))
         assert "of 50" in screen_text(app)
+
+
+async def test_an_error_without_an_id_has_no_message_of_its_own() -> None:
+    """Some servers answer a session that they do not know with HTTP 400 and such an error."""
+    async with stage() as (session, pane, app, pilot):
+        call = session.start("tools/call", {"name": "no-such-tool"})
+        await end(call)
+        outcome = of_call(call, session.journal)
+        assert outcome.answer_n
+        pane.show(ShownOutcome(replace(outcome, answer_n=0)))
+        await settle(pilot, lambda: "-32602" in screen_text(app))
+        assert "raw" not in screen_text(app)

@@ -763,7 +763,9 @@ def _tabs(answer: ShownOutcome) -> list[Tab]:
     outcome = answer.outcome
     if not outcome.has_answer:
         if isinstance(outcome.error, ServerError):
-            return [*([Tab("data", "data")] if outcome.error.data is not None else []), Tab("raw", "raw")]
+            data = [Tab("data", "data")] if outcome.error.data is not None else []
+            # An error without an id, as some servers send with HTTP 400, is no message that belongs to the call.
+            return [*data, *([Tab("raw", "raw")] if outcome.answer_n else [])]
         return []
     items = answer.items
     tabs: list[Tab] = []
