@@ -380,7 +380,6 @@ def test_the_examples_of_the_pages_pass_live_and_replayed(run: Run) -> None:
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
     assert "8 passed" in run()
     assert len(run.recordings) == 6
-    (run.folder / "echo.mcp.jsonl").unlink()
     assert "8 passed" in run("--mcp-record=none")
 
 

@@ -581,6 +581,22 @@ async def test_a_session_that_the_server_forgot_is_lost_and_can_be_started_again
     await client.sink.until(lambda: client.transport.requester.session_id == SESSION)
 
 
+@pytest.mark.parametrize(("said", "told"), [("No valid session ID provided", True), ("Unknown tool", False)])
+async def test_a_restarted_server_may_answer_400_instead_of_404(serve, peer, said, told):
+    def forgets(request, reply):
+        if request.rpc_method == "initialize":
+            with_session(request, reply)
+        else:
+            reply.json({"jsonrpc": "2.0", "error": {"code": -32000, "message": said}}, 400)
+
+    web = await serve(forgets)
+    client = await peer(web.url)
+    await client.call("initialize")
+    error = await client.error("tools/list")
+    assert isinstance(error, ServerError)
+    assert ("Connect again" in error.hint) == told
+
+
 async def test_what_is_sent_after_the_loss_has_no_session_and_an_old_loss_takes_no_new_session(serve, peer):
     go_on = asyncio.Event()
     ids = iter(["session-1", "session-2"])
