@@ -764,7 +764,7 @@ def _tabs(answer: ShownOutcome) -> list[Tab]:
     if not outcome.has_answer:
         if isinstance(outcome.error, ServerError):
             data = [Tab("data", "data")] if outcome.error.data is not None else []
-            # An error without an id, as some servers send with HTTP 400, is no message that belongs to the call.
+            # Some servers send an error without an id with HTTP 400: that message does not belong to the call.
             return [*data, *([Tab("raw", "raw")] if outcome.answer_n else [])]
         return []
     items = answer.items
