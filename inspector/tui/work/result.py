@@ -433,7 +433,7 @@ class ResultPane(CompactPane):
         elif self._open_row is not None and self._shown_view == "table":
             wanted = [("result.leave", "table"), ("json.copy", "copy value"), "json.strings"]
         elif answer.outcome.answer_n:
-            wanted += ["result.copy", "result.save"]
+            wanted += ["result.copy", *(["result.compare"] if self._call_before else []), "result.save"]
         if answer.violations and answer.has_structured:
             wanted.append("result.next-difference")
         view = pair(hints(self, "result.previous-tab", "result.next-tab"), "view") if len(self._views) > 2 else []
@@ -446,9 +446,7 @@ class ResultPane(CompactPane):
         direct = [verb for verb in DIRECT if _VIEW_OF.get(verb, verb) in shown - {self._shown_view}]
         found += hints(self, *(f"result.{verb}" for verb in direct))
         if answer.outcome.request_n:
-            found += hints(
-                self, "result.its-messages", "result.export", *(["result.compare"] if self._call_before else [])
-            )
+            found += hints(self, "result.its-messages", "result.export")
         if self.can_call:
             found += hints(
                 self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
