@@ -169,3 +169,12 @@ def test_steps_say_which_address_refused_and_what_came_of_the_question():
     found = [(step.title, step.outcome, step.detail) for step in connection_steps(journal)]
     assert ("http", "note", "404 Not Found from http://host.example/no") in found
     assert ("discover", "note", "server/discover: It answered 404.") in found
+
+
+def test_text_in_an_http_answer_is_named_after_its_body():
+    journal = Journal.unnamed({})
+    journal.record_life("", "start", url="http://127.0.0.1/mcp")
+    journal.record_received("post-1", [b"Method Not Allowed"])
+    (step,) = [step for step in connection_steps(journal) if step.outcome == "note"]
+    assert (step.title, step.detail) == ("body", "“Method Not Allowed” is not JSON-RPC; recorded and skipped")
+    journal.release()

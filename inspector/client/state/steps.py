@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
+from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
@@ -62,7 +63,8 @@ def connection_steps(journal: Journal, upto: int | None = None) -> list[Connecti
             event = journal.event(n)
             if event.text.strip():
                 detail = f"“{event.text.strip()[:200]}” is not JSON-RPC; recorded and skipped"
-                steps.append(ConnectionStep("stdout", "note", detail, event.t, n))
+                title = "stdout" if channels.is_stdio(event.ch) else "body"
+                steps.append(ConnectionStep(title, "note", detail, event.t, n))
         elif journal.index.method(n) in _ASKED:
             step = _asked_step(journal, n)
             if step is not None:
