@@ -43,7 +43,7 @@ class Confirm(ModalScreen[bool]):
     DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y,enter", "yes", show=False, priority=True),
-        Binding("n,escape,q", "no", show=False, priority=True),
+        Binding("n,escape", "no", show=False, priority=True),
     ]
 
     def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
@@ -51,7 +51,7 @@ class Confirm(ModalScreen[bool]):
         self._question, self._detail, self._yes, self._no = question, detail, yes, no
 
     def compose(self) -> ComposeResult:
-        keys = [KeyHint("y", self._yes, "y"), KeyHint("esc", self._no, "escape")]
+        keys = [KeyHint("y enter", self._yes, "y"), KeyHint("n esc", self._no, "escape")]
         edge = Pane(FactsView(), title=self._question, keys=keys)
         edge.tone = "ask"
         yield edge

@@ -154,13 +154,14 @@ async def test_a_copy_goes_to_the_terminals_clipboard_whatever_is_in_it() -> Non
 
 
 async def test_a_question_is_answered_by_keys() -> None:
-    for keys, answer in ((["y"], True), (["enter"], True), (["n"], False), (["escape"], False), (["q"], False)):
+    for keys, answer in ((["y"], True), (["enter"], True), (["n"], False), (["escape"], False), (["q", "n"], False)):
         app = Stage()
         async with app.run_test() as pilot:
             answers: list[bool | None] = []
             app.push_screen(Confirm("Delete it?", "/a/path", "delete", "keep"), answers.append)
             await pilot.pause()
             assert "Delete it?" in screen_text(app)
+            assert "y enter delete   n esc keep" in screen_text(app)
             await pilot.press(*keys)
             await pilot.pause()
             assert answers == [answer]
