@@ -179,8 +179,12 @@ class Session(SessionModel):
             self.run(self.driver.set_log_level(self.options.log_level))
 
     async def open_with_lists(self) -> None:
-        """Connect as `open` does; then start to load every list, and to listen for changes of them."""
+        """Connect as `open` does, then `follow_lists`."""
         await self.open()
+        self.follow_lists()
+
+    def follow_lists(self) -> None:
+        """Start to load every list, and to listen for changes of them."""
         self.load_all()
         self.run(self.listen())
 
@@ -441,9 +445,9 @@ class Session(SessionModel):
 
     def on_frame(self, frame: Frame) -> None:
         """Settle a call, add a question or handle a notification, by the message's shape."""
-        self.unreached = False
         shape = frame.shape
         if shape is _RESULT or shape is _ERROR:
+            self.exchange_lost = False
             self.pending.answer(frame.n, frame.message)
         elif shape is _NOTIFICATION:
             self.driver.on_notification(frame, frame.message)
@@ -458,7 +462,7 @@ class Session(SessionModel):
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Handle a failed exchange. After a lost session, initialize again once, and resend the request."""
         call = self.pending.get(outgoing.id) if outgoing.id is not None else None
-        self.unreached = isinstance(error, HttpError) and error.status is None
+        self.exchange_lost = isinstance(error, HttpError) and error.status is None
         if isinstance(error, SessionLost) and self.phase == "ready":
             if self._renewing is None:
                 self._renewing = self.run(self._renew())

@@ -33,8 +33,8 @@ class SessionState(Protocol):
     """When `phase` started, in seconds of the monotonic clock."""
     error: InspectorError | None
     """Why the session failed or was lost."""
-    unreached: bool
-    """Whether the latest exchange over HTTP had no answer."""
+    exchange_lost: bool
+    """Whether the latest exchange over HTTP ended without an answer."""
     server: Server
     catalog: Catalog
     surface_changes: list[SurfaceChange]
@@ -106,7 +106,10 @@ class Commands(SessionState, Protocol):
         """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
 
     async def open_with_lists(self) -> None:
-        """Connect as `open` does; then start to load every list, and to listen for changes of them."""
+        """Connect as `open` does, then `follow_lists`."""
+
+    def follow_lists(self) -> None:
+        """Start to load every list, and to listen for changes of them."""
 
     async def reopen(self) -> None:
         """Connect again on the same journal; reload and compare the lists."""
@@ -184,9 +187,6 @@ class Commands(SessionState, Protocol):
         self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
     ) -> None:
         """Load a list, page by page, into the catalogue."""
-
-    def load_all(self) -> None:
-        """Start to load every list that the server offers."""
 
     async def listen(self) -> None:
         """Subscribe to list changes, in an era that needs a subscription."""

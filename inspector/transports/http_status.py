@@ -17,7 +17,6 @@ from inspector.transports.response_matching import parsed, rpc_error
 _EXCERPT = 200
 _LOOKED_AT = 1 << 14
 _SCRIPT = re.compile(r"(?is)<(script|style)\b.*?(?:</\1\s*>|\Z)")
-_SESSION = re.compile("session", re.IGNORECASE)
 _WANTS_TLS = re.compile(r"(?i)plain(?:text)? ?HTTP.{0,40}(?:HTTPS|SSL)|HTTP request to an HTTPS server")
 """Responses of servers to plain HTTP on a TLS port: nginx and Apache, Go."""
 _TAG = re.compile(r"<[^<>]*>")
@@ -68,7 +67,7 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
         )
     if error is not None:
         found = server_error(error, method)
-        if status == 400 and session and _SESSION.search(found.rpc_message):
+        if status == 400 and session and "session" in found.rpc_message.lower():
             # It should be 404; some servers answer 400 to a session that they do not know.
             found.hint = "If the server was restarted, it no longer knows this session. Connect again."
         return found

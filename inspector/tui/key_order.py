@@ -144,15 +144,12 @@ class KeysInOrder(_Base):
         if self.screen_comes:
             return True
         waited = time.monotonic() - self._held_since
-        if waited < OPENING and self._form_comes():
+        if waited < OPENING and self._comes(FORM):
             return True
-        return waited < LISTING and self._lists_come() and not self._acts_without_lists(key)
+        return waited < LISTING and self._comes(LISTS) and not self._acts_without_lists(key)
 
-    def _form_comes(self) -> bool:
-        return any(worker.group == FORM for worker in self.workers)
-
-    def _lists_come(self) -> bool:
-        return any(worker.group == LISTS for worker in self.workers)
+    def _comes(self, group: str) -> bool:
+        return any(worker.group == group for worker in self.workers)
 
     def _acts_without_lists(self, key: KeyEvent) -> bool:
         bound = self.screen.active_bindings.get(key.key) if isinstance(key, events.Key) else None
@@ -161,7 +158,7 @@ class KeysInOrder(_Base):
     def _opens(self) -> bool:
         """Whether the key opens a form or a screen that cannot take the next key yet."""
         screen = self.screen
-        if self._form_comes():
+        if self._comes(FORM):
             return True
         if screen is self._key_screen:
             # The screen of a dialog may have to be imported first.

@@ -17,7 +17,7 @@ OF_YOUNG = 5
 MANY = 1_000_000
 """Young objects at which Python collects before the first rest: several times those of a start."""
 FULL_EVERY = 20.0
-"""Seconds between two collections of all objects, each of which takes 50 to 200 ms."""
+"""Seconds between two collections of all objects, each of which takes 10 to 200 ms."""
 
 
 def return_freed_memory() -> None:

@@ -63,7 +63,7 @@ class OpenSession:
         """The state in a few words, and its role."""
         if self.session.commands is None:
             return "recording", "muted"
-        if self.session.phase == "ready" and self.session.unreached:
+        if self.session.phase == "ready" and self.session.exchange_lost:
             return "connection lost", "error"
         for_time = _time(time.monotonic() - self.session.phase_since)
         return {
@@ -82,7 +82,7 @@ class OpenSession:
         if self.session.commands is None:
             return (signs.local, "muted")
         phase = self.session.phase
-        if phase in ("failed", "lost") or self.session.unreached:
+        if phase in ("failed", "lost") or self.session.exchange_lost:
             return (signs.failed, "error")
         return (signs.live, "received" if phase == "ready" else "progress")
 

@@ -361,11 +361,11 @@ async def test_a_request_lost_with_its_stream_is_lost_and_not_resumed(visit):
     with pytest.raises(ConnectionProblem):
         await lost.result()
     assert session.phase == "ready"
-    assert session.unreached
+    assert session.exchange_lost
     handler.methods["tools/call"] = complete(ok=True)
     again = session.call_tool("plain")
     assert await again.result() == complete(ok=True)
-    assert not session.unreached
+    assert not session.exchange_lost
     assert again.id != lost.id
     assert [request.rpc_method for request in web.requests] == ["server/discover", "tools/call", "tools/call"]
     assert all(request.field("last-event-id") is None for request in web.requests)

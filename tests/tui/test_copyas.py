@@ -47,9 +47,12 @@ def test_secrets_become_variables() -> None:
     shown = copy_as.curl(talk.journal, 2)
     assert "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"" in shown
     assert "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"" in shown
+    assert copy_as.variables(shown) == ["INSPECTOR_TOKEN", "INSPECTOR_SESSION_ID"]
     assert "redacted" not in shown
     program = copy_as.python(talk.journal, 2)
     assert 'os.environ["INSPECTOR_TOKEN"]' in program
+    assert "INSPECTOR_TOKEN" in copy_as.variables(program)
+    assert copy_as.variables('--data-raw \'{"name":"INSPECTOR_HOME"}\'') == []
     assert "redacted" not in program
     compile(program, "program", "exec")
 

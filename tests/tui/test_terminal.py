@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from inspector.journal.journal import Journal
-from inspector.tui.key_order import LISTING
 from tests.processes import PATIENCE, run, spawned
 from tests.tui.live_app import PROMPTS, TESTS, TOOLS
 from tests.tui.terminal import Grid, Terminal, recordings
@@ -89,10 +88,8 @@ def test_q_quits_while_the_server_starts(home: Path) -> None:
     never = "import time; time.sleep(60)"
     with Terminal(home, ["--no-record", "--", sys.executable, "-c", never]) as terminal:
         terminal.shows("Connecting")
-        began = time.monotonic()
         terminal.press("q")
         assert terminal.ends() == 0
-        assert time.monotonic() - began < LISTING
 
 
 def test_the_ansi_theme_leaves_every_colour_to_the_terminal(home: Path) -> None:

@@ -58,8 +58,9 @@ class SessionModel:
         """When `phase` started, in seconds of the monotonic clock."""
         self.error: InspectorError | None = None
         """Why the session failed or was lost."""
-        self.unreached = False
-        """Whether the latest exchange over HTTP had no answer: the phase is that of the session, which has no line."""
+        self.exchange_lost = False
+        """Whether the latest exchange over HTTP ended without an answer. The session stays ready: the next may succeed.
+        """
         self.server = Server()
         self.catalog = Catalog()
         self.cache = Cache()

@@ -34,7 +34,7 @@ from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.summaries import headers_of
 
 _MAX_OPTIONS = 50
-_VARIABLE = re.compile(r"INSPECTOR_[A-Z0-9_]+")
+_VARIABLE = re.compile(r"""\$\{?(INSPECTOR_[A-Z0-9_]+)|environ\[["'](INSPECTOR_[A-Z0-9_]+)""")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
 _LISTS = {
     "tools/list": "tools",
@@ -73,7 +73,7 @@ def _sent(journal: Journal, n: int) -> Event:
 
 def variables(text: str) -> list[str]:
     """Return the variables that a copied text has in place of secrets."""
-    return list(dict.fromkeys(_VARIABLE.findall(text)))
+    return list(dict.fromkeys(shell or python for shell, python in _VARIABLE.findall(text)))
 
 
 # curl

@@ -502,13 +502,17 @@ class MessagesPane(MomentLog):
         self._go_to_finding(-1)
 
     def _go_to_finding(self, step: int) -> None:
-        found = self.session.journal.findings.events()
-        way, other = ("later", "an earlier") if step > 0 else ("earlier", "a later")
-        otherwise = f"No {way} finding in the rows shown."
-        if next_of(found, self._rows, self.current, -step):
-            back = "previous-finding" if step > 0 else "next-finding"
-            otherwise += "".join(f" {hint.label} goes to {other} one." for hint in hints(self, f"messages.{back}"))
-        self._go(next_of(found, self._rows, self.current, step), otherwise)
+        self._go_among(self.session.journal.findings.events(), step, "finding")
+
+    def _go_among(self, numbers: list[int], step: int, what: str) -> None:
+        """Go to the nearest of these messages. If there is only one the other way, name the key for it."""
+        n = next_of(numbers, self._rows, self.current, step)
+        way, back, other = ("later", "previous", "an earlier") if step > 0 else ("earlier", "next", "a later")
+        otherwise = f"No {way} {what} in the rows shown."
+        if not n and next_of(numbers, self._rows, self.current, -step):
+            keys = hints(self, f"messages.{back}-{what}")
+            otherwise += "".join(f" {hint.label} goes to {other} one." for hint in keys)
+        self._go(n, otherwise)
 
     def _go(self, n: int, otherwise: str) -> None:
         if not n:
@@ -622,8 +626,7 @@ class MessagesPane(MomentLog):
         self._go_to_mark(-1)
 
     def _go_to_mark(self, step: int) -> None:
-        n = next_of(self.session.journal.marks.events(), self._rows, self.current, step)
-        self._go(n, f"No {'later' if step > 0 else 'earlier'} mark in the rows shown")
+        self._go_among(self.session.journal.marks.events(), step, "mark")
 
     def hints(self) -> list[KeyHint]:
         """The keys for the row under the cursor."""

@@ -61,7 +61,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
     phase = _PHASES[session.phase]
     if session.phase == "failed" and isinstance(session.error, AuthorizationNeeded):
         phase = ("not authorized", "error")
-    elif session.phase == "ready" and session.unreached:
+    elif session.phase == "ready" and session.exchange_lost:
         phase = _PHASES["lost"]
     said = (problem, "error") if problem else state or phase
     unchecked = isinstance(target, HttpTarget) and not target.verify
@@ -79,7 +79,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
         era=session.server.era if session.server.known else "",
         how=safe(session.server.how, _HOW),
         state=said,
-        settled=session.phase not in ("failed", "lost") and not (problem or unchecked or session.unreached),
+        settled=session.phase not in ("failed", "lost") and not (problem or unchecked or session.exchange_lost),
         recorded=len(session.journal),
         latency=duration(latency * 1_000_000) if latency else "",
     )

@@ -403,17 +403,19 @@ class MainScreen(Screen[None]):
 
     def _is_settled(self) -> bool:
         """Whether the lists are on the screen, or do not come soon."""
-        session = self.session
-        listing = any(session.catalog[name].loading for name in KINDS)
-        coming = listing or session.phase in ("new", "closed", "connecting")
-        return session.commands is None or not coming or self.connection.elapsed >= SHOW_CONNECTING
+        return not self._lists_come() or self.connection.elapsed >= SHOW_CONNECTING
 
     def _can_take_keys(self) -> bool:
-        session = self.session
-        if session.commands is None or session.inbox.open() or self._is_blocked():
+        """Whether `takes_keys`."""
+        if self.session.inbox.open() or self._is_blocked():
             return True
-        coming = session.phase in ("new", "connecting") or any(session.catalog[name].loading for name in KINDS)
-        return not coming and self.focused is not None
+        return not self._lists_come() and self.focused is not None
+
+    def _lists_come(self) -> bool:
+        session = self.session
+        if session.commands is None:
+            return False
+        return session.phase in ("new", "closed", "connecting") or any(session.catalog[name].loading for name in KINDS)
 
     @work(group="judge", exit_on_error=False)
     async def _load_judge(self) -> None:

@@ -139,8 +139,7 @@ class SessionConnection:
         session.remember_outcome()
         if not self._asked_for_lists:
             self._asked_for_lists = True
-            session.load_all()
-            session.run(session.listen())
+            session.follow_lists()
         self._screen.post_message(Reconnected())
         changed = sum(len(c.added) + len(c.removed) + len(c.altered) for c in session.surface_changes)
         changes = f" {changed} change{'' if changed == 1 else 's'} in what the server offers." if changed else ""

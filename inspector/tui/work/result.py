@@ -446,7 +446,8 @@ class ResultPane(CompactPane):
         direct = [verb for verb in DIRECT if _VIEW_OF.get(verb, verb) in shown - {self._shown_view}]
         found += hints(self, *(f"result.{verb}" for verb in direct))
         if answer.outcome.request_n:
-            found += hints(self, "result.its-messages", "result.export")
+            compared = self._call_before and "result.compare" not in wanted
+            found += hints(self, "result.its-messages", "result.export", *(["result.compare"] if compared else []))
         if self.can_call:
             found += hints(
                 self, "result.expect", ("result.pin-call", "not on restart" if self.pinned else "run on restart")
