@@ -269,9 +269,10 @@ def check_command(invocation: Invocation) -> None:
     if exists(word) or which(word) is not None:
         return
     if verb.takes_pairs:
+        before = [invocation.arguments[slot.name] or slot.metavar for slot in verb.slots if slot.kind == "one"]
         raise UsageError(
             f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
-            hint=f"Usage: inspector {verb.name} {invocation.arguments[verb.slots[0].name][:80]} KEY=VALUE -- COMMAND",
+            hint=" ".join(["Usage: inspector", verb.name, *(each[:80] for each in before), "KEY=VALUE -- COMMAND"]),
         )
     if not verb.name:
         from inspector.config.foreign_files import nearest

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.cli import verbs
 from inspector.cli.parser import asks_for_json, check_command, scan
 from inspector.cli.verb import Invocation
 from inspector.errors import UsageError
@@ -169,6 +172,8 @@ def test_what_cannot_be_understood_is_reported_with_the_way_out(line: str, messa
         ),
         ("call get-sum 2 3 -- python", "Unexpected argument “2”", "inspector call get-sum KEY=VALUE -- COMMAND"),
         ("prompt greet Ada", "Unexpected argument “Ada”", "inspector prompt greet KEY=VALUE -- COMMAND"),
+        ("load urn://a x=1 -- CMD", "Unexpected argument “urn://a”", "inspector load TOOL KEY=VALUE -- COMMAND"),
+        ("events Ada", "Unexpected argument “Ada”", "inspector events KEY=VALUE -- COMMAND"),
     ],
 )
 def test_a_word_that_cannot_be_started_is_refused(line: str, message: str, hint: str) -> None:
@@ -176,6 +181,18 @@ def test_a_word_that_cannot_be_started_is_refused(line: str, message: str, hint:
         check_command(said(line))
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+WORDS = ("urn://a", "x=1", "x:=1", "@a", "-1", "--", "", "{", "[", "a.jsonl", "zebra", "--json", "--cwd", "https://a", "=")
+
+
+@pytest.mark.parametrize("verb", ["", *verbs.SUMMARIES])
+def test_words_of_any_kind_are_parsed_or_refused(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    for count in (1, 2):
+        for words in product(WORDS, repeat=count):
+            with suppress(UsageError):
+                check_command(scan([verb, *words] if verb else words))
 
 
 def test_a_program_may_be_named_like_a_verb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
