@@ -143,11 +143,3 @@ def os_reason(error: Exception) -> str:
     if not isinstance(error, OSError) or error.errno is None:
         return "the operating system refused it"
     return os.strerror(error.errno).lower() if error.errno != errno.EPIPE else "the other side closed it"
-
-
-def yaml_reason(error: Exception) -> str:
-    """Return why a file is not YAML, with line and column (from 1) if PyYAML gives them."""
-    mark = getattr(error, "problem_mark", None)
-    if mark is None:
-        return "its text cannot be parsed as YAML"
-    return f"the syntax is not valid at line {mark.line + 1}, column {mark.column + 1}"

@@ -10,9 +10,8 @@ import ssl
 from urllib.parse import urlsplit
 
 import pytest
-import yaml
 
-from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, url_reason, yaml_reason
+from inspector.reasons import json_fault, os_reason, regex_reason, split_reason, tls_reason, url_reason
 
 
 @pytest.mark.parametrize(
@@ -98,9 +97,3 @@ def test_the_operating_system() -> None:
     assert os_reason(null.value) == "it has a character that is not allowed"
     assert os_reason(socket.gaierror(socket.EAI_NONAME, "Name or service not known")) == "the name does not exist"
     assert os_reason(OSError("only a text")) == "the operating system refused it"
-
-
-def test_yaml_says_where() -> None:
-    with pytest.raises(yaml.YAMLError) as raised:
-        yaml.safe_load("a: 1\n  b: [")
-    assert yaml_reason(raised.value) == "the syntax is not valid at line 2, column 4"

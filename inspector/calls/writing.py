@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from inspector.calls.yaml_text import (
-    MAX_DEPTH,
     MAX_NUMBER,
     MAX_SIZE,
     CallsError,
@@ -25,6 +24,7 @@ from inspector.calls.yaml_text import (
     read_yaml,
 )
 from inspector.config.output_files import OutputExists, already_exists, cannot_write
+from inspector.documents import MAX_DEPTH
 from inspector.errors import ConfigError
 
 SCHEMA = "flow.schema.json"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from inspector.documents import MAX_DEPTH, DocumentError, yaml_events
 from inspector.errors import ConfigError
 from inspector.reasons import os_reason
 from inspector.text import safe
@@ -24,12 +25,8 @@ MAX_EXPANSIONS = 1000
 """Uses of anchors in one file, those inside other anchors counted each time."""
 MAX_EXPANDED = 100_000
 """Values that uses of anchors may make in one file."""
-MAX_DEPTH = 100
-"""Levels of nested lists and objects."""
 MAX_NUMBER = 4000
 """Digits of a number."""
-
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _NULL = ("", "~", "null", "Null", "NULL")
@@ -198,7 +195,7 @@ def first_key(data: bytes) -> str | None:
     try:
         encoding = "utf-16" if data[:2] in _UTF_16 else "utf-8-sig"
         text = data[:MAX_SIZE].decode(encoding, "replace")
-        for count, event in enumerate(yaml.parse(text, Loader=_LOADER)):
+        for count, event in enumerate(yaml_events(text)):
             if isinstance(event, yaml.ScalarEvent):
                 return str(event.value)
             if isinstance(event, yaml.SequenceStartEvent) or count > 3:
@@ -215,6 +212,7 @@ class _DocumentBuilder:
     def __init__(self, path: Path, text: str) -> None:
         self._path = path
         self._text = text
+        self._events = yaml_events(text, aliases=MAX_EXPANSIONS)
         self._marks: dict[tuple[str | int, ...], tuple[Any, Any]] = {}
         self._anchors: dict[str, list[Any]] = {}
         """By name, the events of the value."""
@@ -227,24 +225,23 @@ class _DocumentBuilder:
 
     def document(self) -> LocatedValue:
         try:
-            # `yaml.parse` is a generator around this, which takes a tenth of the time.
-            self._event = _LOADER(self._text).get_event
             return self._document()
+        except DocumentError as error:
+            position = Position(error.line, error.column)
+            raise CallsError(
+                self._path, position, f"The file {error.problem}.", hint="Write it without them."
+            ) from None
         except yaml.YAMLError as error:
             raise self._syntax_error(error) from None
-        except RecursionError:
-            raise CallsError(
-                self._path, Position(1, 1), "The file is nested too deeply.", hint="Remove levels."
-            ) from None
 
     def _document(self) -> LocatedValue:
-        event = self._event()
+        event = next(self._events)
         while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = self._event()
+            event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
             return LocatedValue(self._path, None, {})
         value = self._value(self._taken(event), (), None, 0)
-        while (event := self._event()) is not None and not isinstance(event, yaml.StreamEndEvent):
+        while not isinstance(event := next(self._events), yaml.StreamEndEvent):
             if isinstance(event, yaml.DocumentStartEvent):
                 raise self._error(event, "A second document begins here.", hint="Put each flow into its own file.")
         return LocatedValue(self._path, value, self._marks)
@@ -254,7 +251,7 @@ class _DocumentBuilder:
             if self._replayed[-1]:
                 return self._replayed[-1].pop()
             self._replayed.pop()
-        event = self._event()
+        event = next(self._events)
         return self._taken(event) if self._open else event
 
     def _taken(self, event: Any) -> Any:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.calls.templates import text_of
 from inspector.calls.writing import (
     SCHEMA,
     create_schema,
@@ -62,6 +63,8 @@ _GENERATORS = {
 """Dynamic variables of API clients, and ours."""
 _NESTED = 8
 """Variables in the values of variables, one inside the other."""
+MAX_INSERTED = 8 << 20
+"""Characters that variables may add to the values of variables."""
 
 
 class ImportedCalls(NamedTuple):
@@ -88,7 +91,8 @@ def _fits(name: str, path: Path) -> bool:
     try:
         return bool(_module(name).fits(path))
     except UsageError:
-        # It is not JSON or YAML, so it is a file for another reader.
+        if path.suffix != ".json":
+            raise  # No other reader reads YAML.
         return False
 
 
@@ -134,6 +138,7 @@ class _FlowBuilder:
         self._from_process: dict[str, str] = {}
         """Lines of the environment that name a variable of the process."""
         self._with_authorization = 0
+        self._inserted = 0
         self.flows = self.steps = 0
         self._variables = {
             self._name(name): self._expanded(variable, saved.variables) for name, variable in saved.variables.items()
@@ -343,8 +348,14 @@ class _FlowBuilder:
             if not known:
                 break
             secret = secret or any(self._is_secret(name, around[name]) for name in known)
+            self._inserted += sum(len(text_of(around[name].value)) for name in known)
+            if self._inserted > MAX_INSERTED:
+                raise UsageError(
+                    f"The variables are larger than {MAX_INSERTED >> 20} MiB, inserted into each other.",
+                    hint=f"Remove the variable with “{safe(value, 40)}”.",
+                )
             value = _TEMPLATE.sub(
-                lambda found: str(around[found[1]].value) if found[1] in around else found[0], str(value)
+                lambda found: text_of(around[found[1]].value) if found[1] in around else found[0], value
             )
         return SavedVariable(value, secret)
 

@@ -6,13 +6,13 @@ The readers of Postman, Bruno and Insomnia make a `SavedCollection`; `imports.fl
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector import documents
 from inspector.config.foreign_files import open_regular
 from inspector.errors import UsageError
 from inspector.reasons import os_reason
@@ -62,43 +62,20 @@ class SavedCollection:
 
 def read_json(path: Path) -> Any:
     """The value of a JSON file. Raises `UsageError`."""
-    try:
-        return json.loads(_read(path, MAX_SIZE))
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not JSON.", hint="Export the collection again.") from None
+    return _document(path, documents.read_json, MAX_SIZE)
 
 
 def read_yaml(path: Path) -> Any:
     """The value of a YAML file, with the types of YAML 1.2. Raises `UsageError`."""
-    import yaml
+    return _document(path, documents.read_yaml, MAX_YAML)
 
-    text = _read(path, MAX_YAML)
+
+def _document(path: Path, reader: Callable[[str], Any], limit: int) -> Any:
     try:
-        return yaml.load(text, Loader=_loader())  # a subclass of SafeLoader: no tags, no objects
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" (line {mark.line + 1})" if mark is not None else ""
-        raise UsageError(f"{path} is not YAML that can be read{where}.", hint="Export the collection again.") from None
-
-
-def _loader() -> Any:
-    import yaml
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # which one there is at run time
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            if self.check_event(yaml.AliasEvent):
-                raise yaml.YAMLError("aliases are not read")
-            return super().compose_node(parent, index)
-
-    Loader.yaml_implicit_resolvers = {}
-    for tag, pattern, first in (
-        ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-        ("int", r"[-+]?[0-9]{1,4000}", "-+0123456789"),
-        ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+0123456789."),
-        ("null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ):
-        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{tag}", re.compile(rf"(?:{pattern})\Z"), list(first))
-    return Loader
+        return reader(_read(path, limit))
+    except documents.DocumentError as error:
+        where = f" (line {error.line})" if error.line else ""
+        raise UsageError(f"{path} {error.problem}{where}.", hint="Export the collection again.") from None
 
 
 def _read(path: Path, limit: int) -> str:
@@ -130,6 +107,11 @@ def text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
+def scalar(value: Any) -> str:
+    """A text, number, true or false of the file as text; of anything else the empty text."""
+    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, int | float) else ""
+
+
 def items(value: Any) -> list[dict[str, Any]]:
     """The objects of a list of the file."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
@@ -138,9 +120,9 @@ def items(value: Any) -> list[dict[str, Any]]:
 def fields(value: Any, *, key: str = "name") -> tuple[tuple[str, str], ...]:
     """Names and values of a list of objects, or of a map; without those that are disabled."""
     if isinstance(value, dict):
-        return tuple((name, str(item)) for name, item in value.items() if isinstance(item, str | int | float))
+        return tuple((name, scalar(item)) for name, item in value.items() if isinstance(item, str | int | float))
     return tuple(
-        (text(item.get(key)), str(item.get("value", "")))
+        (text(item.get(key)), scalar(item.get("value")))
         for item in items(value)
         if text(item.get(key)) and item.get("disabled") is not True and item.get("enabled") is not False
     )

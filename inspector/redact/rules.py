@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector.config.foreign_files import read_text
 from inspector.errors import UsageError
-from inspector.reasons import os_reason, regex_reason, yaml_reason
+from inspector.reasons import os_reason, regex_reason
 from inspector.redact.paths import RulePath
 from inspector.redact.token_patterns import NAMES, SHAPES, SecretShape
 
@@ -83,16 +83,17 @@ def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> Redacti
 
 
 def _read_file(rules: RedactionRules, file: File) -> None:
-    import yaml
+    from inspector.documents import DocumentError, read_yaml
 
     try:
         if file.stat().st_size > MAX_FILE:
             raise UsageError(f"{file} is larger than {MAX_FILE >> 20} MB, the limit for rules.")
-        found = yaml.safe_load(read_text(file))
+        found = read_yaml(read_text(file))
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {os_reason(error)}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError, ValueError) as error:
-        raise UsageError(f"{file} is not YAML: {yaml_reason(error)}.") from None
+    except DocumentError as error:
+        line = f" (line {error.line}, column {error.column})" if error.line else ""
+        raise UsageError(f"{file} {error.problem}{line}.") from None
     if type(found) is not dict or not found.keys() <= {"shapes", "rules"}:
         raise UsageError(
             f"{file} has no rules. Put them under `rules`, and names of shapes with true or false under `shapes`."

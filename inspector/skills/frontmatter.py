@@ -13,19 +13,10 @@ from typing import Any
 
 MAX_LENGTH = 1 << 20
 """Bytes of front matter that are read."""
-MAX_DEPTH = 100
 MAX_VALUES = 20_000
 SHOWN_DIFFERENCES = 50
 
 _BOM = b"\xef\xbb\xbf"
-_INT = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_JSON = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
-_WORDS: dict[str, Any] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("true", "True", "TRUE"), True),
-    **dict.fromkeys(("false", "False", "FALSE"), False),
-}
 
 
 class FrontMatterError(Exception):
@@ -104,87 +95,14 @@ def _same(entry: Any, found: Any) -> bool:
 
 
 def _mapping(text: str) -> dict[str, Any]:
-    import yaml
+    from inspector.documents import DocumentError, read_yaml
 
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        value = _ValueBuilder(yaml.parse(text, Loader=loader)).document()
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = "" if mark is None else f" in line {mark.line + 2}"
-        raise FrontMatterError(f"its front matter is not valid YAML{line}") from None
-    except RecursionError:
-        raise FrontMatterError("its front matter is nested too deeply") from None
+        value = read_yaml(text, values=MAX_VALUES)
+    except DocumentError as error:
+        # The first line of the file is the fence.
+        line = f" (line {error.line + 1})" if error.line else ""
+        raise FrontMatterError(f"its front matter {error.problem}{line}") from None
     if type(value) is not dict:
         raise FrontMatterError("its front matter is not a mapping")
     return value
-
-
-class _ValueBuilder:
-    """Builds the values of one document from the parser's events, within limits."""
-
-    def __init__(self, events: Any) -> None:
-        self._events = events
-        self._values = 0
-
-    def document(self) -> Any:
-        import yaml
-
-        event = next(self._events)
-        while isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
-            event = next(self._events)
-        if isinstance(event, yaml.StreamEndEvent):
-            return None
-        value = self._value(event, 0)
-        if any(isinstance(event, yaml.DocumentStartEvent) for event in self._events):
-            raise FrontMatterError("its front matter has several YAML documents")
-        return value
-
-    def _value(self, event: Any, depth: int) -> Any:
-        import yaml
-
-        self._values += 1
-        if depth > MAX_DEPTH or self._values > MAX_VALUES:
-            limit = f"{MAX_DEPTH} levels" if depth > MAX_DEPTH else f"{MAX_VALUES:,} values"
-            raise FrontMatterError(f"its front matter has more than {limit}")
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None) is not None:
-            raise FrontMatterError("its front matter uses anchors, which are not read")
-        if isinstance(event, yaml.ScalarEvent):
-            if event.tag not in (None, "!"):
-                raise FrontMatterError("its front matter uses tags, which are not read")
-            return event.value if event.style or event.tag else _plain(event.value)
-        if event.tag is not None:
-            raise FrontMatterError("its front matter uses tags, which are not read")
-        if isinstance(event, yaml.SequenceStartEvent):
-            items = []
-            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
-                items.append(self._value(item, depth + 1))
-            return items
-        found: dict[str, Any] = {}
-        while not isinstance(item := next(self._events), yaml.MappingEndEvent):
-            key = self._value(item, depth + 1)
-            if type(key) in (list, dict):
-                raise FrontMatterError("its front matter has a key that is not a text")
-            key = item.value
-            if key in found:
-                raise FrontMatterError(f"its front matter has the key {key[:80]!r} twice")
-            found[key] = self._value(next(self._events), depth + 1)
-        return found
-
-
-def _plain(text: str) -> Any:
-    """The value of a plain scalar in the core schema of YAML 1.2."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if len(text) > 400:
-        return text
-    if _INT.fullmatch(text):
-        return int(text, 8 if text.startswith("0o") else 16 if text.startswith("0x") else 10)
-    if _FLOAT.fullmatch(text):
-        value = float(text)
-        if abs(value) != float("inf"):
-            return value
-        raise FrontMatterError(f"its front matter has the number {text[:40]}, which is too large")
-    if _NOT_JSON.fullmatch(text):
-        raise FrontMatterError(f"its front matter has {text}, which is not a JSON number")
-    return text

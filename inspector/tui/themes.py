@@ -307,14 +307,13 @@ def _read_plain(text: str) -> dict[str, Any] | None:
 
 
 def _read_yaml(text: str, where: str) -> Any:
-    import yaml
+    from inspector.documents import DocumentError, read_yaml
 
     try:
-        return yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        raise ConfigError(f"The theme {where} is not valid YAML{line}") from error
+        return read_yaml(text)
+    except DocumentError as error:
+        line = f", line {error.line}" if error.line else ""
+        raise ConfigError(f"The theme {where} {error.problem}{line}") from error
 
 
 def _palette(data: Any, stem: str, where: str) -> Palette:

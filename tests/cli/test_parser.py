@@ -183,7 +183,23 @@ def test_a_word_that_cannot_be_started_is_refused(line: str, message: str, hint:
     assert hint in caught.value.hint
 
 
-WORDS = ("urn://a", "x=1", "x:=1", "@a", "-1", "--", "", "{", "[", "a.jsonl", "zebra", "--json", "--cwd", "https://a", "=")
+WORDS = (
+    "urn://a",
+    "x=1",
+    "x:=1",
+    "@a",
+    "-1",
+    "--",
+    "",
+    "{",
+    "[",
+    "a.jsonl",
+    "zebra",
+    "--json",
+    "--cwd",
+    "https://a",
+    "=",
+)
 
 
 @pytest.mark.parametrize("verb", ["", *verbs.SUMMARIES])

@@ -107,7 +107,8 @@ def test_a_user_theme_names_only_what_differs(tmp_path):
         ("dark: maybe\n", "`dark`", ""),
         ("roles: 7\n", "`roles`", ""),
         ("roles: &a {accent: *a}\n", "theme", ""),
-        ("? [a, b]\n: c\n", "not valid YAML", ""),
+        ("? [a, b]\n: c\n", "has a key that is not a text, line 1", ""),
+        ("roles: {accent: &a red, error: *a}\n", "uses anchors, which are not read, line 1", ""),
         ("x" * 70_000, "larger than", ""),
     ],
 )
