@@ -36,6 +36,7 @@ class Parameter(Enum):
     ID_TOKEN = "--id-token-env", "AuthOptions(idp_id_token={})"
     IDP = "--idp", "AuthOptions(idp_issuer={})"
     IDP_TOKEN_ENDPOINT = "--idp-token-endpoint", "AuthOptions(idp_token_endpoint={})"
+    LOGIN_TIMEOUT = "--login-timeout", "AuthOptions(login_timeout={})"
     NO_BROWSER = "--no-browser", "AuthOptions(open_browser=False)"
     SCOPE = "--scope", "AuthOptions(scope={})"
     AUTHORIZATION_FIELD = '--header "Authorization: …"', 'headers={"Authorization": "…"}'

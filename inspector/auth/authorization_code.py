@@ -33,6 +33,8 @@ STATE_HINT = (
     "4.1.2). If the page belongs to an older login, log in again."
 )
 
+_ANSWER = ("error", "iss")
+"""Parameters of a redirect whose values are shown: they say who answers, and that it refuses."""
 _ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
 
 
@@ -137,7 +139,10 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     try:
         back = yield VisitPage(asked.url, asked.redirect_uri, host, asked.state, asked.issuer if doubtful else "")
         assert isinstance(back, str)
-        given = _parameters(back)
+        try:
+            given = _parameters(back)
+        except ValueError as error:
+            raise AuthorizationNeeded(f"The redirect {error}.") from None
         # Register the code as a secret before anything is recorded. A foreign state is not a secret.
         for name, value in given:
             if name == "code" and value:
@@ -175,12 +180,13 @@ def _names(given: list[tuple[str, str]]) -> list[str]:
 
 
 def _parameters(url: str) -> list[tuple[str, str]]:
+    """Return the parameters of a redirect. Raises ValueError with the reason as the end of a sentence."""
     if len(url) > MAX_CALLBACK:
-        raise AuthorizationNeeded(f"The redirect URL is too long: {len(url)} characters.")
+        raise ValueError(f"has {len(url):,} characters, which is too long")
     try:
         return parse_qsl(urlsplit(url.strip()).query, keep_blank_values=True, max_num_fields=100)
     except ValueError:
-        raise AuthorizationNeeded("The redirect is not a valid URL.") from None
+        raise ValueError("is not a valid URL") from None
 
 
 def mismatch(back: str, state: str) -> str:
@@ -188,20 +194,29 @@ def mismatch(back: str, state: str) -> str:
 
     Any site can send a browser here; only the authorization server and the person's browser know `state` (C-AUTH-22).
     """
-    given = _parameters(back)
+    try:
+        given = _parameters(back)
+    except ValueError as error:
+        return str(error)
     names = [name for name, _ in given]
     if doubled := next((name for name in _ONCE if names.count(name) > 1), ""):
         return f"has “{doubled}” more than once"
     found = dict(given).get("state", "")
+    if not given:
+        return "has no parameters"
     if not found:
         return "has no “state”"
     same = secrets.compare_digest(found.encode("utf-8", "replace"), state.encode())
     return "" if same else "has a “state” of another login"
 
 
-def names_in(back: str) -> list[str]:
-    """Return the parameter names of such a URL, for the recording. Values are secret: one is the code."""
-    return _names(_parameters(back))
+def came_with(back: str) -> list[str]:
+    """Return the parameters of a redirect that is rejected: names, because values may be secret; and who answered."""
+    try:
+        given = _parameters(back)
+    except ValueError:
+        return []
+    return [safe(f"{name}={value}" if name in _ANSWER else name, 100) for name, value in given[:20]]
 
 
 def _code(asked: AuthorizationRequest, back: str, given: list[tuple[str, str]]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import os
 import re
 import shlex
@@ -60,11 +61,17 @@ class Callback:
         self._hosts: frozenset[str] = frozenset()
         self._connections: dict[asyncio.Task[None], None] = {}
         self._mismatch: Callable[[str], str] = lambda url: "came before the login request"
+        self._told: Callable[[str, str], None] = lambda url, reason: None
         self._refused = 0
 
-    def expect(self, mismatch: Callable[[str], str]) -> None:
-        """Wait for the URL for which `mismatch` returns an empty text; others get status 400 and the reason."""
-        self._mismatch = mismatch
+    def expect(
+        self, mismatch: Callable[[str], str], told: Callable[[str, str], None] = lambda url, reason: None
+    ) -> None:
+        """Wait for the URL for which `mismatch` returns an empty text; others get status 400 and the reason.
+
+        `told` is called with the URL and the reason of each request to the callback's path that is rejected.
+        """
+        self._mismatch, self._told = mismatch, told
 
     async def start(self, port: int) -> None:
         """Listen on loopback only; port 0 selects a free port. Raises OSError if the port is in use."""
@@ -117,29 +124,40 @@ class Callback:
         request, *fields = head.decode("latin-1").split("\r\n")
         method, _, rest = request.partition(" ")
         target = rest.rpartition(" ")[0]
-        path, _, query = target.partition("?")
+        path = target.partition("?")[0]
         given = [(name.strip().lower(), value.strip().lower()) for name, _, value in (f.partition(":") for f in fields)]
         hosts = [value for name, value in given if name == "host"]
-        if len(hosts) != 1 or hosts[0] not in self._hosts:
-            return _page("403 Forbidden", "This address accepts requests for its own host name only.")
-        if not _is_visit(dict(given)):
-            return _page("403 Forbidden", "This address accepts a browser's redirect only, not a request from a page.")
-        if path != self._path or not {"code", "error"} & {each.partition("=")[0] for each in query.split("&")}:
+        if path != self._path:
             return _page("404 Not Found", "Page not found.")
-        if method != "GET":
-            return _page("405 Method Not Allowed", "Method not allowed.")
         if self._came.done():
             return _page("410 Gone", "This login was already received. Go back to the terminal.")
         origin = self.redirect_uri[: self.redirect_uri.index("/", len("http://"))]
-        if reason := self._mismatch(f"{origin}{target}"):
-            return self._refuse(reason)
-        self._came.set_result(f"{origin}{target}")
+        url = f"{origin}{target}"
+        if len(hosts) != 1 or hosts[0] not in self._hosts:
+            return self._reject("403 Forbidden", url, "was sent to another host name")
+        if not _is_visit(dict(given)):
+            return self._reject("403 Forbidden", url, "is a request of a page, not a redirect")
+        if method != "GET":
+            return self._reject("405 Method Not Allowed", url, "was not sent with GET")
+        if reason := self._mismatch(url):
+            self._count(reason)
+            return self._reject("400 Bad Request", url, reason)
+        self._came.set_result(url)
         return _page(
             "200 OK", "Inspector received the login response. You can close this page and go back to the terminal."
         )
 
-    def _refuse(self, reason: str) -> bytes:
+    def _reject(self, status: str, url: str, reason: str) -> bytes:
         """Keep waiting: any page can send a browser here, and must not be able to end a login."""
+        self._told(url, reason)
+        return _page(
+            status,
+            f"This response does not belong to the current login: it {reason}. Inspector is still waiting. Finish the "
+            "login in the page that Inspector opened, or start it again in the terminal.",
+        )
+
+    def _count(self, reason: str) -> None:
+        """Stop waiting after too many mismatches."""
         self._refused += 1
         if self._refused >= MAX_REFUSED:
             self._came.set_exception(
@@ -149,11 +167,6 @@ class Callback:
                     hint="Close other tabs of this login, and log in again.",
                 )
             )
-        return _page(
-            "400 Bad Request",
-            f"This response does not belong to the current login: it {reason}. Inspector is still waiting. Finish the "
-            "login in the page that Inspector opened, or start it again in the terminal.",
-        )
 
 
 def _is_visit(fields: Mapping[str, str]) -> bool:
@@ -287,5 +300,5 @@ def _start(command: Sequence[str], url: str) -> str:
 
 
 def _page(status: str, text: str) -> bytes:
-    body = _BODY.format(text=text)
+    body = _BODY.format(text=html.escape(text))
     return _PAGE.format(status=status, size=len(body.encode()), body=body).encode()

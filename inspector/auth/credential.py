@@ -138,7 +138,8 @@ class Login:
     @property
     def hopeless(self) -> bool:
         """Whether a refusal cannot lead to a login: no person is present, and no option avoids one."""
-        return self.idle and not self._authorizer.person.present and self.options == AuthOptions()
+        options = replace(self.options, login_timeout=None)  # It only ends a login.
+        return self.idle and not self._authorizer.person.present and options == AuthOptions()
 
     @property
     def barred(self) -> AuthorizationNeeded | None:
@@ -179,6 +180,7 @@ class Login:
                     client_id=self.options.client_id,
                     held=self.held,
                     seconds=self._authorizer.seconds,
+                    login_timeout=self.options.login_timeout,
                 )
                 return await runner.run(make())
             finally:

@@ -48,5 +48,8 @@ class AuthOptions:
     """A JWT that a workload's platform issued for it (C-AUTH-43)."""
     dpop: bool = True
     """Bind tokens to a key if the authorization server supports it (RFC 9449)."""
+    login_timeout: float | None = None
+    """Seconds for a login, including what the person does. None: 10 minutes, and without a person the browser must
+    come back within the timeout of a request."""
     open_browser: bool | None = None
     """True: open without asking. False: never open; show the URL and accept the pasted redirect. None: ask."""

@@ -55,6 +55,9 @@ class Person(Protocol):
     async def done(self, ok: bool) -> None:
         """The login has ended: nothing waits for the person any more."""
 
+    def rejected(self, text: str) -> None:
+        """Show why a redirect or a pasted URL was rejected, for as long as the login waits."""
+
     def say(self, text: str) -> None:
         """Show a notice, such as where tokens are stored."""
 
@@ -97,6 +100,9 @@ class NoPerson:
         raise error
 
     async def done(self, ok: bool) -> None:
+        """Nothing."""
+
+    def rejected(self, text: str) -> None:
         """Nothing."""
 
     def say(self, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -38,19 +39,21 @@ from inspector.auth.token_endpoint import MIN_SECRET
 from inspector.config.secret_values import without
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
-from inspector.text import sentences
+from inspector.text import quantity, sentences
 
 T = TypeVar("T")
 
-LOGIN_SECONDS = 900.0
-"""Timeout in seconds for a complete login, including the person's part."""
-MISMATCHES_TOLD = 10
-"""Rejected redirects that are recorded and shown; further ones are only counted."""
-VISIT_SECONDS = 300.0
-"""Timeout in seconds for the person to come back from the browser."""
+LOGIN_SECONDS = 600.0
+"""Timeout in seconds for a complete login, including the person's part, unless one is given."""
+REJECTIONS_TOLD = 3
+"""Rejected redirects of one reason that are recorded and shown; further ones are only counted."""
 STORE_SECONDS = 120.0
 """Timeout in seconds for the user to unlock the keyring."""
 MAX_PASTED = 1 << 16
+MAX_PASTES = 3
+"""Times that the redirect URL may be pasted."""
+MAX_LINES = 100
+"""Lines that a login reads: more do not come from a person."""
 MAX_PAGE = 8000
 """Maximum characters of a URL to visit: a longer one could not be shown complete."""
 
@@ -71,11 +74,13 @@ class FlowRunner:
         opener: Callable[[str], Awaitable[str]] = browser.open_browser,
         held: set[str] | None = None,
         seconds: float | None = None,
+        login_timeout: float | None = None,
     ) -> None:
         """`server` is its URL; `store` None stores nothing; `open_browser` None asks the person, False never opens.
 
         With a `client_id`, a grant to another client is not loaded from the store. `held` is the set of known secrets;
-        new ones are added. No error that is raised contains one. `seconds` is the timeout of each request.
+        new ones are added. No error that is raised contains one. `seconds` is the timeout of each request, and of the
+        browser without a person; `login_timeout` is the timeout of the browser and of the whole login.
         """
         self._fetcher = Fetcher(server, web, recorder, seconds)
         self._person = person
@@ -86,7 +91,11 @@ class FlowRunner:
         self._opener = opener
         self._held = set() if held is None else held
         self._callback: browser.Callback | None = None
-        self._mismatches: list[str] = []
+        self._seconds = seconds
+        self._login_timeout = login_timeout
+        self._rejected: Counter[str] = Counter()
+        """The redirects of each reason that were rejected."""
+        self._lines = 0
         self._lock: Lock | None = None
         self._ends = 0.0
         """The deadline of the running flow, in seconds since 1970."""
@@ -97,16 +106,12 @@ class FlowRunner:
         May be cancelled at any time; no listener and no question remains.
         """
         ok = False
-        self._ends = time.time() + LOGIN_SECONDS
         try:
-            async with asyncio.timeout(LOGIN_SECONDS):
-                result = await self._steps(flow)
+            result = await self._steps(flow)
             ok = True
         except InspectorError as error:
             self._redact(error)
             raise
-        except TimeoutError:
-            raise TimedOut(f"The login timed out after {LOGIN_SECONDS / 60:g} minutes.", hint="Log in again.") from None
         finally:
             flow.close()
             self._release_lock()
@@ -117,6 +122,9 @@ class FlowRunner:
     async def _steps(self, flow: AuthFlow[T]) -> T:
         answer: Any = None
         problem: InspectorError | None = None
+        seconds = self._login_timeout or LOGIN_SECONDS
+        self._ends = time.time() + seconds
+        deadline: float | None = asyncio.get_running_loop().time() + seconds
         while True:
             try:
                 action = flow.send(answer) if problem is None else flow.throw(problem)
@@ -125,9 +133,13 @@ class FlowRunner:
                 return result
             answer, problem = None, None
             try:
-                answer = await self._perform(action)
+                async with asyncio.timeout_at(deadline):
+                    answer = await self._perform(action)
             except InspectorError as error:
                 problem = error
+            except TimeoutError:
+                problem = self._too_late("The login was not completed", seconds)
+                deadline = None  # What is left for the flow is to record it and to forget.
 
     async def _perform(self, action: Action) -> Any:
         match action:
@@ -165,11 +177,19 @@ class FlowRunner:
     async def _wait(self, seconds: float) -> None:
         """Wait, unless the person cancels; other input is ignored."""
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(seconds) as waiting:
                 while True:
-                    await self._person.pasted()
+                    await self._line()
         except TimeoutError:
-            return
+            if not waiting.expired():
+                raise
+
+    async def _line(self) -> str:
+        """Return what the person types next. Raises `Denied` after more lines than a person types."""
+        self._lines += 1
+        if self._lines > MAX_LINES:
+            raise Denied(f"The login was cancelled after {MAX_LINES} lines of input.", hint="Log in again.")
+        return (await self._person.pasted()).strip()
 
     # The store
 
@@ -234,9 +254,13 @@ class FlowRunner:
 
     def _redact(self, error: InspectorError) -> None:
         """Remove secrets from an error: a server may echo its request."""
-        held = [secret for secret in self._held if len(secret) >= MIN_SECRET]
+        held = self._secrets
         error.message = without(error.message, held)
         error.hint = error.hint.mapped(lambda text: without(text, held))
+
+    @property
+    def _secrets(self) -> list[str]:
+        return [secret for secret in self._held if len(secret) >= MIN_SECRET]
 
     def _until(self, seconds: float) -> float:
         """Return the deadline for a wait of `seconds`, in seconds since 1970."""
@@ -272,7 +296,7 @@ class FlowRunner:
         url = _shown_url(visit.url)
         opened, problem = False, ""
         if self._callback is not None:
-            self._callback.expect(lambda back: self._mismatch(back, visit.state))
+            self._callback.expect(lambda back: authorization_code.mismatch(back, visit.state), self._redirect_rejected)
         opens = self._open_browser
         if opens is None and (opens := await self._person.consent(url, visit.host, self._ends)) is False:
             raise Denied(
@@ -289,64 +313,73 @@ class FlowRunner:
             )
         if problem:
             self._person.say(problem)
-        until = self._until(VISIT_SECONDS)
+        # A program that runs without a person expects an end within the timeout of its requests.
+        seconds = None if self._person.present or self._login_timeout else self._seconds
+        until = self._ends if seconds is None else self._until(seconds)
         await self._person.show(LoginPage(url, visit.host, opened, redirect_uri=visit.redirect_uri, until=until))
-        return await self._came_back(visit)
+        return await self._came_back(visit, seconds)
 
-    def _mismatch(self, back: str, state: str) -> str:
-        """Return why a redirect or a pasted URL is rejected; recorded and shown up to a limit."""
-        try:
-            reason = authorization_code.mismatch(back, state)
-            names = authorization_code.names_in(back)
-        except AuthorizationNeeded as error:
-            reason, names = f"cannot be read: {error.message}", []
-        if reason:
-            self._mismatches.append(reason)
-            if len(self._mismatches) <= MISMATCHES_TOLD:
-                text = f"The browser came back with a response that {reason}. It is rejected; Inspector keeps waiting"
-                self._recorder.auth(
-                    "callback",
-                    False,
-                    text,
-                    rule="C-AUTH-22",
-                    fix=authorization_code.STATE_HINT,
-                    facts={"came_with": names},
-                )
-                self._person.say(f"{text}.")
-        return reason
-
-    async def _came_back(self, visit: VisitPage) -> str:
-        """Wait for the browser or for a pasted URL, whichever is first."""
+    async def _came_back(self, visit: VisitPage, seconds: float | None) -> str:
+        """Wait for the browser or for a pasted URL, whichever is first; None: until the login times out."""
         waiting = [asyncio.ensure_future(self._pasted(visit))]
         if self._callback is not None:
             waiting.append(asyncio.ensure_future(self._callback.wait()))
         try:
-            done, _ = await asyncio.wait(waiting, timeout=VISIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            done, _ = await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
-        if not done:
-            raise self._too_late()
+        if seconds is not None and not done:
+            raise self._too_late("The browser did not come back", seconds)
         return next(iter(done)).result()
 
-    def _too_late(self) -> TimedOut:
-        within = f"within {VISIT_SECONDS / 60:g} minutes"
-        if not self._mismatches:
-            return TimedOut(f"The browser did not come back {within}.", hint="Log in again.")
-        return TimedOut(
-            f"The browser came back {within} only with responses to other logins. The last one {self._mismatches[-1]}.",
-            hint=authorization_code.STATE_HINT,
+    def _too_late(self, what: str, seconds: float) -> TimedOut:
+        said = f"{what} within {seconds:g} s."
+        if self._rejected:
+            redirects = quantity(self._rejected.total(), "redirect")
+            said += f" Inspector rejected {redirects}: the last one {next(reversed(self._rejected))}."
+        return TimedOut(said, hint=Hint("Log in again, or allow more time with ", Parameter.LOGIN_TIMEOUT, "."))
+
+    def _redirect_rejected(self, back: str, reason: str) -> None:
+        came = ", ".join(authorization_code.came_with(back))
+        how = f" with {came}" if came else ""
+        self._reject(back, reason, f"Rejected a redirect{how}: it {reason}. Inspector is still waiting.")
+
+    def _reject(self, back: str, reason: str, text: str) -> None:
+        """Record and show the rejection of a redirect or a pasted URL, up to a limit for each reason."""
+        count = self._rejected.pop(reason, 0) + 1
+        self._rejected[reason] = count  # The last reason is the last key.
+        if count > REJECTIONS_TOLD:
+            return
+        self._recorder.auth(
+            "callback",
+            False,
+            text,
+            rule="C-AUTH-22",
+            fix=authorization_code.STATE_HINT,
+            facts={"came_with": authorization_code.came_with(back)},
         )
+        self._person.rejected(without(text, self._secrets))
 
     async def _pasted(self, visit: VisitPage) -> str:
+        """Return the redirect URL that the person pastes. Raises `Denied` after `MAX_PASTES` wrong ones."""
+        wrong = 0
         while True:
-            text = (await self._person.pasted()).strip()
-            if text.startswith(visit.redirect_uri) and len(text) <= MAX_PASTED:
-                if not self._mismatch(text, visit.state):
-                    return text
-            elif text:
-                self._person.say(f"The pasted URL does not start with the redirect URI {visit.redirect_uri}.")
+            text = await self._line()
+            if not text:
+                continue
+            if len(text) > MAX_PASTED or not text.startswith(visit.redirect_uri):
+                reason = f"does not start with the redirect URI {visit.redirect_uri}"
+            elif not (reason := authorization_code.mismatch(text, visit.state)):
+                return text
+            wrong += 1
+            if wrong == MAX_PASTES:
+                raise Denied(
+                    f"{MAX_PASTES} pasted URLs were rejected. The last one {reason}.",
+                    hint="Log in again, and paste the whole address that the browser shows at the end.",
+                )
+            self._reject(text, reason, f"Rejected the pasted URL (try {wrong} of {MAX_PASTES}): it {reason}.")
 
 
 def _shown_url(url: str) -> str:

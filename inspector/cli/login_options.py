@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import LOGIN
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from inspector.auth.models import Grant
     from inspector.auth.options import AuthOptions
     from inspector.cli.verb import Invocation
+    from inspector.config.settings import Settings
 
 NAME = 200
 
@@ -56,13 +58,14 @@ def said_of(invocation: Invocation) -> AuthOptions:
     return AuthOptions(**given)
 
 
-def authorize(invocation: Invocation, *, asking: bool) -> Authorizer:
+def authorize(invocation: Invocation, settings: Settings, *, asking: bool) -> Authorizer:
     """The object that logs in for the session of a command. `asking`: the interface asks the user."""
     from inspector.auth.credential import Authorizer
     from inspector.cli.login_prompts import Terminal
     from inspector.client.fetching import Fetching
 
-    return Authorizer(said_of(invocation), web=Fetching, person=Terminal(Output.of(invocation), here=not asking))
+    options = replace(said_of(invocation), login_timeout=settings.login_timeout)
+    return Authorizer(options, web=Fetching, person=Terminal(Output.of(invocation), here=not asking))
 
 
 def described(grant: Grant, renewable: bool, out: Output) -> str:

@@ -109,6 +109,10 @@ class Terminal:
             self._lines.close()
             self._lines = None
 
+    def rejected(self, text: str) -> None:
+        """A line on stderr."""
+        self.say(self._out.safe(text, MAX_URL))
+
     def say(self, text: str) -> None:
         """A line on stderr, also with --quiet, because a login needs it."""
         self._out.warn(text)

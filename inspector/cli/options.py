@@ -378,6 +378,7 @@ LOGIN = (
         read=secret,
         completes="file",
     ),
+    Option("--login-timeout", "Time for a login, including what you do in the browser", "SECONDS", read=seconds),
     Option("--open-browser", "Open the browser for a login without asking first"),
     Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )

@@ -28,6 +28,10 @@ TEXT = 4000
 NAME = 200
 MAX_URL = 8000
 MAX_CHOICES = 50
+MAX_TRIES = 10
+"""Wrong answers to one question, after which it is cancelled."""
+MAX_REPLY_LINES = 10_000
+"""Lines of a reply as the model; it ends with the last of them."""
 _YES_NO = {"y": "true", "yes": "true", "n": "false", "no": "false"}
 
 
@@ -136,7 +140,7 @@ class QuestionPrompts:
             self._say(f"  {number}  {self._safe(choice.label, NAME)}")
         default = f" [{self._safe(field.default_text, NAME)}]" if field.default is not UNSET else ""
         ways = " (y/n)" if field.kind == "boolean" else ""
-        while True:
+        for _ in range(MAX_TRIES):
             text = await self._line(f"{self._safe(field.name, 60)}{ways}{default}: ")
             if not text and field.default is not UNSET:
                 form.put(field.path, field.default)
@@ -156,6 +160,7 @@ class QuestionPrompts:
             if not problem:
                 return
             self._say(f"  {self._safe(problem)}")
+        raise self._too_often()
 
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
@@ -175,7 +180,7 @@ class QuestionPrompts:
         await self._consent("\nEnter to reply as the model, d to decline: ")
         self._say("Type the reply. End it with a line that contains only a dot.")
         lines: list[str] = []
-        while (line := await self._line("")) != ".":
+        while len(lines) < MAX_REPLY_LINES and (line := await self._line("")) != ".":
             lines.append(line)
         question.reply_text("\n".join(lines))
 
@@ -198,13 +203,19 @@ class QuestionPrompts:
 
     async def _consent(self, prompt: str) -> None:
         """Continue on Enter; raises `_Left` for d and c."""
-        while True:
+        for _ in range(MAX_TRIES):
             answer = (await self._line(prompt)).strip().lower()
             if not answer:
                 return
             if answer in ("d", "decline", "c", "cancel"):
                 raise _Left("cancel" if answer[0] == "c" else "decline")
             self._say(f"  {self._safe(answer, 80)} is not one of the answers.")
+        raise self._too_often()
+
+    def _too_often(self) -> _Left:
+        """A program that answers wrongly would be asked without end."""
+        self._say(f"  {MAX_TRIES} answers were wrong.")
+        return _Left("cancel")
 
     async def _line(self, prompt: str) -> str:
         self._out.aside(prompt)

@@ -101,7 +101,9 @@ def live_target(invocation: Invocation) -> StdioTarget | HttpTarget:
 
 def settings_of(invocation: Invocation) -> Settings:
     """The user's settings, overridden by the options."""
-    return load_settings(flags={"log_level": invocation.option("log-level")})
+    return load_settings(
+        flags={"log_level": invocation.option("log-level"), "login_timeout": invocation.option("login-timeout")}
+    )
 
 
 def options_of(invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
@@ -129,7 +131,9 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         log_level=settings.log_level or "",
         verdicts=Verdicts(paths.state_folder() / "verdicts.json"),
         http=http,
-        authorize=None if isinstance(target, StdioTarget) else login_options.authorize(invocation, asking=asking),
+        authorize=None
+        if isinstance(target, StdioTarget)
+        else login_options.authorize(invocation, settings, asking=asking),
     )
     return _as_host(options, invocation.option("as"), invocation)
 

@@ -144,6 +144,10 @@ class SettingsModel(_Keys):
     """Seconds after which a request times out despite progress. A value below `timeout` counts as `timeout`. Default:
     600."""
 
+    login_timeout: Seconds | None = Field(None, examples=[120])
+    """Seconds for a login, including what you do in the browser. Default: null, which is 10 minutes; without a
+    terminal, the browser must come back within `timeout`."""
+
     era: Literal["auto", "legacy", "modern"] = "auto"
     """Protocol era; `auto` detects it. Default: auto."""
 

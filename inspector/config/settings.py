@@ -32,6 +32,9 @@ class Settings:
     max_timeout: float = 600.0
     """Seconds after which a request times out despite progress; never less than `timeout`."""
 
+    login_timeout: float | None = None
+    """Seconds for a login, including what you do in the browser; null: 10 minutes, and without a terminal `timeout`."""
+
     era: Literal["auto", "legacy", "modern"] = "auto"
     """Protocol era; `auto` detects it."""
 
@@ -289,6 +292,7 @@ _COUNT = ("a whole number of 0 or more", _count)
 _KINDS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "timeout": _SECONDS,
     "max_timeout": _SECONDS,
+    "login_timeout": (f"{_SECONDS[0]}, or null", lambda value: None if value is None else _seconds(value)),
     "era": _one_of("auto", "legacy", "modern"),
     "protocol": _TEXT,
     "log_level": _one_of("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency", None),

@@ -63,6 +63,7 @@ PLACES: Mapping[Parameter, VerbAdvice | str] = {
     Parameter.HEADERS: "“headers” in a config entry",
     Parameter.IMPORT_FORMAT: "`inspector import` on the command line",
     Parameter.LISTEN: "the command that starts it",
+    Parameter.LOGIN_TIMEOUT: "“login_timeout” in the settings",
     Parameter.MAKE_RECORDING: "each session",
     Parameter.NAME_CONFIG: "write an entry into a config file",
     Parameter.NO_RECORD: "“record”: false in the settings",

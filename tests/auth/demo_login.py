@@ -11,8 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 BROWSER = """#!{python}
-import sys, urllib.request
-urllib.request.urlopen(sys.argv[1], timeout=20).read()
+import contextlib, sys, urllib.error, urllib.request
+with contextlib.suppress(urllib.error.HTTPError):  # A browser shows the page.
+    urllib.request.urlopen(sys.argv[1], timeout=20).read()
 """
 
 

@@ -56,6 +56,7 @@ class FakePerson:
         self.asked: list[tuple[str, str]] = []
         self.visits: list[LoginPage] = []
         self.said: list[str] = []
+        self.rejections: list[str] = []
         self.ends: list[bool] = []
         self.client: OAuthClient | None = None
 
@@ -80,6 +81,9 @@ class FakePerson:
 
     async def done(self, ok: bool) -> None:
         self.ends.append(ok)
+
+    def rejected(self, text: str) -> None:
+        self.rejections.append(text)
 
     def say(self, text: str) -> None:
         self.said.append(text)

@@ -33,7 +33,7 @@ from inspector.auth.actions import (
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import NoPerson
 from inspector.auth.renewal_lock import Lock
-from inspector.auth.runner import LOGIN_SECONDS, VISIT_SECONDS, FlowRunner
+from inspector.auth.runner import LOGIN_SECONDS, MAX_LINES, MAX_PASTES, FlowRunner
 from inspector.auth.store import Store
 from inspector.errors import AuthorizationNeeded
 from tests.auth.fakes import FakePerson, FakeRecorder, FakeWeb
@@ -113,7 +113,10 @@ async def test_the_person_is_told_until_when_they_are_awaited(monkeypatch: pytes
     monkeypatch.setattr("inspector.auth.runner.time.time", lambda: 1000.0)
     person, opened = FakePerson(), Opened()
     await runner(person, opener=opened).run(login(opened))
-    assert person.visits[-1].until == 1000 + VISIT_SECONDS
+    assert person.visits[-1].until == 1000 + LOGIN_SECONDS
+    opened = Opened()
+    await runner(person, opener=opened, login_timeout=30).run(login(opened))
+    assert person.visits[-1].until == 1030
     await runner(person).run(only(Show("https://as.example/device", "AB-CD", "as.example", seconds=120)))
     assert person.visits[-1].until == 1120
     await runner(person).run(only(Show("https://as.example/device", "AB-CD", "as.example", seconds=10**6)))
@@ -152,7 +155,26 @@ async def test_what_is_pasted_must_be_where_the_browser_returns_to() -> None:
     opened = Opened()
     _, came = await runner(person, opener=opened).run(login(opened))
     assert "code=c" in came
-    assert len(person.said) == 2
+    assert [said.partition(": it does not start with")[0] for said in person.rejections] == [
+        "Rejected the pasted URL (try 1 of 3)",
+        "Rejected the pasted URL (try 2 of 3)",
+    ]
+
+
+async def test_a_program_that_pastes_without_end_is_stopped() -> None:
+    person = FakePerson(pastes=["", *["nonsense"] * 13_000])
+    with pytest.raises(Denied, match=r"3 pasted URLs were rejected\. The last one does not start with") as caught:
+        await runner(person, opener=Opened(works=False)).run(login())
+    assert caught.value.exit_code == 3
+    assert len(person.pastes) == 13_000 - MAX_PASTES
+
+
+@pytest.mark.parametrize("wait", [VisitPage(LOGIN, "http://127.0.0.1:1/", "as.example", "s"), Wait(60)])
+async def test_lines_without_an_end_end_the_login(wait: Action) -> None:
+    person = FakePerson(pastes=[""] * 13_000)
+    with pytest.raises(Denied, match="100 lines"):
+        await runner(person, open_browser=False).run(only(wait))
+    assert len(person.pastes) == 13_000 - MAX_LINES
 
 
 class Strays(Opened):
@@ -173,11 +195,14 @@ class Strays(Opened):
 STRAYS = {
     "code=evil&state=other": "has a “state” of another login",
     "code=evil": "has no “state”",
+    "x=1": "has no “state”",
+    "": "has no parameters",
+    "notcode=1": "has no “state”",
     "error=access_denied": "has no “state”",
     "code=evil&state=": "has no “state”",
     "code=evil&state=other&state=s": "has “state” more than once",
     "code=evil&code=other&state=s": "has “code” more than once",
-    "&".join(f"code{n}=1" for n in range(200)) + "&code=1": "not a valid URL",
+    "&".join(f"code{n}=1" for n in range(200)) + "&code=1": "is not a valid URL",
 }
 
 
@@ -192,18 +217,57 @@ async def test_an_answer_to_another_request_is_refused_and_waited_past(stray: st
     assert not event.fields["ok"]
     assert event.fields["rule"] == "C-AUTH-22"
     assert STRAYS[stray] in event.fields["text"]
-    assert any(STRAYS[stray] in said for said in person.said)
-    assert "evil" not in recorder.text()
+    (told,) = person.rejections
+    assert told.endswith(f"it {STRAYS[stray]}. Inspector is still waiting.")
+    assert "evil" not in recorder.text() + told
 
 
-async def test_a_few_wrong_answers_are_reported_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "VISIT_SECONDS", 0.2)
+TOLD = {
+    "error=access_denied&iss=https://evil.example&code=evil": "error=access_denied, iss=https://evil.example, code",
+    "%1b[2J=x&iss=%1b]0;x%07": "␛[2J, iss=␛]0;x␇",
+    "code=c&iss=" + "x" * 500: "code, iss=" + "x" * 95 + "…",
+}
+
+
+@pytest.mark.parametrize("stray", TOLD)
+async def test_what_came_is_told_without_its_secrets(stray: str) -> None:
+    person, opened = FakePerson(), Strays(stray)
+    await runner(person, opener=opened).run(login(opened))
+    assert person.rejections == [
+        f"Rejected a redirect with {TOLD[stray]}: it has no “state”. Inspector is still waiting."
+    ]
+
+
+REQUESTS = {
+    "GET /callback?code=evil HTTP/1.1\r\nHost: evil.example": "was sent to another host name",
+    "POST /callback HTTP/1.1\r\nHost: HERE": "was not sent with GET",
+    "GET /callback HTTP/1.1\r\nHost: HERE\r\nSec-Fetch-Dest: image": "is a request of a page, not a redirect",
+}
+
+
+@pytest.mark.parametrize("request_head", REQUESTS)
+async def test_no_request_to_the_callback_is_rejected_silently(request_head: str) -> None:
+    person, opened = FakePerson(), Opened()
+
+    async def opener(url: str) -> str:
+        here = opened.back.split("/")[2]
+        port = int(here.split(":")[1])
+        await ask(port, "", raw=f"{request_head}\r\n\r\n".replace("HERE", here).encode())
+        assert await ask(port, "/favicon.ico") == "404 Not Found"
+        return await opened(url)
+
+    await runner(person, opener=opener).run(login(opened))
+    (told,) = person.rejections
+    assert REQUESTS[request_head] in told
+
+
+async def test_a_few_rejections_of_each_reason_are_told_and_all_are_counted() -> None:
     person, recorder = FakePerson(), FakeRecorder()
-    opened = Strays(*["code=evil"] * 12, query="")
-    with pytest.raises(TimedOut, match="The last one has no “state”"):
-        await runner(person, opener=opened, recorder=recorder).run(login(opened))
-    assert opened.statuses == ["400 Bad Request"] * 12
-    assert len(recorder.steps()) == len(person.said) == module.MISMATCHES_TOLD
+    opened = Strays(*["code=evil"] * 12, "code=evil&state=other", query="")
+    with pytest.raises(TimedOut, match="rejected 13 redirects: the last one has a “state” of another login"):
+        await runner(person, opener=opened, recorder=recorder, login_timeout=0.2).run(login(opened))
+    assert opened.statuses == ["400 Bad Request"] * 13
+    assert len(recorder.steps()) == len(person.rejections) == module.REJECTIONS_TOLD + 1
 
 
 async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
@@ -216,7 +280,7 @@ async def test_a_pasted_answer_to_another_request_is_refused_too() -> None:
     person.pasted = paste  # type: ignore[method-assign]
     _, came = await runner(person, opener=Opened(works=False)).run(login())
     assert came.endswith("?code=pasted&state=s")
-    assert any("a “state” of another login" in said for said in person.said)
+    assert any("a “state” of another login" in said for said in person.rejections)
 
 
 async def test_without_a_person_the_login_ends_before_registration() -> None:
@@ -238,31 +302,56 @@ async def test_only_secure_pages_are_opened(url: str) -> None:
     assert (opened.urls, person.visits, person.asked) == ([], [], [])
 
 
-async def test_the_browser_is_awaited_for_five_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
-    waited: list[float | None] = []
-    wait = asyncio.wait
+@pytest.mark.parametrize(
+    ("person", "given", "seconds"),
+    [
+        (FakePerson(), {}, 600),
+        (FakePerson(), {"seconds": 60}, 600),
+        (FakePerson(), {"seconds": 60, "login_timeout": 3000}, 3000),
+        (NoPerson(), {"seconds": 60}, 60),
+        (NoPerson(), {"seconds": 60, "login_timeout": 30}, 30),
+        (NoPerson(), {}, 600),
+    ],
+)
+async def test_how_long_the_browser_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, person: Any, given: dict[str, float], seconds: float
+) -> None:
+    loop = asyncio.get_running_loop()
+    begun, skipped = loop.time(), 0.0
+    monkeypatch.setattr(loop, "time", lambda: begun + skipped)
 
-    async def at_once(tasks: Any, *, timeout: float | None = None, **how: Any) -> Any:
-        waited.append(timeout)
-        return await wait(tasks, timeout=0, **how)
+    def later() -> None:
+        nonlocal skipped
+        skipped = seconds
 
-    monkeypatch.setattr(module.asyncio, "wait", at_once)
-    with pytest.raises(TimedOut, match="within 5 minutes"):
-        await runner(FakePerson(), opener=Opened()).run(login())
-    assert waited == [300]
+    async def opener(url: str) -> str:
+        loop.call_soon(later)
+        return ""
+
+    with pytest.raises(TimedOut, match=f"within {seconds:g} s") as caught:
+        await runner(person, opener=opener, open_browser=True, **given).run(login())
+    assert "--login-timeout" in caught.value.hint.command_line
 
 
-async def test_the_wait_for_the_browser_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "VISIT_SECONDS", 0.01)
+@pytest.mark.parametrize(
+    "action", [OpenListener(), AskClient("https://as.example", ""), ChooseServer(("a", "b")), Wait(60)]
+)
+async def test_no_wait_for_the_person_is_longer_than_the_login_may_take(action: Action) -> None:
+    async def never(*words: object) -> Any:
+        await asyncio.Event().wait()
+
     person = FakePerson()
-    with pytest.raises(TimedOut):
-        await runner(person, opener=Opened()).run(login())
+    for name in ("consent", "client_for", "choose", "pasted"):
+        setattr(person, name, never)
+    flow = login() if isinstance(action, OpenListener) else only(action)
+    with pytest.raises(TimedOut, match=r"The login was not completed within 0\.01 s"):
+        await runner(person, login_timeout=0.01).run(flow)
     assert person.ends == [False]
 
 
 async def test_a_flow_without_an_end_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LOGIN_SECONDS", 0.01)
-    closed: list[bool] = []
+    closed: list[bool] = []  # The default of a login counts when no other is given.
 
     def endless() -> Generator[Action, Any, None]:
         try:

@@ -120,7 +120,7 @@ def test_what_makes_no_sense_is_refused(tmp_path: Path, words: tuple[str, ...], 
 
 def test_whatever_a_config_file_says_of_a_login_the_command_line_can_say() -> None:
     values = {option.name for option in LOGIN if option.metavar}
-    assert values == set(OF_FLAGS)
+    assert values == set(OF_FLAGS) | {"login-timeout"}
     assert set(OF_FLAGS.values()) | {"open_browser"} == set(KEYS.values())
 
 
@@ -220,6 +220,48 @@ def test_without_a_browser_the_address_is_shown_and_the_answer_pasted(server: st
     terminal.type(location_of(url) + "\n")
     terminal.until(f"Logged in to {re.escape(server)}")
     assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("state-wrong", "it has a “state” of another login"),
+        ("state-missing", "it has no “state”"),
+        ("state-doubled", "it has “state” more than once"),
+    ],
+)
+def test_without_a_terminal_a_rejected_redirect_is_told_and_the_wait_is_bounded(
+    tmp_path: Path, fault: str, reason: str
+) -> None:
+    with protected_server("--auth-fault", fault) as url:
+        for option in ("--login-timeout", "--timeout"):
+            ran = run(tmp_path, "tools", "--open-browser", option, "1.5", url, BROWSER=browser(tmp_path))
+            told, *_, error, hint = ran.stderr.splitlines()
+            assert ran.returncode == 3
+            assert told.startswith("Rejected a redirect with code, ")
+            assert reason in told
+            assert "within 1.5 s. Inspector rejected 1 redirect" in error
+            assert "--login-timeout" in hint
+
+
+def test_a_program_that_pastes_is_stopped_after_three_tries(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "tools", "--no-browser", server)
+    url = terminal.until(r"http://\S+/authorize\?\S+").group()
+    terminal.until("Press Ctrl-C to stop waiting")
+    back = location_of(url)
+    terminal.type("\n" + back.replace("state=", "x=") + "\n" + "nonsense\n" * 50)
+    terminal.until(r"error: 3 pasted URLs were rejected\. The last one does not start with")
+    assert terminal.text.count("Rejected the pasted URL") == 2
+    assert "Rejected the pasted URL (try 1 of 3): it has no “state”." in terminal.text
+    assert terminal.end() == 3
+
+
+def test_end_of_file_ends_the_login(server: str, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, "tools", "--no-browser", server)
+    terminal.until("Press Ctrl-C to stop waiting")
+    terminal.type("\x04")
+    terminal.until("error: stdin was closed before the answer")
+    assert terminal.end() == 3
 
 
 ASKING = """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.server_questions import _read
+from inspector.cli.server_questions import MAX_TRIES, _read
 from inspector.protocol.forms.form import Form
 from tests.processes import DEMO, INSPECTOR, environment, has_output, run
 
@@ -97,6 +97,17 @@ def test_a_question_can_be_declined(dialogue: Callable[..., Dialogue]) -> None:
     asked.answer("c to cancel: ", "yes")
     asked.answer("  yes is not one of the answers.\r\nEnter to answer, d to decline, c to cancel: ", "d")
     assert asked.end().endswith("Declined.\r\nThe user chose to decline.\r\n")
+
+
+@pytest.mark.parametrize("before", [[], [""]])
+def test_wrong_answers_without_end_cancel_the_question(dialogue: Callable[..., Dialogue], before: list[str]) -> None:
+    asked = dialogue("call", "ask-user", "--ask")
+    for line in before:
+        asked.answer("c to cancel: ", line)
+    asked.answer(": ", "\n".join(["wrong"] * 200))
+    shown = asked.end()
+    assert f"{MAX_TRIES} answers were wrong.\r\nCancelled." in shown
+    assert shown.endswith("The user chose to cancel.\r\n")
 
 
 def test_what_was_answered_beforehand_is_not_asked(dialogue: Callable[..., Dialogue]) -> None:

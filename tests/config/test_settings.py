@@ -110,6 +110,7 @@ def test_a_flag_is_checked_too(environ: dict[str, str]) -> None:
 WRONG: dict[str, list[Any]] = {
     "timeout": ["5", 0, -1, True, None, [], {}, 10**400, 1e300],
     "max_timeout": ["5", 0, None],
+    "login_timeout": ["5", 0, -1, True],
     "era": ["stone", 1, None, ["auto"], {}],
     "protocol": [1, None, []],
     "log_level": ["loud", 1, ["debug"], {}],

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,8 +42,8 @@ def _state_of_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BROWSER", browser(tmp_path))
 
 
-def app_on(server: str) -> InspectorApp:
-    authorize = Authorizer(AuthOptions(), web=Fetching, person=NoPerson())
+def app_on(server: str, **options: Any) -> InspectorApp:
+    authorize = Authorizer(AuthOptions(**options), web=Fetching, person=NoPerson())
     options = Options(timeout=20, authorize=authorize)
     return InspectorApp(HttpTarget(server), options, Settings(), keep=False)
 
@@ -130,11 +131,31 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
         await pilot.press("ctrl+w")
         await shows(app, pilot, "Waiting for the login")
         assert app.clipboard in dialog_of(app)._text
-        assert "5 min left" in screen_text(app)
+        assert "10 min left" in screen_text(app)
         came = await asyncio.to_thread(location_of, app.clipboard)
         dialog_of(app).query_one(Editor).value = came
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, (80, 24)])
+async def test_a_rejected_redirect_stays_in_the_dialog_and_three_wrong_pastes_end_the_login(size: Any) -> None:
+    with protected_server("--items", "30", "--auth-fault", "state-wrong") as url:
+        app = app_on(url)
+        async with app.run_test(size=size) as pilot:
+            await shows(app, pilot, "Log in at")
+            await pilot.press("enter")
+            await shows(app, pilot, "Rejected a redirect with code, state, iss=http://127.0.0.1")
+            await shows(app, pilot, "Waiting for the login")
+            assert "it has a “state” of another login" in " ".join(screen_text(app).replace("│", " ").split())
+            for count in (1, 2):
+                await pilot.press(*"no", "enter")
+                await shows(app, pilot, f"Rejected the pasted URL (try {count} of 3)")
+                assert dialog_of(app).query_one(Editor).value == ""
+            await pilot.press(*"no", "enter")
+            await shows(app, pilot, "3 pasted URLs were rejected")
+            assert isinstance(app.screen, MainScreen)
 
 
 @pytest.mark.slow
@@ -180,16 +201,15 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
 @pytest.mark.slow
 async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BROWSER", "true")
-    monkeypatch.setattr("inspector.auth.runner.VISIT_SECONDS", 0.5)
-    app = app_on(server)
+    app = app_on(server, login_timeout=0.5)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
         await pilot.press("enter")
-        await shows(app, pilot, "The browser did not come back")
+        await shows(app, pilot, "The login was not completed within 0.5 s")
         assert isinstance(app.screen, MainScreen), "the dialog is gone"
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
-        await shows(app, pilot, "Log in again.")
+        await shows(app, pilot, "Log in again, or allow more time with")
 
 
 @pytest.mark.slow

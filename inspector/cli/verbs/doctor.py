@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from inspector.doctor.config_entry import ExaminedEntry
     from inspector.doctor.diagnosis import Diagnosis, DoctorStep
 
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "open-browser", "no-browser")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "login-timeout", "open-browser", "no-browser")
 """Options that only matter after a session is open. The doctor closes it immediately."""
 
 

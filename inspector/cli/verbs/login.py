@@ -60,8 +60,9 @@ def log_out(invocation: Invocation) -> int:
 
     target = _target(invocation)
     out = Output.of(invocation)
-    authorizer = login_options.authorize(invocation, asking=False)
-    done, revoked = asyncio.run(_forget(authorizer, target, settings_of(invocation).timeout))
+    settings = settings_of(invocation)
+    authorizer = login_options.authorize(invocation, settings, asking=False)
+    done, revoked = asyncio.run(_forget(authorizer, target, settings.timeout))
     if out.json:
         out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
     elif not done:

@@ -17,7 +17,7 @@ from textual.timer import Timer
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import RowSection, paragraph
+from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
 
@@ -63,6 +63,7 @@ class LoginDialog(ModalScreen[None]):
         self._opens = False
         self._concealed = False
         self._until = 0.0
+        self._note = ""
         self._minute: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -100,6 +101,16 @@ class LoginDialog(ModalScreen[None]):
         if self.is_mounted:
             self._draw()
 
+    def show_note(self, text: str) -> None:
+        """Show a text above the question, and above those that follow; it replaces the one before."""
+        self._note = text
+        if self.is_mounted:
+            self._draw_text()
+
+    def _draw_text(self) -> None:
+        note = [*paragraph(self._note, "error"), Row()] if self._note else []
+        self.query_one(FactsView).show(RowSection([*note, *paragraph(self._text)]))
+
     def _draw(self) -> None:
         edge, view, editor = self.query_one(Pane), self.query_one(FactsView), self.query_one(Editor)
         edge.title = self._title
@@ -109,7 +120,7 @@ class LoginDialog(ModalScreen[None]):
             *([_ELSEWHERE] if self._opens else []),
             *([_COPY] if self._address else []),
         ]
-        view.show(RowSection(paragraph(self._text)))
+        self._draw_text()
         editor.display = bool(self._placeholder)
         editor.placeholder, editor.concealed, editor.value = self._placeholder, self._concealed, ""
         (editor if self._placeholder else view).focus()
@@ -140,8 +151,10 @@ class LoginDialog(ModalScreen[None]):
         return bool(self._address) if action == "copy_address" else True
 
     def action_take(self) -> None:
-        """Answer with the typed text, or with yes."""
-        self.answers.put_nowait(self.query_one(Editor).value.strip() if self._placeholder else "")
+        """Answer with the typed text, which is then cleared, or with yes."""
+        editor = self.query_one(Editor)
+        self.answers.put_nowait(editor.value.strip() if self._placeholder else "")
+        editor.value = ""
 
     def action_elsewhere(self) -> None:
         """Continue without opening a browser here."""

@@ -120,6 +120,11 @@ class DialogPerson:
             dialog.over = True
             self._app.call_later(self._take_down, dialog)
 
+    def rejected(self, text: str) -> None:
+        """Show the reason in the dialog, where it stays until the next one."""
+        if self._dialog is not None:
+            self._dialog.show_note(safe(text, MAX_URL))
+
     def say(self, text: str) -> None:
         """Show a short notice."""
         self._app.notify(text, severity="warning", timeout=10)
