@@ -7,7 +7,6 @@ named in a small file beside them.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from inspector.client.recording_info import RecordingInfo, is_growing, newest_first
 from inspector.config import foreign_files
+from inspector.config.paths import write_private
 from inspector.errors import ConfigError, UsageError
 from inspector.journal import saved_index
 
@@ -40,9 +40,7 @@ def keep(paths: Iterable[Path], *, on: bool = True) -> None:
         names = set(kept(path.parent))
         (names.add if on else names.discard)(path.name)
         present = sorted(name for name in names if (path.parent / name).exists())
-        made = path.parent / f".{os.getpid()}-{KEPT_FILE}"
-        made.write_text(json.dumps(present), encoding="utf-8")
-        os.replace(made, path.parent / KEPT_FILE)
+        write_private(path.parent / KEPT_FILE, json.dumps(present).encode())
 
 
 def why_protected(path: Path, names: frozenset[str]) -> str:

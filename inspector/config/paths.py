@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -97,14 +98,8 @@ def override(name: str, environ: Mapping[str, str] | None = None) -> Path | None
 
 def private_folder(folder: Path) -> Path:
     """Return `folder`, created with mode 0700 if missing, like its missing parents. Raises ConfigError."""
-    missing: list[Path] = []
-    current = folder
     try:
-        while not current.is_dir() and current != current.parent:
-            missing.append(current)
-            current = current.parent
-        for part in reversed(missing):
-            part.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+        make_private(folder)
     except OSError as error:
         raise ConfigError(
             f"The folder {folder} cannot be created: {error.strerror or error}",
@@ -114,6 +109,33 @@ def private_folder(folder: Path) -> Path:
             ),
         ) from None
     return folder
+
+
+def make_private(folder: Path) -> None:
+    """Create a folder with mode 0700 if missing, like its missing parents, whatever the umask. Raises OSError."""
+    missing: list[Path] = []
+    current = folder
+    while not current.is_dir() and current != current.parent:
+        missing.append(current)
+        current = current.parent
+    for part in reversed(missing):
+        part.mkdir(mode=_FOLDER_MODE, exist_ok=True)
+
+
+@contextmanager
+def private_temporary(name: str) -> Iterator[Path]:
+    """Return a path for a new file in a folder of its own, which is removed afterwards with all that is in it.
+
+    A program that gets the path may leave backups and swap files beside it.
+    """
+    import shutil
+    import tempfile
+
+    folder = Path(tempfile.mkdtemp(prefix="inspector-"))
+    try:
+        yield folder / name
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def private_open(path: Path, mode: str = "wb", **options: Any) -> IO[Any]:

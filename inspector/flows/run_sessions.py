@@ -15,6 +15,7 @@ from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config.output_files import cannot_write, check_free, create_beside
+from inspector.config.paths import make_private
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared
 from inspector.journal.format import SUFFIX
@@ -144,7 +145,7 @@ class SessionOpener:
             check_free(self.file)
         if self.keep is not None and self.record:
             try:
-                self.keep.mkdir(parents=True, exist_ok=True)
+                make_private(self.keep)
             except OSError as error:
                 raise cannot_write(self.keep, error) from None
         for flow, server in servers.items():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 from inspector.client.recording import new_journal
+from inspector.config.paths import make_private
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, RecordingTarget
 from inspector.errors import RecordingError, UsageError
@@ -87,7 +88,7 @@ class Cassette:
 
     def _new_path(self) -> Path:
         """Return the temporary path of a new recording, beside its final path."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private(self.path.parent)
         made = self.path.with_name(f".{os.getpid()}-{len(self._made)}-{self.path.name}")
         made.unlink(missing_ok=True)
         self._made.append(made)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inspector.config import output_files
+from inspector.config.paths import make_private
 from inspector.errors import UsageError
 from inspector.skills import uris
 from inspector.skills.entries import Skill
@@ -83,15 +84,22 @@ def _why_not_beside(path: Path, written: Sequence[Path], folders: Set[Path]) -> 
 
 
 def is_read_by_agents(folder: Path) -> bool:
-    """Whether programs load skills from a folder: a `skills` folder in one that begins with a dot."""
-    parts = folder.absolute().parts
+    """Whether programs load skills from a folder: a `skills` folder in one that begins with a dot.
+
+    By its name or by the place to which links lead: programs may come by either.
+    """
+    return any(_is_agents_path(Path(name)) for name in {os.path.abspath(folder), os.path.realpath(folder)})
+
+
+def _is_agents_path(folder: Path) -> bool:
+    parts = [part.lower() for part in folder.parts]
     return any(part.startswith(".") and "skills" in parts[at + 1 :] for at, part in enumerate(parts))
 
 
 def _make_folders(top: Path, folder: Path) -> None:
     """Create the folders from `top`, which the user named, down to `folder`; no link is followed below `top`."""
     try:
-        top.mkdir(parents=True, exist_ok=True)
+        make_private(top)
         at = top
         for name in folder.relative_to(top).parts:
             at = at / name

@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import shlex
-import shutil
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import NamedTuple
 
 from textual.app import App, SuspendNotSupported
 
+from inspector.config import paths
 from inspector.errors import ConfigError, UsageError
 from inspector.text import safe
 from inspector.tui.keymap import label, normal_key
@@ -121,14 +120,10 @@ async def run_command(app: App[object], command: CustomCommand, name: str, write
     The file has the mode 0600, in a folder of its own, and is removed afterwards. Raises `UsageError` if the program
     cannot be started.
     """
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="inspector-"))
-    try:
-        file = folder / name
+    with paths.private_temporary(name) as file:
         await asyncio.to_thread(write, file)
         await asyncio.to_thread(file.chmod, 0o600)
         await _lend(app, command.arguments(file))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 async def _lend(app: App[object], arguments: list[str]) -> None:

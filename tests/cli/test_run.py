@@ -141,6 +141,7 @@ def test_a_failure_shows_what_was_expected_and_found(run: Run, script: Script, h
     assert "    recording  kept/calls-a.mcp.jsonl\n    events     " in ran.out
     assert "1 flow   1 failed      1 step   1 failed    " in ran.out
     assert list((home / "kept").iterdir()) == [home / "kept" / "calls-a.mcp.jsonl"]
+    assert (home / "kept").stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.parametrize(

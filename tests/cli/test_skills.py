@@ -116,10 +116,12 @@ def test_a_server_without_skills(run: Run, script: Script) -> None:
     assert "not an object" in ran.err
 
 
-@pytest.mark.parametrize(("folder", "told"), [(".claude/skills", True), ("out", False)])
+@pytest.mark.parametrize(("folder", "told"), [(".claude/skills", True), ("link", True), ("out", False)])
 def test_a_folder_from_which_programs_load_skills_is_named(
     run: Run, script: Script, tmp_path: Path, folder: str, told: bool
 ) -> None:
+    (tmp_path / ".claude" / "skills").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / ".claude" / "skills")
     ran = run("skills", "--era", "legacy", "-o", str(tmp_path / folder), *server(script))
     assert ran.code == 0
     assert (f"Programs load skills from {tmp_path / folder}" in ran.err) is told

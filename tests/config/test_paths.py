@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 from inspector.config import paths
 from inspector.errors import ConfigError
+from tests.sources import PACKAGE, sources
 
 
 def mode(path: Path) -> int:
@@ -81,6 +83,34 @@ def test_files_are_private_from_their_first_moment_and_made_so_where_they_were_n
     assert {mode(path) for path in tmp_path.iterdir()} == {0o600}
     assert (tmp_path / "old").read_text() == "old new"
     assert (tmp_path / "whole").read_bytes() == b"content"
+
+
+def test_the_folder_of_a_temporary_file_is_private_and_removed_whole() -> None:
+    before = os.umask(0)
+    try:
+        with paths.private_temporary("value.json") as path:
+            assert path.name == "value.json"
+            assert (mode(path.parent), list(path.parent.iterdir())) == (0o700, [])
+            for left in ("value.json", "value.json~", ".value.json.swp"):
+                path.with_name(left).write_text("x")
+    finally:
+        os.umask(before)
+    assert not path.parent.exists()
+
+
+SHARED = {"calls/writing.py", "calls/snapshots.py"}
+"""Folders of files that a team shares follow the umask, as the files do."""
+
+
+def test_no_other_folder_is_created_without_a_mode() -> None:
+    found = set()
+    for path, text in sources().items():
+        for node in ast.walk(ast.parse(text)) if "mkdir(" in text or "makedirs(" in text else ():
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("mkdir", "makedirs"):
+                modes = [word.arg for word in node.keywords if word.arg == "mode"] or node.args[1:]
+                if not modes:
+                    found.add(path.relative_to(PACKAGE).as_posix())
+    assert found == SHARED
 
 
 def test_a_device_is_written_to_and_left_alone() -> None:

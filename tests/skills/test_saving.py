@@ -110,3 +110,27 @@ def test_a_name_that_is_too_long_is_omitted(tmp_path: Path) -> None:
 )
 def test_folders_that_agents_read_are_known(path: str, read: bool) -> None:
     assert is_read_by_agents(Path("/home/ada", path.replace("~", "x"))) == read
+
+
+def test_folders_that_agents_read_are_known_through_links_in_both_directions(tmp_path: Path) -> None:
+    agents = tmp_path / ".claude" / "skills"
+    agents.mkdir(parents=True)
+    (tmp_path / "to-skills").symlink_to(agents)
+    (tmp_path / "to-claude").symlink_to(agents.parent)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "skills").symlink_to(tmp_path / "mine")
+    for name in ("to-skills", "to-skills/new", "to-claude/skills", "mine/../to-skills", ".codex/skills", ".X/Skills"):
+        assert is_read_by_agents(tmp_path / name), name
+    for name in ("mine", ".claude/skills/../../mine", "to-claude/other"):
+        assert not is_read_by_agents(tmp_path / name), name
+
+
+def test_every_folder_of_a_saved_skill_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        save_skill(read_entry(entry()), "s", checks(entry(), SKILL_MD, RULES), tmp_path / "new" / "out")
+    finally:
+        os.umask(before)
+    made = [path for path in (tmp_path / "new").rglob("*") if path.is_dir()]
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "new", *made)} == {0o700}

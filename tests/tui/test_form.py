@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -870,6 +871,8 @@ async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(len
     seen = tmp_path / "seen"
     body = (
         f"open({str(seen)!r}, 'w').write(path + ' ' + oct(os.stat(path).st_mode & 0o777))\n"
+        "folder, name = os.path.split(path)\n"
+        "for left in (name + '~', '.' + name + '.swp'):\n    open(os.path.join(folder, left), 'w').write('x')\n"
         "value = json.load(open(path))\nvalue['a'] = 'edited'\nvalue['n'] = 2\njson.dump(value, open(path, 'w'))"
     )
     monkeypatch.setenv("EDITOR", editor(tmp_path, body))
@@ -882,7 +885,10 @@ async def test_the_users_editor_gets_a_private_file_and_gives_back_the_value(len
         assert "▌ edited" in screen_text(pilot.app)
     name, mode = seen.read_text().split()
     assert int(mode, 8) == stat.S_IRUSR | stat.S_IWUSR
-    assert not os.path.exists(name)
+    assert name.endswith(".json")
+    folder = os.path.dirname(name)
+    assert folder != tempfile.gettempdir()
+    assert not os.path.exists(folder), "the editor's backups are gone too"
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.config import paths
 from inspector.errors import UsageError
 from inspector.text import safe
 
@@ -31,22 +32,16 @@ def editor_command(environ: Mapping[str, str]) -> list[str]:
 async def edit_externally(app: App[object], text: str, *, suffix: str = ".json") -> str | None:
     """Open `text` in the user's editor and return the saved text; None if the editor failed.
 
-    The text is in a temporary file that only the user can read (mode 0600) and that is deleted afterwards. The editor
-    has the screen meanwhile; the event loop is not blocked, so connections stay open. Raises `UsageError` if the editor
-    cannot be started.
+    The text is in a temporary file that only the user can read (mode 0600), in a folder that is deleted afterwards with
+    what the editor left there. The editor has the screen meanwhile; the event loop is not blocked, so connections stay
+    open. Raises `UsageError` if the editor cannot be started.
     """
-    import tempfile
-
     command = editor_command(os.environ)
-    descriptor, name = tempfile.mkstemp(prefix="inspector-", suffix=suffix)
-    path = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogatepass") as file:
+    with paths.private_temporary(f"value{suffix}") as path:
+        with paths.private_open(path, "w", encoding="utf-8", errors="surrogatepass") as file:
             file.write(text)
-        status = await _run(app, [*command, name])
+        status = await _run(app, [*command, str(path)])
         return None if status else await asyncio.to_thread(_read, path)
-    finally:
-        path.unlink(missing_ok=True)
 
 
 async def edit_file(app: App[object], path: Path, line: int = 0) -> None:
