@@ -17,16 +17,18 @@ PLAIN_LIMIT = 4096
 TAB = "    "
 
 # Characters that are safe in every context. All others are checked one by one. These ranges contain no mark, format
-# character or unassigned code point (a test walks through all of Unicode).
+# character, blank or unassigned code point (a test walks through all of Unicode).
 _ITSELF = (
     " -~\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03a1\u03a3-\u03ff\u0400-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u2027"
-    "\u2030-\u205e\u20a0-\u20c0\u2100-\u218b\u2190-\u2426\u2440-\u244a\u2460-\u2b73\u3001-\u3029\u3041-\u3096"
+    "\u2030-\u205e\u20a0-\u20c0\u2100-\u218b\u2190-\u2426\u2440-\u244a\u2460-\u27ff\u2801-\u2b73\u3001-\u3029\u3041-\u3096"
     "\u30a0-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f"
     "\U0001f680-\U0001f6d7\U0001f900-\U0001f9ff"
 )
 
-# Printable according to Unicode, but invisible on a screen: joiners, fillers and selectors.
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u3164\uffa0\U00016fe4")
+INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\U00013441\U00013442\U00016fe4\U0001d159")
+"""Letters, marks and signs of Unicode that are empty on a screen."""
+
+_IDEOGRAPHIC_SPACE, _BRAILLE_BLANK = "\u3000", "\u2800"
 # Not emoji themselves, but drawn as emoji before a style selector.
 _TAKES_EMOJI_STYLE = frozenset("#*0123456789\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299")
 _ZWJ = "\u200d"
@@ -39,8 +41,10 @@ def safe(value: object, limit: int | None = None, *, multiline: bool = False, as
 
     Control characters become their pictures (`␛`), other characters without a shape their code point (`‹202E›`); with
     `ascii`, everything outside printable ASCII is escaped as in Python (`\\x1b`). A tab becomes spaces, a line end `↵`
-    unless `multiline`. At most `limit` characters are returned; a cut text ends in `…`. The work is linear in the
-    result. A value that is not a string is written as JSON, bounded in depth and length.
+    unless `multiline`. A blank other than the space stays only where text has it: one between two visible characters,
+    an ideographic space beside a wide character, an empty braille cell beside braille. At most `limit` characters are
+    returned; a cut text ends in `…`. The work is linear in the result. A value that is not a string is written as JSON,
+    bounded in depth and length.
     """
     text = value if isinstance(value, str) else _plain(value, PLAIN_LIMIT if limit is None else limit + 1)
     cut = limit is not None and len(text) > limit
@@ -115,6 +119,7 @@ def _shown(match: re.Match[str]) -> str:
     text, (start, end) = match.string, match.span()
     base = text[start - 1] if start else "\n"
     styled, stack, out = False, 0, []
+    blanks_end, blanks_stay = start, False
     for at in range(start, end):
         char = text[at]
         if char == "\t":
@@ -139,7 +144,16 @@ def _shown(match: re.Match[str]) -> str:
             else:
                 out.append(_code_point(char))
             continue
-        elif char.isprintable() or unicodedata.category(char) == "Zs":
+        elif _is_blank(char):
+            if at >= blanks_end:
+                blanks_end = at + 1
+                while blanks_end < len(text) and text[blanks_end] == char:
+                    blanks_end += 1
+                after = text[blanks_end] if blanks_end < len(text) else "\n"
+                blanks_stay = _stay(char, blanks_end - at, text[at - 1] if at else "\n", after)
+            out.append(char if blanks_stay else _code_point(char))
+            base = char if blanks_stay else "\n"
+        elif char.isprintable():
             out.append(char)
             base = char
         else:
@@ -150,7 +164,26 @@ def _shown(match: re.Match[str]) -> str:
 
 
 def _is_invisible(char: str) -> bool:
-    return char in _INVISIBLE or "\ufe00" <= char <= "\ufe0f" or "\U000e0100" <= char <= "\U000e01ef"
+    """Whether it is empty, or a variation selector."""
+    selects = "\ufe00" <= char <= "\ufe0f" or "\u180b" <= char <= "\u180f" or "\U000e0100" <= char <= "\U000e01ef"
+    return selects or char in INVISIBLE
+
+
+def _is_blank(char: str) -> bool:
+    return char == _BRAILLE_BLANK or unicodedata.category(char) == "Zs"
+
+
+def _stay(blank: str, count: int, before: str, after: str) -> bool:
+    """Whether `count` equal blanks are where text has them. Elsewhere they make two names look like one."""
+    if blank == _IDEOGRAPHIC_SPACE:
+        return _is_wide(before) or _is_wide(after)
+    if blank == _BRAILLE_BLANK:
+        return "\u2801" <= before <= "\u28ff" or "\u2801" <= after <= "\u28ff"
+    return count == 1 and not any(char in "\t\n" or _is_blank(char) for char in (before, after))
+
+
+def _is_wide(char: str) -> bool:
+    return unicodedata.east_asian_width(char) in "WF" and char.isprintable() and not _is_invisible(char)
 
 
 def _is_picture(char: str) -> bool:
@@ -167,9 +200,9 @@ def _is_emoji_base(char: str) -> bool:
 
 def _sits_on(char: str) -> bool:
     """Whether a character is drawn on the one before it: marks, and the later parts of Hangul syllables."""
-    if "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb":
-        return True
-    return unicodedata.category(char) in ("Mn", "Me")
+    category = unicodedata.category(char)
+    vowel = "\u1161" <= char <= "\u11ff" or "\ud7b0" <= char <= "\ud7fb"
+    return category in ("Mn", "Me") or (vowel and category != "Cn")
 
 
 def _code_point(char: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import unicodedata
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -29,7 +30,9 @@ from inspector.text import (
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
 TEMPER = st.text(
-    st.sampled_from("a1#👍👩❤é中\u0301\u200d\ufe0f\ufe0e\u202e\u1161\U0001f3fd\U0001f1e9 \t\n\r\x1b\x9b\ud800\ue000"),
+    st.sampled_from(
+        "a1#👍👩❤é中\u0301\u200d\ufe0f\ufe0e\u202e\u1161\U0001f3fd\U0001f1e9\u00a0\u3000\u2800⣿\u3164 \t\n\r\x1b\x9b\ud800\ue000"
+    ),
     max_size=30,
 )
 
@@ -62,7 +65,19 @@ def test_ordinary_text_returns_as_the_same_object() -> None:
         ("e\u0301", "e\u0301", "e\\u0301"),
         ("e" + "\u0301" * 5, "e" + "\u0301" * 3 + "‹301›‹301›", "e" + "\\u0301" * 5),
         ("\x1b\u0301", "␛‹301›", "\\x1b\\u0301"),
-        ("\u00a0\u3000", "\u00a0\u3000", "\\xa0\\u3000"),
+        ("a\u00a0b 5\u202f%", "a\u00a0b 5\u202f%", "a\\xa0b 5\\u202f%"),
+        ("\u00a0a\u00a0\u2003", "‹A0›a‹A0›‹2003›", "\\xa0a\\xa0\\u2003"),
+        ("a\u00a0\u00a0b", "a‹A0›‹A0›b", "a\\xa0\\xa0b"),
+        ("a \u00a0b\u2007 c", "a ‹A0›b‹2007› c", "a \\xa0b\\u2007 c"),
+        ("\u200b\u00a0\n", "‹200B›‹A0›↵", "\\u200b\\xa0\\n"),
+        ("山田\u3000太郎", "山田\u3000太郎", r"\u5c71\u7530\u3000\u592a\u90ce"),
+        ("\u3000\u3000今", "\u3000\u3000今", r"\u3000\u3000\u4eca"),
+        ("read\u3000file\u3000", "read‹3000›file‹3000›", r"read\u3000file\u3000"),
+        ("\u3000\u3164", "‹3000›‹3164›", r"\u3000\u3164"),
+        ("⣿\u2800\u2800⣿", "⣿\u2800\u2800⣿", r"\u28ff\u2800\u2800\u28ff"),
+        ("a\u2800", "a‹2800›", "a\\u2800"),
+        ("가\ud7c7\ud7ca\ud7fc", "가‹D7C7›‹D7CA›‹D7FC›", r"\uac00\ud7c7\ud7ca\ud7fc"),
+        ("ᄀ\ud7b0", "ᄀ\ud7b0", r"\u1100\ud7b0"),
     ],
 )
 def test_what_is_invisible_or_moves_things_is_shown(hostile: str, shown: str, in_ascii: str) -> None:
@@ -90,8 +105,43 @@ def test_no_character_of_unicode_slips_through_alone_or_after_a_letter() -> None
     everything = "".join(map(chr, range(sys.maxunicode + 1)))
     for way in (safe(everything), safe(everything, multiline=True).replace("\n", "")):
         assert not {char for char in set(way) if unicodedata.category(char) in hidden}
+    for code in range(sys.maxunicode + 1):
+        char = chr(code)
+        shown = safe(f"a{char}b") + safe(char) + safe(f"{char}\u0301")
+        assert char not in shown or unicodedata.category(char) not in hidden, f"{code:X}"
     for start in range(0x300, 0x370):
         assert safe(chr(start)) == f"‹{start:X}›"
+
+
+EMPTY = re.compile(r"\b(SPACE|FILLER|BLANK|QUAD|INVISIBLE|NULL NOTEHEAD)\b")
+DRAWN = re.compile(
+    r"SYMBOL FOR|BLANK SYMBOL|APL FUNCTIONAL|(GAP|LINE) FILLER|HALF FILL|SIGNWRITING|TAKEN BLANK|QUADRANT"
+)
+"""Names of characters that have a shape although they name a blank."""
+
+
+@pytest.mark.slow
+def test_no_character_that_looks_empty_is_shown_as_it_is_at_an_edge_or_in_a_run() -> None:
+    for code in range(0x80, sys.maxunicode + 1):
+        char = chr(code)
+        name = unicodedata.name(char, "")
+        if EMPTY.search(name) and not DRAWN.search(name):
+            for text in (char, f"a{char}", f"{char}a", f"a {char}a", f"a{char * 3}a"):
+                assert char not in safe(text) + safe(text, multiline=True), name
+
+
+def test_long_runs_of_blanks_are_looked_at_once() -> None:
+    looked = 0
+
+    class Counted(str):
+        def __getitem__(self, at: Any) -> str:
+            nonlocal looked
+            looked += 1
+            return super().__getitem__(at)
+
+    size = 5_000
+    text._shown(re.fullmatch("\u3000+", Counted("\u3000" * size)))
+    assert size <= looked <= 3 * size
 
 
 @given(ANY_TEXT | TEMPER)

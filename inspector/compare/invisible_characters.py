@@ -6,6 +6,8 @@ import re
 import unicodedata
 from typing import Any, NamedTuple
 
+from inspector.text import INVISIBLE
+
 MAX_COUNT = 1 << 20
 """Characters of a text that are searched."""
 NAMED = 4
@@ -14,8 +16,8 @@ SPELLED = 200
 """Characters shown of the text in tag characters."""
 
 _PLAIN = re.compile(r"[ -~\n\r\t]*")
-# Marks as invisible as those of the categories below, but counted as letters or marks by Unicode.
-_FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
+# As invisible as those of the categories below, but counted as letters, marks or signs by Unicode.
+_FILLERS = INVISIBLE | {"\u2800"}
 _NOT_SHOWN = frozenset(("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"))
 
 

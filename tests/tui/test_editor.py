@@ -153,6 +153,8 @@ async def test_no_character_of_a_value_reaches_the_terminal_as_it_is_if_it_has_n
 async def test_wide_characters_and_marks_keep_the_cursor_on_its_cell():
     editor = Editor("日本e\u0301x")
     assert shown("日本e\u0301x") == (["日", "本", "e", "\u0301", "x"], [0, 2, 4, 5, 5, 6])
+    assert shown("\u3000日\u3000") == (["‹3000›", "日", "\u3000"], [0, 6, 8, 10])
+    assert shown("a\u00a0b") == (["a", "‹A0›", "b"], [0, 1, 5, 6])
     async with Stage(editor).run_test(size=(20, 3)) as pilot:
         await pilot.click(editor, offset=(2, 0))
         await pilot.press("|")

@@ -21,7 +21,9 @@ def _shown(text: str, ascii: bool) -> tuple[list[str], list[int]]:
     for char in text:
         # A combining mark is drawn on its base character; other invisible characters are drawn as a symbol or code
         # point.
-        cells.append(safe(before + char, ascii=ascii)[len(safe(before, ascii=ascii)) :])
+        drawn, alone = safe(before + char, ascii=ascii), safe(before, ascii=ascii)
+        # A blank is drawn by what is beside it.
+        cells.append(drawn.removeprefix(alone) if drawn.startswith(alone) else safe(char, ascii=ascii))
         before = char
     return cells, list(accumulate((cell_len(cell) for cell in cells), initial=0))
 
