@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
+from inspector.html_page import page_head
 from inspector.text import safe
 
 HERE = "127.0.0.1"
@@ -36,15 +37,11 @@ _LOOPBACK_NAMES = ("127.0.0.1", "localhost")
 _PAGE = """HTTP/1.1 {status}\r
 Content-Type: text/html; charset=utf-8\r
 Content-Length: {size}\r
-Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r
-Referrer-Policy: no-referrer\r
 Cache-Control: no-store\r
 Connection: close\r
 \r
 {body}"""
-_BODY = """<!doctype html><meta charset="utf-8"><title>Inspector</title>
-<p style="font: 1.2em sans-serif; margin: 3em">{text}</p>
-"""
+_STYLE = "p{font:1.2em sans-serif;margin:3em}"
 
 
 class Callback:
@@ -300,5 +297,5 @@ def _start(command: Sequence[str], url: str) -> str:
 
 
 def _page(status: str, text: str) -> bytes:
-    body = _BODY.format(text=html.escape(text))
+    body = f"{page_head('Inspector', _STYLE)}<body><p>{html.escape(text)}</p></body></html>\n"
     return _PAGE.format(status=status, size=len(body.encode()), body=body).encode()

@@ -1,15 +1,12 @@
 """A self-contained web page: every event, with search, filter, folding and findings.
 
-Only the page's own script and style can run: its content security policy names them by their hashes, forbids everything
-else, including connections, and forbids the script to create markup from text (Trusted Types). Recorded data is in
-blocks of JSON without any `<`, and is only shown as text. Rows are drawn when they are visible, and bodies are parsed
+Only the page's own script and style can run (`inspector/html_page.py`). Recorded data is in blocks of JSON without any
+`<`, and is only shown as text. Rows are drawn when they are visible, and bodies are parsed
 when they are selected, so that a hundred thousand events stay fast.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 from collections.abc import Iterable, Iterator
@@ -20,6 +17,7 @@ from inspector.errors import UsageError
 from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
 from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
+from inspector.html_page import page_head
 from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
 from inspector.journal.index import STATE_NAMES
@@ -51,8 +49,9 @@ def write(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list
     script, style = _ours()
     label = journal.header.get("target")
     label = label.get("label") if type(label) is dict else None
-    title = html.escape(safe(label, _NAME) if isinstance(label, str) and label else "MCP session")
-    out.write(_HEAD.format(policy=_policy(script, style), title=title, style=style))
+    title = safe(label, _NAME) if isinstance(label, str) and label else "MCP session"
+    out.write(page_head(title, style, script))
+    out.write(_BODY.format(title=html.escape(title)))
     out.write(_block("facts", "", _facts(journal, chosen)))
     for rows, bodies in _blocks(journal, chosen):
         out.write(_block("", "rows", rows))
@@ -89,17 +88,6 @@ def _ours() -> tuple[str, str]:
     parts = [(folder / name).read_text(encoding="utf-8") for name in _SCRIPTS]
     script = '"use strict";\n(() => {\n' + "\n".join(parts) + "})();"
     return script, (folder / "page.css").read_text(encoding="utf-8")
-
-
-def _policy(script: str, style: str) -> str:
-    return (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; base-uri 'none'; "
-        "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-    )
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _block(id: str, name: str, value: Any) -> str:
@@ -212,17 +200,7 @@ def _plain(fields: dict[str, Any]) -> Any:
         return {"fields": safe(fields, _NAME)}
 
 
-_HEAD = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
+_BODY = """<body>
 <header><h1>{title}</h1><div id="facts-shown"></div></header>
 <div class="tools">
 <input id="search" type="search" autocomplete="off" spellcheck="false" aria-label="search"

@@ -13,6 +13,7 @@ import pytest
 from inspector.auth import browser
 from inspector.auth.actions import TimedOut
 from inspector.errors import AuthorizationNeeded
+from tests.test_html_page import Inert
 
 
 async def page(port: int, target: str) -> str:
@@ -75,6 +76,7 @@ async def test_an_answer_that_is_not_expected_gets_its_reason_and_is_waited_past
         answer = await page(port, f"/callback?{query}")
         assert answer.startswith("HTTP/1.1 400 Bad Request\r\n")
         assert "it has another state. Inspector is still waiting." in answer
+        assert Inert(answer.partition("\r\n\r\n")[2]).policy
     assert await ask(port, "/callback?code=3&state=x") == "200 OK"
     assert await callback.wait(5) == f"http://127.0.0.1:{port}/callback?code=3&state=x"
 

@@ -23,6 +23,7 @@ from inspector.cli.check_report import text
 from inspector.cli.output import Output
 from inspector.errors import UsageError
 from inspector.protocol.revisions import REVISIONS
+from tests.test_html_page import Inert
 
 HOSTILE = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
 SHOP = Identity("shop", "1.0", "stdio")
@@ -119,6 +120,7 @@ def agrees(report: Report) -> None:
         assert not shown["new"] + shown["gone"] + shown["known"]
 
     assert report.summary in document(report, "html")
+    assert Inert(document(report, "html")).policy
     assert f'data-exit-code="{report.exit_code}"' in document(report, "html")
     assert report.summary in document(report, "md").replace("`", "")
     lines = list(text(Output(), report, verbose=False))

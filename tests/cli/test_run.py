@@ -20,6 +20,7 @@ from inspector.flows.reports.text import DRY_RUN
 from inspector.protocol.validation import Validator
 from tests.cli.conftest import Run, Script
 from tests.processes import INSPECTOR, ROOT, environment
+from tests.test_html_page import Inert
 
 pytestmark = pytest.mark.slow
 
@@ -724,6 +725,7 @@ def test_the_reports(run: Run, script: Script, home: Path) -> None:
     assert "expected" in (cases[2].find("failure").text or "")  # type: ignore[union-attr]
     assert "**failed**" in (home / "r.md").read_text()
     assert "&lt;" in (home / "r.html").read_text()
+    assert Inert((home / "r.html").read_text()).policy
     assert run("run", "--junit", "r.xml", *server).code == 2
     assert run("run", "--junit", "r.xml", "--force", *server).code == 5
     assert run("run", "--junit", "-", *server).out.startswith("<?xml")

@@ -17,6 +17,7 @@ from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
 from inspector.load.reports.text import LoadText, row_limits
 from tests.load.simulated import CALL, simulate, stalls
+from tests.test_html_page import Inert
 
 
 def report(m: Measurement, plan: LoadPlan, **more: Any) -> LoadReport:
@@ -207,6 +208,7 @@ def test_page_has_no_script_and_no_reference_and_escapes_texts() -> None:
     assert "<img" not in page
     assert "http://" not in page
     assert "https://" not in page
+    assert Inert(page).policy
     assert page.count("<svg") == 4
     for svg in page.split("<svg")[1:]:
         ET.fromstring("<svg" + svg.partition("</svg>")[0] + "</svg>")

@@ -7,10 +7,10 @@ from html import escape
 
 from inspector.check.outcome import events_named
 from inspector.check.reports.summary import CheckSummary, Report
+from inspector.html_page import page_head
 from inspector.text import safe
 from inspector.version import __version__
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _HEADINGS = {"fail": "Failures", "warn": "Warnings", "note": "Notes", "skip": "Skipped", "pass": "Passed"}
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1b1f23;background:#fff}
@@ -33,12 +33,9 @@ def _text(value: object, limit: int = 2000) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    title = f"Check of {_text(report.run.target, 200)}"
-    yield "<!doctype html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
-    yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
-    yield f"<body><h1>{title}</h1>"
+    title = f"Check of {safe(report.run.target, 200)}"
+    yield page_head(title, _STYLE)
+    yield f"<body><h1>{escape(title)}</h1>"
     score = "–" if report.score is None else str(report.score)
     yield f'<p>score <span class="score">{score}</span> of 100</p>'
     yield f'<p class="summary" data-exit-code="{report.exit_code}">{_text(report.summary)}</p>'

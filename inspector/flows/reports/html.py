@@ -6,6 +6,7 @@ from html import escape
 
 from inspector.flows.reports.text import TextReport, failure_text, steps_of
 from inspector.flows.results import FlowResult, RunResult, StepResult
+from inspector.html_page import page_head
 from inspector.text import duration, safe
 
 _STYLE = """
@@ -22,10 +23,8 @@ def as_html(run: RunResult) -> str:
     """The page: the counts, and for each flow its steps and what failed."""
     note = "".join(f"<p>{_text(each)}</p>" for each in TextReport({}).notes(run))
     flows = "\n".join(map(_flow, run.flows))
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Saved calls</title>\n'
-        f"<style>{_STYLE}</style></head><body>\n<h1>Saved calls</h1>\n"
-        f"<p>{_text(TextReport({}).totals(run))}</p>{note}\n{flows}\n</body></html>\n"
+    return page_head("Saved calls", _STYLE) + (
+        f"<body>\n<h1>Saved calls</h1>\n<p>{_text(TextReport({}).totals(run))}</p>{note}\n{flows}\n</body></html>\n"
     )
 
 

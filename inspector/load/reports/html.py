@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from html import escape
 
+from inspector.html_page import page_head
 from inspector.load.plan import number_text, rate_text
 from inspector.load.report import LoadReport
 from inspector.load.reports.text import plan_line, row_limits, time_text
 from inspector.text import count, safe, size
 from inspector.version import __version__
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#1b1f23;background:#fff}
 h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}code{font-family:ui-monospace,monospace;overflow-wrap:anywhere}
@@ -36,12 +36,9 @@ def _text(value: object, limit: int = 2000) -> str:
 
 
 def _lines(report: LoadReport) -> Iterator[str]:
-    title = f"Load of {_text(', '.join(report.plan.tools), 200)}"
-    yield "<!doctype html>"
-    yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">'
-    yield f'<meta name="viewport" content="width=device-width"><title>{title}</title><style>{_STYLE}</style></head>'
-    yield f"<body><h1>{title}</h1>"
+    title = f"Load of {safe(', '.join(report.plan.tools), 200)}"
+    yield page_head(title, _STYLE)
+    yield f"<body><h1>{escape(title)}</h1>"
     yield f"<p>{_text(plan_line(report.plan))}</p><p><code>{_text(report.target, 400)}</code></p>"
     if report.incomplete:
         yield f'<p class="bad">Incomplete: {_text(report.incomplete)}</p>'
