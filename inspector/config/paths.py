@@ -124,9 +124,9 @@ def make_private(folder: Path) -> None:
 
 @contextmanager
 def private_temporary(name: str) -> Iterator[Path]:
-    """Return a path for a new file in a folder of its own, which is removed afterwards with all that is in it.
+    """Return a path in a private folder of its own, which is removed afterwards.
 
-    A program that gets the path may leave backups and swap files beside it.
+    A program that gets the path may leave backups and swap files in the folder.
     """
     import shutil
     import tempfile

@@ -86,7 +86,7 @@ def _why_not_beside(path: Path, written: Sequence[Path], folders: Set[Path]) -> 
 def is_read_by_agents(folder: Path) -> bool:
     """Whether programs load skills from a folder: a `skills` folder in one that begins with a dot.
 
-    By its name or by the place to which links lead: programs may come by either.
+    Its own path or the one behind links counts: programs may use either.
     """
     return any(_is_agents_path(Path(name)) for name in {os.path.abspath(folder), os.path.realpath(folder)})
 
