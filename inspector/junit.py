@@ -27,6 +27,9 @@ class Case(NamedTuple):
     details: str = ""
     error: str = ""
     """Why it could not be looked at, although it was tried."""
+    properties: Sequence[tuple[str, str]] = ()
+    output: str = ""
+    """Text about a case that passes."""
 
 
 class Suite(NamedTuple):
@@ -68,11 +71,7 @@ def _suite(suite: Suite) -> list[str]:
     # The schemas of Jenkins allow “skipped” at a suite, and not at the document.
     skipped = sum(bool(case.skipped) for case in suite.cases)
     lines = [f'  <testsuite name={_attribute(suite.name)} {_counts(suite)} skipped="{skipped}">']
-    if suite.properties:
-        lines.append("    <properties>")
-        for name, value in suite.properties:
-            lines.append(f"      <property name={_attribute(name)} value={_attribute(value)}/>")
-        lines.append("    </properties>")
+    lines += _properties(suite.properties, "    ")
     for case in suite.cases:
         head = f"    <testcase classname={_attribute(case.group)} name={_attribute(case.name)}"
         head += f' time="{case.seconds:.3f}"'
@@ -84,9 +83,19 @@ def _suite(suite: Suite) -> list[str]:
             lines.append("    </testcase>")
         elif case.skipped:
             lines.append(f"{head}><skipped message={_attribute(case.skipped)}/></testcase>")
+        elif case.properties or case.output:
+            lines += (f"{head}>", *_properties(case.properties, "      "))
+            lines += (f"      <system-out>{_text(case.output)}</system-out>", "    </testcase>")
         else:
             lines.append(f"{head}/>")
     return [*lines, "  </testsuite>"]
+
+
+def _properties(properties: Sequence[tuple[str, str]], indent: str) -> list[str]:
+    if not properties:
+        return []
+    rows = (f"{indent}  <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in properties)
+    return [f"{indent}<properties>", *rows, f"{indent}</properties>"]
 
 
 def _text(text: str) -> str:

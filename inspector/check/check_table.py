@@ -1,7 +1,7 @@
 """The catalog of checks: one row per check, next to its code. Each module of `checks/` has a table of them.
 
-A row has the rule and a fix. Its level decides whether and how badly a server is at fault. Ids and levels are those of
-the check list in docs/reference/checks.md.
+A row has the rule, a fix, and a class, which decides the verdict (`result.FAULT_VERDICTS`). Ids, levels and classes are
+those of the check list in docs/reference/checks.md.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
-from inspector.protocol.revisions import REVISIONS
+from inspector.protocol.revisions import MODERN, NEWEST_LEGACY, REVISIONS
 
 if TYPE_CHECKING:
     from inspector.check.outcome import Outcome
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 CheckLevel = Literal["must", "should", "type", "robust", "lint", "security", "quality", "info"]
 """`must` and `type` (the schema) are requirements of the specification, `should` its advice; the others are experience.
 """
+CheckClass = Literal["breaks", "rule", "advice"]
+"""`breaks`: a client that exists fails, data is lost or altered, or someone gets what they may not have. `rule`: a
+requirement of the specification, or of security, that no known client depends on. `advice`: the rest.
+"""
+_CLASSES: dict[CheckLevel, CheckClass] = {"must": "rule", "type": "rule", "security": "rule"}
 CheckMode = Literal["passive", "active", "tool", "auth", "intrusive"]
 """What a check needs: only recorded messages; harmless requests; tool calls; a login; harmful or slow requests."""
 TransportName = Literal["stdio", "http", "sse"]
@@ -41,6 +46,9 @@ class Check(NamedTuple):
     """The page of the specification without its revision: `basic/transports#stdio`; or the name of another document.
     """
     group: str
+    check_class: CheckClass = "advice"
+    breaks: str = ""
+    """The evidence of the class `breaks`: which client fails, and how. A sentence."""
     transports: frozenset[TransportName] = EVERYWHERE
     observations: tuple[str, ...] = ()
     """Observations (any of these, see `observations.py`) without which a missing finding means nothing.
@@ -57,6 +65,11 @@ class Check(NamedTuple):
     """The judge also reports faults under its id."""
     surveys: bool = False
     """It judges the response to each revision, so the run offers all of them."""
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether only revisions have this requirement that a later one of their era replaced."""
+        return self.level in _CLASSES and NEWEST_LEGACY not in self.revisions and self.revisions.isdisjoint(MODERN)
 
     @property
     def watches(self) -> bool:
@@ -82,12 +95,15 @@ class CheckTable:
         page: str = "",
         transports: frozenset[TransportName] = EVERYWHERE,
         mode: CheckMode = "active",
+        rules: bool = False,
     ) -> None:
+        """With `rules`, every check of the table is at least of the class `rule`, except those of the level `info`."""
         self.rows: dict[str, Check] = {}
         self._group = group
         self._page = page
         self._transports = transports
         self._mode = mode
+        self._rules = rules
 
     def passive(
         self,
@@ -95,11 +111,14 @@ class CheckTable:
         *observations: str,
         says: str,
         fix: str,
+        breaks: str = "",
+        check_class: CheckClass | None = None,
         page: str = "",
         transports: frozenset[TransportName] | None = None,
     ) -> None:
         """Add a check whose faults the judge finds under the same id. `head`: id, level, revisions."""
-        self._enter(self._row(head, "passive", says, fix, page, transports)._replace(observations=observations))
+        row = self._row(head, "passive", says, fix, breaks, page, transports)
+        self._enter(row._replace(observations=observations, check_class=check_class or row.check_class))
 
     def active(
         self,
@@ -107,6 +126,7 @@ class CheckTable:
         *,
         says: str,
         fix: str,
+        breaks: str = "",
         page: str = "",
         transports: frozenset[TransportName] | None = None,
         mode: CheckMode | None = None,
@@ -118,7 +138,7 @@ class CheckTable:
     ) -> Callable[[Probe], Probe]:
         """Add a check that the decorated function performs. `shown`: observations that let a recording decide it."""
 
-        row = self._row(head, mode or self._mode, says, fix, page, transports)
+        row = self._row(head, mode or self._mode, says, fix, breaks, page, transports)
         row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys)
 
         def entered(probe: Probe) -> Probe:
@@ -128,14 +148,32 @@ class CheckTable:
         return entered
 
     def _row(
-        self, head: str, mode: CheckMode, says: str, fix: str, page: str, transports: frozenset[TransportName] | None
+        self,
+        head: str,
+        mode: CheckMode,
+        says: str,
+        fix: str,
+        breaks: str,
+        page: str,
+        transports: frozenset[TransportName] | None,
     ) -> Check:
-        id, level, revisions = head.split()
+        id, name, revisions = head.split()
         page = page or self._page
-        assert level in get_args(CheckLevel), head
+        assert name in get_args(CheckLevel), head
         assert page, head
+        level = cast(CheckLevel, name)
         where = self._transports if transports is None else transports
-        return Check(id, cast(CheckLevel, level), revisions_of(revisions), mode, says, fix, page, self._group, where)
+        row = Check(
+            id, level, revisions_of(revisions), mode, says, fix, page, self._group, breaks=breaks, transports=where
+        )
+        return row._replace(check_class=self._class_of(row))
+
+    def _class_of(self, row: Check) -> CheckClass:
+        if row.breaks:
+            return "breaks"
+        if row.is_withdrawn:
+            return "advice"
+        return "rule" if self._rules and row.level != "info" else _CLASSES.get(row.level, "advice")
 
     def _enter(self, check: Check) -> None:
         assert check.id not in self.rows, check.id

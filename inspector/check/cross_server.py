@@ -87,7 +87,7 @@ class CrossServerFinding(NamedTuple):
 
     def ruling(self, policy: Policy, known: KnownFindings) -> Ruling:
         """Its effect on the run. It is known if the baseline has it for each of its tools."""
-        ruling = replace(policy, baseline=None).rule(self.result)
+        ruling = replace(policy, baseline=None).rule(replace(self.result, strict=policy.strict))
         if ruling != "passed" and all((self.check.id, self.servers, tool) in known for tool in self.tools):
             return "known"
         return ruling
@@ -98,6 +98,7 @@ class CrossServerFinding(NamedTuple):
         return {
             "id": check.id,
             "verdict": self.result.verdict,
+            "class": check.check_class,
             "level": check.level,
             "group": check.group,
             "servers": list(self.servers),
@@ -188,7 +189,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         many = f"{kind}s" if len(names) > 1 else f"a {kind}"
         yield CrossServerFinding(
-            check._replace(level="info") if generic else check,
+            check._replace(level="info", check_class="advice") if generic else check,
             (one, other),
             tuple(name for name, _ in names),
             f"{one} and {other} both have {many} with the name {', '.join(shown)}{more}.",

@@ -15,7 +15,7 @@ from inspector.check.check_table import Check, TransportName
 from inspector.check.judge.judge import Judge
 from inspector.check.judge.observations import Observations
 from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, good, remark, skipped
-from inspector.check.result import Result
+from inspector.check.result import OBSERVED, Result
 from inspector.client.state.server import VERSION_KEY
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -37,7 +37,6 @@ _WORDS = {
 }
 """Names of the kinds of observations in a sentence."""
 _MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
-_WORST = ("bad", "doubtful", "remark", "good", "nothing")
 MAX_COUNT = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
@@ -209,7 +208,7 @@ class VisitEvents:
         """The outcome of a check from its messages, or that of its probe if it is worse."""
         shown = self._of_messages(check)
         probed = self.outcomes.get(check.id) if check.probe is not None else None
-        return shown if probed is None else min(probed, shown, key=lambda each: _WORST.index(each.seen))
+        return shown if probed is None else min(probed, shown, key=lambda each: OBSERVED.index(each.seen))
 
     def _of_messages(self, check: Check) -> Outcome:
         findings = self.findings.get(check.id, [])
@@ -271,7 +270,8 @@ def _nothing(observation: str) -> str:
 
 def _fault(check: Check, findings: list[Finding]) -> Outcome:
     worst = min(findings, key=lambda finding: ("must", "should", "note").index(finding.level))
-    more = f" ({len(findings) - 1:,} more)" if len(findings) > 1 else ""
+    others = len({finding.message for finding in findings}) - 1
+    more = f" The messages show {quantity(others, 'other fault')} of this kind." if others else ""
     evidence = tuple(dict.fromkeys(finding.n for finding in findings))[:MAX_COUNT]
     milder = worst.level == "should" and check.level in ("must", "type")
     make = remark if worst.level == "note" else doubtful if milder else bad

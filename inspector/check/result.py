@@ -1,27 +1,30 @@
-"""The verdict of an outcome, according to the level of its check."""
+"""The verdict of an outcome, according to the class of its check."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from inspector.check.check_table import Check, CheckLevel
-from inspector.check.outcome import Outcome, Visited
+from inspector.check.check_table import Check, CheckClass
+from inspector.check.outcome import Outcome, Seen, Visited
 
 Verdict = Literal["pass", "fail", "warn", "note", "skip"]
 
 VERDICTS: tuple[Verdict, ...] = ("fail", "warn", "note", "skip", "pass")
 """Worst first."""
-_OF_A_FAULT: dict[CheckLevel, Verdict] = {
-    "must": "fail",
-    "type": "fail",
-    "should": "warn",
-    "robust": "warn",
-    "lint": "warn",
-    "security": "warn",
-    "quality": "warn",
-    "info": "note",
+OBSERVED: tuple[Seen, ...] = ("bad", "doubtful", "remark", "good", "nothing")
+"""What a check saw, worst first."""
+FAULT_VERDICTS: dict[tuple[CheckClass, Seen], tuple[Verdict, Verdict]] = {
+    # (by default, with --strict)
+    ("breaks", "bad"): ("fail", "fail"),
+    ("breaks", "doubtful"): ("warn", "warn"),
+    ("rule", "bad"): ("warn", "fail"),
+    ("rule", "doubtful"): ("note", "warn"),
+    ("advice", "bad"): ("note", "warn"),
+    ("advice", "doubtful"): ("note", "note"),
 }
+"""The verdict of a fault, by the class of its check. Reports, score, baseline and exit code follow from it."""
+_OTHER: dict[Seen, Verdict] = {"good": "pass", "remark": "note", "nothing": "skip"}
 
 
 class SdkOrigin(NamedTuple):
@@ -43,25 +46,24 @@ class Result:
     seconds: float = 0.0
     origin: SdkOrigin | None = None
     """The responsible SDK, if it is not the author of the server."""
+    strict: bool = False
+    """Judged as with `--strict`."""
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict, according to the level of the check."""
+        """The verdict, according to the class of the check."""
         seen = self.outcome.seen
-        if seen == "bad":
-            return _OF_A_FAULT[self.check.level]
-        if seen == "doubtful":
-            return "note" if self.check.level == "info" else "warn"
-        return "pass" if seen == "good" else "note" if seen == "remark" else "skip"
+        verdicts = FAULT_VERDICTS.get((self.check.check_class, seen))
+        return _OTHER[seen] if verdicts is None else verdicts[self.strict]
 
     @property
     def is_fault(self) -> bool:
         """Whether the server does something wrong, for certain or probably."""
-        return self.verdict in ("fail", "warn")
+        return self.outcome.seen in ("bad", "doubtful")
 
     def is_worse_than(self, other: Result) -> bool:
-        """Whether the verdict is worse than that of another result."""
-        return VERDICTS.index(self.verdict) < VERDICTS.index(other.verdict)
+        """Whether it saw something worse than another result of the same check."""
+        return OBSERVED.index(self.outcome.seen) < OBSERVED.index(other.outcome.seen)
 
     def as_json(self) -> dict[str, Any]:
         """For `--json` and the other reports."""
@@ -69,6 +71,9 @@ class Result:
         return {
             "id": check.id,
             "verdict": self.verdict,
+            "class": check.check_class,
+            "breaks": check.breaks or None,
+            "outcome": self.outcome.seen,
             "level": check.level,
             "group": check.group,
             "mode": check.mode,

@@ -86,6 +86,15 @@ class CheckSelection:
             return False
         return not (names & self.without) and (not self.only or bool(names & self.only))
 
+    def rows(self) -> list[Check]:
+        """The checks that the report may contain. A withdrawn requirement is one again if its revision is named."""
+        named = frozenset(self.revisions) if self.revisions != REVISIONS else frozenset[str]()
+        return [
+            check._replace(check_class="rule") if check.is_withdrawn and named & check.revisions else check
+            for check in checks().values()
+            if self.takes(check)
+        ]
+
     def refuses(self, check: Check) -> str:
         """Why an applicable check is skipped; empty if it is not."""
         if check.mode == "tool" and not self.allowed.calls:
@@ -258,7 +267,7 @@ class Runner:
         )
         visit.shared.tried = True  # No other revision can do better.
         try:
-            for check in checks().values():
+            for check in self.wanted.rows():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
                     await self._one(visit, check)
         finally:
@@ -277,7 +286,7 @@ class Runner:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
             await self._offer(missing, found, MAX_BESIDE if self._overlaps(transport) else 1)
 
-        mine = [check for check in checks().values() if self.wanted.takes(check) and transport in check.transports]
+        mine = [check for check in self.wanted.rows() if transport in check.transports]
         if any(check.surveys for check in mine):
             await offer(self.wanted.revisions)
         several = {name for check in mine if not check.once for name in check.revisions}
@@ -321,8 +330,8 @@ class Runner:
     def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
         total = 0
-        for check in checks().values():
-            if self.wanted.takes(check) and transport in check.transports:
+        for check in self.wanted.rows():
+            if transport in check.transports:
                 visits = len(check.revisions.intersection(revisions))
                 total += min(visits, 1) if check.once else visits
         return total
@@ -383,7 +392,7 @@ class Runner:
         visit.remembered["survey"] = found
         visit.alone = self.alone
         return _OpenVisit(
-            visit, len(self.journal) + 1, [check for check in checks().values() if self._concerns(check, visited)]
+            visit, len(self.journal) + 1, [check for check in self.wanted.rows() if self._concerns(check, visited)]
         )
 
     async def _shared_checks(self, opened: _OpenVisit) -> None:
@@ -459,12 +468,13 @@ class Runner:
                 self.run.results[at] = replace(result, outcome=seen.outcome(result.check))
             elif seen is not None:
                 self.run.results[at] = seen.veto(result)
+        mine = {check.id: check for check in self.wanted.rows()}
         known = {(result.check.id, result.visited.revision) for result in self.run.results}
         found_once = {result.check.id: result for result in self.run.results if result.check.once and result.is_fault}
         for name, visited in visits.items():
             # For a check that was not reached or ran in another visit, findings still count.
             for id in shown[name].findings:
-                check = checks().get(id)
+                check = mine.get(id)
                 if check is not None and (id, name) not in known and self._may_concern(check, visited):
                     result = shown[name].veto(Result(check, visited, skipped("it did not run in this visit")))
                     if result.verdict != "skip" and not _is_repeated(result, found_once):
@@ -481,8 +491,7 @@ class Runner:
         return self._may_concern(check, visited)
 
     def _may_concern(self, check: Check, visited: Visited) -> bool:
-        here = visited.transport in check.transports and visited.revision in check.revisions
-        return here and self.wanted.takes(check)
+        return visited.transport in check.transports and visited.revision in check.revisions
 
     async def _open(self, visit: Visit) -> None:
         """Open the shared session and read its lists."""
@@ -545,8 +554,7 @@ class Runner:
             outcome = skipped(f"connecting failed: {error.message}")
         except InspectorError as error:
             outcome = skipped(error.message)
-        late = outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence)
-        if late and check.level in ("must", "type"):
+        if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
             outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
         if check.mode == "tool" and not check.apart and visit.session.phase == "ready":
             await self._see_that_it_answers(visit, check)
@@ -731,8 +739,8 @@ def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
     found_once: dict[str, Result] = {}
     for visited in run.visits:
         shown = evidence.shown(visited, run.visits)
-        for check in checks().values():
-            if wanted.takes(check) and visited.transport in check.transports and visited.revision in check.revisions:
+        for check in wanted.rows():
+            if visited.transport in check.transports and visited.revision in check.revisions:
                 result = Result(check, visited, shown.outcome(check))
                 run.results.append(result)
                 if check.once and check.id in shown.outcomes and result.is_fault:
@@ -750,11 +758,8 @@ def planned(
 ) -> list[tuple[Check, str]]:
     """The plan of a run: each check, and why it would be skipped (empty if it would run)."""
     rows = []
-    for check in checks().values():
-        if wanted.takes(check):
-            concerned = check.revisions & set(revisions) and check.transports & set(transports)
-            rows.append(
-                (check, wanted.refuses(check) if concerned else "it does not apply to this revision or transport")
-            )
+    for check in wanted.rows():
+        concerned = check.revisions & set(revisions) and check.transports & set(transports)
+        rows.append((check, wanted.refuses(check) if concerned else "it does not apply to this revision or transport"))
     rows += [(check, "") for check in host_checks(wanted.hosts).values() if wanted.takes(check)]
     return rows

@@ -1,4 +1,4 @@
-"""A report of `check` on a terminal: score and counts, then faults, worst first, with evidence and fix."""
+"""A report of `check` on a terminal: what a client meets, then faults, worst first, with evidence and fix."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ class VerdictColours:
 def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
     """The whole report. `verbose` lists passed and skipped checks too."""
     paint = VerdictColours(out)
+    if report.headline:
+        worst: Verdict = "fail" if report.breaking else "pass"
+        yield f"{paint.sign(worst)} {paint.colour(report.headline, worst)}"
+        yield from (f"    {checked.check.id:9} {checked.check.breaks}" for checked in report.breaking)
+        yield ""
     for checked in report.checked:
         if verbose or checked.verdict in ("fail", "warn", "note"):
             yield from _checked(out, paint, report, checked, brief=checked.verdict in ("pass", "skip"))
@@ -97,7 +102,7 @@ def _checked(
         yield f"    {check.fix}"
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
         yield from (f"    {option}" for option in sorted(options))
-    yield f"      {check.level}, {check.page}"
+    yield f"      {check.check_class}, {check.level}, {check.page}"
 
 
 def _where(visited: Visited, evidence: tuple[int, ...]) -> str:

@@ -95,6 +95,7 @@ async def check(
     fail_on: FailOn = "fail",
     fail_under: int = 0,
     profile: Profile = "full",
+    strict: bool = False,
     baseline: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     max_time: float = RunLimits().run,
     record: str | os.PathLike[str] | bool = False,
@@ -104,7 +105,8 @@ async def check(
 
     `only`, `skip`: ids and groups; `level`: levels of checks; `allow_calls`: `"read-only"`, `"all"`, or names of tools;
     `hosts`: names of hosts, or `"all"`, whose limits are checked as notes; `fail_under`: the lowest score that passes;
-    `profile`: `"app"` ignores what the server's SDK does; `baseline`: a JSON report of this server, or its file:
+    `profile`: `"app"` ignores what the server's SDK does; `strict`: broken rules of the specification fail, and advice
+    warns; `baseline`: a JSON report of this server, or its file:
     findings in it are ignored; `max_time`: seconds; the other options are those of `inspector.open`. An unreachable
     server is a fault. Raises `UsageError`, `TargetError` or `ConfigError` for invalid arguments.
     """
@@ -131,7 +133,7 @@ async def check(
     known = None
     if baseline is not None:
         known = baseline_of(dict(baseline)) if isinstance(baseline, Mapping) else read_baseline(Path(baseline))
-    policy = Policy(fail_on, fail_under, profile, known)
+    policy = Policy(fail_on, fail_under, profile, known, strict)
     meant, how = parts(target if isinstance(target, Session) else opened(target, **options))
     if isinstance(meant, RecordingTarget):
         with whole_journal(meant.path) as journal:
@@ -225,4 +227,4 @@ def _told(result: Result, journal: Journal) -> Iterator[str]:
             event = journal.event(n)
             sign = {Dir.SEND: "→", Dir.RECV: "←"}.get(event.dir, "·")
             yield f"    {n:>5} {sign} {safe(event.text, _WIDTH)}"
-    yield f"    {check.fix} [{check.level}, {check.page}]"
+    yield f"    {check.fix} [{check.check_class}, {check.level}, {check.page}]"

@@ -467,8 +467,8 @@ async def checked(case, fault, world):
 async def is_found(case):
     """The check finds the fault, says what it saw, and names events of the recording as its evidence."""
     found, journal = await checked(case, case.fault, case.world)
-    wanted = ("note",) if case.remark or found.check.level == "info" else ("fail", "warn")
-    assert found.verdict in wanted, found
+    wanted = ("remark",) if case.remark else ("bad", "doubtful")
+    assert found.outcome.seen in wanted or (found.check.level == "info" and found.verdict == "note"), found
     assert found.outcome.text
     assert found.outcome.evidence
     assert all(0 < n <= len(journal) for n in found.outcome.evidence)

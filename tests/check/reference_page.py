@@ -14,6 +14,8 @@ BEGIN = "<!-- the checks, written by `python -m tests.check.reference_page` -->"
 END = "<!-- end of the checks -->"
 SDKS_BEGIN = "<!-- the SDKs, written by `python -m tests.check.reference_page` -->"
 SDKS_END = "<!-- end of the SDKs -->"
+BREAKS_BEGIN = "<!-- what breaks clients, written by `python -m tests.check.reference_page` -->"
+BREAKS_END = "<!-- end of what breaks clients -->"
 DECIDED_BEGIN = "<!-- what recordings decide, written by `python -m tests.check.reference_page` -->"
 DECIDED_END = "<!-- end of what recordings decide -->"
 SHOWN = {
@@ -34,8 +36,9 @@ def table() -> str:
     for check in checks().values():
         if check.group != group:
             group = check.group
-            lines += ["", f"### {group}", "", "| Id | Level | How | Since | Rule |", "|---|---|---|---|---|"]
-        lines.append(f"| {check.id} | {check.level} | {HOW[check.mode]} | {_revisions(check)} | {check.says} |")
+            lines += ["", f"### {group}", "", "| Id | Class | Level | How | Since | Rule |", "|---|---|---|---|---|---|"]
+        cells = (check.id, check.check_class, check.level, HOW[check.mode], _revisions(check), check.says)
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines).strip()
 
 
@@ -56,6 +59,12 @@ def sdks() -> str:
     return "\n".join(lines)
 
 
+def breaking() -> str:
+    """The checks of the class `breaks`, a row each: what a client does."""
+    rows = [f"| {check.id} | {check.breaks} |" for check in checks().values() if check.breaks]
+    return "\n".join(["| Check | What a client does |", "|---|---|", *rows])
+
+
 def decided() -> str:
     """The checks with a probe that a recording can pass, a row each: what it must show."""
     rows = [check for check in checks().values() if check.probe is not None and check.observations]
@@ -73,6 +82,7 @@ def _shown(observation: str) -> str:
 def written(page: str) -> str:
     """The page with the tables of today."""
     for begin, end, content in (
+        (BREAKS_BEGIN, BREAKS_END, breaking()),
         (DECIDED_BEGIN, DECIDED_END, decided()),
         (SDKS_BEGIN, SDKS_END, sdks()),
         (BEGIN, END, table()),

@@ -32,7 +32,7 @@ from typing import Any
 
 from tests.check import raw_server
 from tests.check.raw_server import FAULTS
-from tests.check.test_planted_faults import CONVICTS, WARNS
+from tests.check.test_planted_faults import CONVICTS, RULES
 
 BUSY = "while True: pass"
 MAX_SECONDS = "3000"
@@ -191,9 +191,8 @@ def planted() -> Iterator[Subject]:
     """The raw server without a fault, and with each."""
     for fault in ("none", *FAULTS):
         target = (sys.executable, "-S", "-E", raw_server.__file__, fault)
-        convicts = frozenset(CONVICTS.get(fault, ()) or WARNS.get(fault, ()))
-        # The specification has no MUST about some faults.
-        judged = ("--fail-on=warn",) if fault in WARNS else ()
+        convicts = frozenset(CONVICTS.get(fault, ()) or RULES.get(fault, ()))
+        judged = ("--strict",) if fault in RULES else ()
         yield Subject(fault, target, ("--allow-calls=all",), judged, (5, 5) if convicts else (0, 0), convicts)
 
 

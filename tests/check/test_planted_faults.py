@@ -48,20 +48,20 @@ CONVICTS = {
     "image-that-is-not-base64": {"TOOL-12"},
     "structured-content-against-its-schema": {"TOOL-09"},
     "no-structured-content": {"TOOL-09"},
-    "undeclared-notification": {"TOOL-16"},
-    "progress-without-a-token": {"UTIL-16"},
-    "log-without-the-capability": {"UTIL-08"},
     "tool-without-input-schema": {"TOOL-02"},
     "input-schema-of-a-text": {"TOOL-02"},
     "invalid-input-schema": {"BASE-27"},
-}
-WARNS = {
-    # The specification has no MUST about these: they fail with `--fail-on warn`.
-    "traceback-without-is-error": {"TOOL-28"},
     "required-names-no-property": {"TOOL-27"},
     "two-tools-of-one-name": {"TOOL-05"},
 }
-ONLY = frozenset(id for ids in (*CONVICTS.values(), *WARNS.values()) for id in ids)
+RULES = {
+    # No known client depends on these: they fail with `--strict`.
+    "undeclared-notification": {"TOOL-16"},
+    "progress-without-a-token": {"UTIL-16"},
+    "log-without-the-capability": {"UTIL-08"},
+    "traceback-without-is-error": {"TOOL-28"},
+}
+ONLY = frozenset(id for ids in (*CONVICTS.values(), *RULES.values()) for id in ids)
 QUICK = replace(LIMITS, check=2.0)
 """An answer that never comes is waited for as long as a check may take."""
 PATIENT = replace(LIMITS, request=10.0, check=30.0)
@@ -110,7 +110,7 @@ def checked_again(recording: Path, capsys: pytest.CaptureFixture[str], *words: s
 
 
 def test_each_fault_has_a_check() -> None:
-    assert set(CONVICTS) | set(WARNS) == set(FAULTS)
+    assert set(CONVICTS) | set(RULES) == set(FAULTS)
 
 
 @pytest.mark.slow
@@ -128,15 +128,17 @@ async def test_a_fault_is_convicted_live_and_in_its_recording(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("transport", TRANSPORTS)
-@pytest.mark.parametrize("fault", WARNS)
-async def test_a_fault_without_a_must_is_a_warning_live_and_in_its_recording(
+@pytest.mark.parametrize("fault", RULES)
+async def test_a_broken_rule_warns_and_fails_under_strict_live_and_in_its_recording(
     fault: str, transport: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     recording = tmp_path / "run.mcp.jsonl"
-    code, failing = await checked(fault, transport, recording, policy=Policy("warn"))
-    assert (code, failing >= WARNS[fault]) == (5, True), failing
+    code, failing = await checked(fault, transport, recording, policy=Policy(strict=True))
+    assert (code, failing >= RULES[fault]) == (5, True), failing
     code, failing = checked_again(recording, capsys, "--fail-on", "warn")
-    assert (code, failing >= WARNS[fault]) == (5, True), failing
+    assert (code, failing >= RULES[fault]) == (5, True), failing
+    code, failing = checked_again(recording, capsys)
+    assert (code, failing) == (0, set()), failing
 
 
 @pytest.mark.slow

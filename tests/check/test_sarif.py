@@ -121,7 +121,8 @@ def test_rules_help_and_security(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     rules = {rule["id"]: rule for rule in run["tool"]["driver"]["rules"]}
     assert rules["TOOL-11"]["defaultConfiguration"] == {"level": "error"}
     assert rules["ECO-01"]["defaultConfiguration"] == {"level": "note"}
-    assert rules["BASE-08"]["defaultConfiguration"] == {"level": "warning"}
+    assert rules["BASE-08"]["defaultConfiguration"] == {"level": "note"}
+    assert rules["HTTP-06"]["defaultConfiguration"] == {"level": "warning"}
     assert rules["HTTP-06"]["properties"]["security-severity"] == "7.0"
     assert "security" in rules["HTTP-06"]["properties"]["tags"]
     assert rules["TOOL-11"]["helpUri"].startswith(

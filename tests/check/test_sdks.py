@@ -100,9 +100,9 @@ ISSUES = result("TOOL-15", bad("“add” succeeded without [“a”].", 4))
 
 
 def test_a_server_whose_only_fault_is_its_sdks_passes_under_app() -> None:
-    policy = Policy(profile="app")
+    policy = Policy("warn", profile="app", strict=True)
     assert report([BATCHES], PYTHON_1, policy=policy).exit_code == 0
-    assert report([BATCHES], PYTHON_1).exit_code == 5
+    assert report([BATCHES], PYTHON_1, policy=Policy("warn", strict=True)).exit_code == 5
     assert report([BATCHES], PLAIN, policy=policy).exit_code == 5  # Not recognised: it counts.
     assert report([BATCHES, ISSUES], PYTHON_1, policy=policy).exit_code == 5
 
@@ -144,9 +144,9 @@ def test_a_server_whose_only_fault_is_the_go_sdks_passes_under_app() -> None:
         bad("After a line that is not JSON the server did not respond: The server ended with exit code 1.", 3),
     )
     hangs = result("BASE-07", bad("After a line that is not JSON the server did not respond: no response.", 3))
-    assert report([ends], GO, policy=Policy(profile="app")).exit_code == 0
-    assert report([hangs], GO, policy=Policy(profile="app")).exit_code == 5
-    assert report([ends], PLAIN, policy=Policy(profile="app")).exit_code == 5
+    assert report([ends], GO, policy=Policy(profile="app", strict=True)).exit_code == 0
+    assert report([hangs], GO, policy=Policy(profile="app", strict=True)).exit_code == 5
+    assert report([ends], PLAIN, policy=Policy(profile="app", strict=True)).exit_code == 5
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_over_http_the_go_sdk_refuses_with_a_page_of_text(id: str, text: str, of
         "LIFE-23": "Bad Request: Unsupported protocol version (supported versions: 2026-07-28)",
     }[id]
     refused = result(id, bad(text.format(page), 3), "http")
-    assert report([refused], GO_HTTP, policy=Policy(profile="app")).exit_code == (0 if of_sdk else 5)
+    assert report([refused], GO_HTTP, policy=Policy(profile="app", strict=True)).exit_code == (0 if of_sdk else 5)
 
 
 def test_what_an_author_can_switch_on_counts_and_names_the_option() -> None:
     served = result("HTTP-05", bad("A request from http://evil.example was served, with status 200.", 1), "http")
-    found = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app"))
+    found = report([served], TYPESCRIPT_1, NO_METHOD, policy=Policy(profile="app", strict=True))
     assert found.exit_code == 5
     shown = found.as_json()["results"][0]
     assert shown["origin"] == "sdk"

@@ -80,6 +80,6 @@ def test_an_endpoint_of_another_origin_is_found_in_a_recording():
     journal.record_http("get-1", Dir.RECV, status=200, headers=stream)
     n = journal.record_sse("get-1", "http://evil.example/messages", event="endpoint")
     (found,) = judged(journal, [checks()["SSE-03"]], Visited(R1, "sse", 1, len(journal)))
-    assert found.verdict == "warn"
+    assert found.verdict == "fail"
     assert found.outcome.evidence == (n,)
     journal.release()

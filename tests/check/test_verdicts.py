@@ -6,13 +6,15 @@ import itertools
 import json
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 
-from inspector.check.check_table import Check, CheckLevel
+from inspector.check.check_table import Check, CheckClass, CheckLevel
 from inspector.check.outcome import Outcome, Visited, bad, doubtful, good, remark, skipped
+from inspector.check.registry import checks
 from inspector.check.reports import document
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
 from inspector.check.reports.summary import Report
@@ -27,6 +29,7 @@ from tests.test_html_page import Inert
 
 HOSTILE = Path(__file__).parents[2] / "recordings" / "hostile.mcp.jsonl"
 SHOP = Identity("shop", "1.0", "stdio")
+CLASSES: dict[str, CheckClass] = {"must": "breaks", "type": "breaks", "should": "rule", "security": "rule"}
 SDK = SdkOrigin("An SDK 1.0")
 OPTIONAL = SdkOrigin("An SDK 1.0", "Set its option.")
 
@@ -34,7 +37,9 @@ OPTIONAL = SdkOrigin("An SDK 1.0", "Set its option.")
 def result(
     id: str, level: CheckLevel, outcome: Outcome, revision: str = "2025-11-25", origin: SdkOrigin | None = None
 ) -> Result:
-    check = Check(id, level, frozenset(REVISIONS), "active", f"{id} holds.", "Fix it.", "basic#part", "group")
+    check_class = CLASSES.get(level, "advice")
+    text = f"{id} holds."
+    check = Check(id, level, frozenset(REVISIONS), "active", text, "Fix it.", "basic#part", "group", check_class)
     return Result(check, Visited(revision, "stdio", 1, 9), outcome, 0.1, origin)
 
 
@@ -68,7 +73,7 @@ BASELINES = {
     "none": None,
     "half": baseline([RESULTS[0], RESULTS[2]]),
     "all": baseline(RESULTS),
-    "milder": baseline([result("A-01", "should", bad("no hint"))]),
+    "milder": baseline([result("A-01", "must", doubtful("no hint"))]),
 }
 
 
@@ -146,10 +151,69 @@ def test_a_baseline_says_what_is_new_and_what_is_gone() -> None:
     assert shown["gone"] == [GONE]
 
 
-def test_a_warning_that_is_a_failure_now_is_new() -> None:
+def test_a_fault_that_was_in_doubt_is_new() -> None:
     policy = Policy(baseline=baseline_of(BASELINES["milder"]))
     shown = Report(run_of([RESULTS[0]]), policy=policy, identity=SHOP).as_json()
     assert ids(shown["new"]) == ids(shown["failing"]) == ["A-01"]
+
+
+def test_the_class_of_a_check_decides_its_verdict() -> None:
+    found = {(one.check.id, one.outcome.seen): one for one in RESULTS}
+    for id, seen, default, strict in (
+        ("A-01", "bad", "fail", "fail"),
+        ("A-07", "doubtful", "warn", "warn"),
+        ("A-02", "bad", "warn", "fail"),
+        ("A-04", "remark", "note", "note"),
+    ):
+        one = found[id, seen]
+        assert (one.verdict, replace(one, strict=True).verdict) == (default, strict)
+    advice = result("A-10", "quality", bad("no description"))
+    assert (advice.verdict, replace(advice, strict=True).verdict) == ("note", "warn")
+
+
+def test_a_baseline_is_one_for_strict_runs_too() -> None:
+    strict = Policy(strict=True, baseline=baseline_of(BASELINES["all"]))
+    results = strict.applied(RESULTS)
+    assert {one.verdict for one in results} > {"fail"}
+    assert Report(run_of(results), policy=strict, identity=SHOP).exit_code == 0
+    without = Policy(strict=True)
+    assert ids(Report(run_of(without.applied(RESULTS)), policy=without, identity=SHOP).as_json()["failing"]) == [
+        "A-01", "A-02", "A-05", "A-06", "A-08",
+    ]  # fmt: skip
+
+
+def test_what_is_told_and_does_not_fail_passes_in_junit_with_its_text() -> None:
+    suite = ElementTree.fromstring(document(Report(run_of(RESULTS), identity=SHOP), "junit")).find("testsuite")
+    assert suite is not None
+    assert [case.attrib["name"][:4] for case in suite if case.find("skipped") is not None] == ["A-03"]
+    warned = next(case for case in suite if case.attrib.get("name", "").startswith("A-02"))
+    assert warned.find("failure") is None
+    assert {one.attrib["name"]: one.attrib["value"] for one in warned.iter("property")} == {
+        "class": "rule",
+        "verdict": "warn",
+    }
+    assert "no hint" in str(warned.findtext("system-out"))
+
+
+def test_the_report_begins_with_what_a_client_meets() -> None:
+    lines = list(text(Output(), Report(run_of(RESULTS), identity=SHOP), verbose=False))
+    assert lines[0] == "✗ 3 faults that clients fail on; 2 rules broken that no known client depends on."
+    fine = list(text(Output(), Report(run_of(RESULTS[9:]), identity=SHOP), verbose=False))
+    assert fine[0] == "✓ No fault that a client fails on."
+
+
+def test_a_withdrawn_requirement_counts_only_if_its_revision_is_named() -> None:
+    def class_of(*revisions: str) -> str:
+        wanted = CheckSelection(revisions=revisions) if revisions else CheckSelection()
+        return next(check.check_class for check in wanted.rows() if check.id == "BASE-12")
+
+    assert (class_of(), class_of("2025-03-26"), class_of("2025-11-25")) == ("advice", "rule", "advice")
+
+
+def test_every_class_breaks_has_its_evidence() -> None:
+    for check in checks().values():
+        assert (check.check_class == "breaks") is bool(check.breaks), check.id
+        assert not check.breaks or check.breaks.endswith("."), check.id
 
 
 def test_what_was_not_looked_at_is_not_gone() -> None:
@@ -184,7 +248,7 @@ def test_the_profile_app_leaves_out_what_an_author_cannot_change() -> None:
     assert ids(full.as_json()["failing"]) == ["A-01", "A-06", "A-08"]
     assert ids(app.as_json()["failing"]) == ["A-01", "A-08"]  # A-08 has an option.
     assert ids(app.as_json()["excluded"]) == ["A-06", "A-07"]
-    assert (full.score, app.score) == (20, 17)
+    assert (full.score, app.score) == (14, 6)
     assert {one["id"]: one["sdk"] for one in app.as_json()["results"] if one["origin"] == "sdk"} == {
         "A-06": "An SDK 1.0", "A-07": "An SDK 1.0", "A-08": "An SDK 1.0",
     }  # fmt: skip
@@ -230,7 +294,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--fail-on", "never"], 0),
         (["--fail-on", "never", "--fail-under", "99"], 5),
         (["--fail-under", "10", "--level", "info", "--skip", "words,definitions"], 5),
-        (["--level", "should,quality"], 0),
+        (["--level", "quality,lint"], 0),
         (["--level", "should", "--fail-on", "warn"], 5),
         (["--level", "must", "--skip", "base-protocol,tools,resources,prompts,transport-stdio,utilities"], 0),
         (["--only", "BASE-01"], 5),

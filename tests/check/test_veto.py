@@ -266,6 +266,6 @@ async def test_what_a_check_that_runs_once_has_found_is_not_repeated_for_other_r
         run, journal = await run_of(server, only=only, revisions=(R4, R3))
     assert [visited.revision for visited in run.visits] == [R4, R3]
     for found in (run, of_recording(journal, "the run", CheckSelection(only=only))):
-        told = [(each.visited.revision, each.verdict) for each in found.results if each.check.id == "LIFE-06"]
-        assert told == [(R4, "warn")]
+        told = [(each.visited.revision, each.outcome.seen) for each in found.results if each.check.id == "LIFE-06"]
+        assert told == [(R4, "bad")]
     journal.release()

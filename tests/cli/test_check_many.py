@@ -32,7 +32,8 @@ ROOT = str(Path(__file__).parents[2])
 
 def report(outcome: Outcome) -> Report:
     """A report with one check."""
-    check = Check("TEST-01", "must", frozenset(REVISIONS), "active", "It answers.", "Answer.", "basic", "base")
+    revisions = frozenset(REVISIONS)
+    check = Check("TEST-01", "must", revisions, "active", "It answers.", "Answer.", "basic", "base", "breaks")
     visited = Visited("2025-11-25", "stdio", 1, 2)
     return Report(Run("server", [Result(check, visited, outcome)], [visited]))
 

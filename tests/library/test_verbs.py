@@ -24,10 +24,10 @@ async def record(path: Path, *words: str) -> Path:
 
 
 async def test_a_server_is_checked_and_its_report_is_a_baseline(tmp_path: Path) -> None:
-    wanted = {"only": ["prompts", "lifecycle"], "revisions": "2025-06-18", "fail_on": "warn"}
+    wanted = {"only": ["tools"], "revisions": "2025-06-18"}
     found = await inspector.check(App(), **wanted)
     assert not found.ok
-    assert found.counts["warn"] == len([result for result in found.results if result.verdict == "warn"]) > 0
+    assert found.counts["fail"] == len([result for result in found.results if result.verdict == "fail"]) > 0
     assert found.score is not None
     assert found.problem == ""
     (first, *_) = found.results

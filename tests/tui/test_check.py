@@ -52,7 +52,9 @@ class Probes:
             (WAITS, "info", "active", "It waits.", self.waits),
         )
         return {
-            id: Check(id, level, frozenset(REVISIONS), mode, says, "Do so.", "basic", "base", probe=probe, once=True)
+            id: Check(
+                id, level, frozenset(REVISIONS), mode, says, "Do so.", "basic", "base", "breaks", probe=probe, once=True
+            )
             for id, level, mode, says, probe in rows
         }  # type: ignore[arg-type]
 

@@ -150,6 +150,7 @@ async def _token(visit: Visit) -> str:
     apart=True,
     says="A request without an access token gets status 401.",
     fix="Return 401 with a WWW-Authenticate header for every request without an Authorization header.",
+    breaks="Anyone can use the server without a login.",
 )
 async def no_token(visit: Visit) -> Outcome:
     """The first request of a client, without a token."""
@@ -167,6 +168,7 @@ async def no_token(visit: Visit) -> Outcome:
     apart=True,
     says="A 401 response leads to the protected resource metadata, through WWW-Authenticate or the well-known URI.",
     fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
+    breaks="Clients do not find the authorization server: the login cannot begin.",
 )
 @given(_refused)
 async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
@@ -190,6 +192,7 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     says="The server serves protected resource metadata (RFC 9728).",
     fix="Serve the metadata at /.well-known/oauth-protected-resource plus the path of the endpoint, for "
     "example /.well-known/oauth-protected-resource/mcp.",
+    breaks="Clients do not find the authorization server: the login cannot begin.",
 )
 @given(_refused)
 async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
@@ -206,6 +209,7 @@ async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     apart=True,
     says="The protected resource metadata name at least one authorization server.",
     fix='Set authorization_servers to a list of issuer URLs, for example ["https://auth.example"].',
+    breaks="Clients do not find the authorization server: the login cannot begin.",
 )
 @given(_document)
 async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
@@ -222,6 +226,7 @@ async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     apart=True,
     says="The resource in the protected resource metadata is the URL of this server.",
     fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
+    breaks="The TypeScript and Python SDKs refuse the metadata of another resource: the login fails.",
 )
 @given(_document)
 async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
@@ -277,6 +282,7 @@ async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     apart=True,
     says="A request with an unknown access token gets status 401.",
     fix='Return 401 with WWW-Authenticate: Bearer error="invalid_token" for every token that you cannot validate.',
+    breaks="Anyone can use the server with a token that they made up.",
 )
 async def unknown_token(visit: Visit) -> Outcome:
     """An invalid token."""
@@ -290,6 +296,7 @@ async def unknown_token(visit: Visit) -> Outcome:
     says="The server rejects an access token that was issued for another audience.",
     fix="Validate the aud claim of the token, or use token introspection, and return 401 if the audience "
     "is not this server.",
+    breaks="A token that was issued for another server opens this one.",
 )
 async def foreign_token(visit: Visit) -> Outcome:
     """The token for another server from --foreign-token-env."""
@@ -393,6 +400,7 @@ async def everything_refused(visit: Visit) -> Outcome:
     apart=True,
     says="The server validates the access token of every request, not only of the first one.",
     fix="Validate the Authorization header of each request; Mcp-Session-Id does not replace it.",
+    breaks="Anyone can use the server after the first request of a user.",
 )
 async def every_request(visit: Visit) -> Outcome:
     """A session that was opened with a token, and a request in it without one."""

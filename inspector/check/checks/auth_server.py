@@ -263,6 +263,7 @@ async def secure_endpoints(visit: Visit, document: dict[str, Any]) -> Outcome:
     apart=True,
     says="The authorization server advertises PKCE with S256.",
     fix='Set code_challenge_methods_supported to ["S256"]; clients refuse to continue without it.',
+    breaks=("The TypeScript SDK refuses an authorization server whose metadata does not list S256: the login fails."),
 )
 @given(_metadata)
 async def pkce(visit: Visit, document: dict[str, Any]) -> Outcome:
@@ -347,6 +348,7 @@ async def code_grant(visit: Visit, document: dict[str, Any]) -> Outcome:
     apart=True,
     says="The authorization server does not redirect to an unregistered redirect URI.",
     fix="Compare redirect_uri with the registered URIs first, and show an error page if none is equal.",
+    breaks="An attacker receives the authorization codes of users.",
 )
 @given(_registered)
 async def foreign_redirect(visit: Visit, registered: tuple[dict[str, Any], str]) -> Outcome:
@@ -367,6 +369,7 @@ async def foreign_redirect(visit: Visit, registered: tuple[dict[str, Any], str])
     apart=True,
     says="An authorization code works once and only with its PKCE verifier.",
     fix="Check code_verifier against code_challenge, and invalidate the code after its first use.",
+    breaks="An attacker uses an authorization code that was seen or used before.",
 )
 @given(_flow)
 async def code_rules(visit: Visit, flow: Tokens) -> Outcome:

@@ -61,6 +61,7 @@ CHECKS.passive(
     apart=True,
     says='A result with cacheScope "public" is the same for every user.',
     fix='Set cacheScope to "private" if the result depends on the user; caches may serve public results to others.',
+    breaks="A shared cache gives the data of one user to another.",
 )
 async def public(visit: Visit) -> Outcome:
     """The public lists, with the login and without it."""

@@ -41,6 +41,7 @@ CHECKS.passive(
     page=f"{_PAGE}#initialization",
     says="The result of initialize has protocolVersion, capabilities and serverInfo.",
     fix='Return {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "…", "version": "…"}}.',
+    breaks="The TypeScript and Python SDKs refuse such a result and do not connect.",
 )
 CHECKS.passive(
     "LIFE-11 must r4",
@@ -126,6 +127,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
     surveys=True,
     says="protocolVersion is an existing revision.",
     fix=f"Set protocolVersion to one of {', '.join(LEGACY)}.",
+    breaks="The TypeScript and Python SDKs end the connection: they do not support the revision.",
 )
 async def known_revision(visit: Visit) -> Outcome:
     """The revisions that the server chose in the survey."""

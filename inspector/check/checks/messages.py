@@ -31,18 +31,29 @@ CHECKS.passive(
     "message",
     says="Every message is one JSON-RPC 2.0 object that all JSON parsers read alike.",
     fix='Serialize messages with a JSON library, with "jsonrpc": "2.0" in each, unique keys, and no NaN or Infinity.',
+    breaks=(
+        "The TypeScript and Python SDKs drop such a message, and the request waits for its timeout (60 "
+        "s in the TypeScript SDK)."
+    ),
 )
 CHECKS.passive(
     "BASE-03 must r1+",
     "answer",
     says="A response has either a result or an error.",
     fix="Remove the other member, even if its value is null.",
+    breaks=(
+        "The TypeScript SDK drops such a response, and the request waits for its timeout (60 s in the TypeScript SDK)."
+    ),
 )
 CHECKS.passive(
     "BASE-04 must r1+",
     "error",
     says="An error has an integer code and a string message.",
     fix='Set both, for example {"code": -32602, "message": "Unknown tool: ech"}.',
+    breaks=(
+        "The TypeScript and Python SDKs drop such an error, and the request waits for its timeout (60 s "
+        "in the TypeScript SDK)."
+    ),
 )
 CHECKS.passive(
     "BASE-11 must r1+",
@@ -57,6 +68,7 @@ CHECKS.passive(
     page="schema",
     says="Every message is valid according to the official schema of the revision.",
     fix="Correct the member that the finding names according to the schema of the revision, or update the SDK.",
+    breaks=("The TypeScript and Python SDKs validate each result and refuse all of it: one bad tool hides every tool."),
 )
 CHECKS.passive(
     "BASE-15 must r5",
@@ -121,6 +133,10 @@ CHECKS.passive(
     page="basic#json-schema-usage",
     says="Every published JSON Schema is valid in its dialect (default 2020-12).",
     fix="Validate the schema against its meta-schema when you define the tool.",
+    breaks=(
+        "The Claude API rejects every request that has a tool with an invalid inputSchema (status 400), "
+        "and the TypeScript SDK every list that has an invalid outputSchema."
+    ),
 )
 CHECKS.passive(
     "BASE-28 should r5",
@@ -142,6 +158,9 @@ CHECKS.passive(
     page="basic/transports",
     says="Messages are valid UTF-8 without a byte order mark or unpaired surrogates.",
     fix="Encode the whole serialized message as UTF-8 once, and do not split text inside a character.",
+    breaks=(
+        "The connection of the Python SDK ends at invalid UTF-8, and both SDKs drop a message behind a byte order mark."
+    ),
 )
 CHECKS.passive(
     "BASE-31 must r5",
@@ -158,6 +177,10 @@ CHECKS.passive(
     shown=("answer",),
     says="Every request gets exactly one response with the same id, in value and type.",
     fix='Copy id unchanged into the response (7 stays 7, not "7"), and return an error if the request fails.',
+    breaks=(
+        "Every client waits for the response: the request waits for its timeout (60 s in the TypeScript "
+        "SDK), and then fails."
+    ),
 )
 async def same_id(visit: Visit) -> Outcome:
     """One request with a string id, one with a number."""

@@ -8,7 +8,7 @@ _PAGE = "basic/security_best_practices"
 _DEFINED = ("tool", "prompt", "resource", "template", "result:initialize", "result:server/discover")
 _DATA = ("result:tools/call", "result:resources/read", "result:prompts/get")
 
-CHECKS = CheckTable("words", page=_PAGE)
+CHECKS = CheckTable("words", page=_PAGE, rules=True)
 CHECKS.passive(
     "WORD-01 lint r1+",
     *_DEFINED,
@@ -80,7 +80,7 @@ CHECKS.passive(
     says="Errors do not order a model to do more than call again correctly.",
     fix='Say what was wrong and which value is right: "Invalid date; use the form YYYY-MM-DD".',
 )
-ACROSS = CheckTable("words", page=_PAGE)
+ACROSS = CheckTable("words", page=_PAGE, rules=True)
 """Checks of servers that are checked together (`check/cross_server.py`). A run of one server does not have them."""
 ACROSS.passive(
     "WORD-01 security r1+",

@@ -51,6 +51,7 @@ async def declared(visit: Visit) -> Outcome:
     mode="tool",
     says="A prompt has messages with role user or assistant and one content block each.",
     fix="Give each message a role and one content block of a type that the revision defines.",
+    breaks="The TypeScript and Python SDKs refuse the result: the prompt cannot be used.",
 )
 async def messages(visit: Visit) -> Outcome:
     """The first prompts, with values for their arguments."""

@@ -75,6 +75,7 @@ async def declared(visit: Visit) -> Outcome:
     page=f"{_PAGE}#reading-resources",
     says="Each of the contents of a resource has a URI and either text or blob.",
     fix="Set uri and exactly one of text and blob in each of the contents.",
+    breaks="The TypeScript and Python SDKs refuse the result: the resource cannot be read.",
 )
 async def contents(visit: Visit) -> Outcome:
     """The first resources."""
@@ -96,6 +97,7 @@ async def contents(visit: Visit) -> Outcome:
     page=f"{_PAGE}#binary-content",
     says="The blob of a resource is base64.",
     fix='Encode the bytes with standard base64 without line breaks, for example "aGVsbG8=".',
+    breaks="The TypeScript SDK refuses the result: the resource cannot be read.",
 )
 async def binary(visit: Visit) -> Outcome:
     """Every blob in the contents."""
@@ -180,6 +182,7 @@ async def nothing_there(visit: Visit) -> Outcome:
     mode="intrusive",
     says="The server does not read files outside the offered directory (path traversal).",
     fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
+    breaks="Whoever can call the server reads files that it does not offer.",
 )
 async def traversal(visit: Visit) -> Outcome:
     """Relative paths to a file that every system has; only if the server offers files."""

@@ -38,6 +38,7 @@ CHECKS.passive(
     page=_PAGES,
     says="nextCursor is a string, and the last page omits it.",
     fix="Omit nextCursor from the last page; null is not a cursor.",
+    breaks=("The TypeScript SDK refuses a page whose nextCursor is not a string, null too: the whole list is lost."),
 )
 
 
@@ -114,6 +115,7 @@ async def completion_declared(visit: Visit) -> Outcome:
     page=f"{_COMPLETION}#completion-results",
     says="Completion returns at most 100 string values, with correct total and hasMore.",
     fix="Return at most 100 values; total is an integer of at least their number, hasMore is true or false.",
+    breaks="The TypeScript SDK refuses more than 100 values: the client shows no completion.",
 )
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""

@@ -27,6 +27,7 @@ CHECKS = CheckTable("tools", mode="tool")
     shown=("structured",),
     says="A tool with an outputSchema returns structuredContent that is valid according to it.",
     fix="Create structuredContent and outputSchema from the same type.",
+    breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
 )
 async def structured(visit: Visit) -> Outcome:
     """The allowed tools with an outputSchema."""
@@ -72,6 +73,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
     page=f"{_PAGE}#tool-result",
     says="A tool result has a list of content blocks of types that the revision defines.",
     fix='Use {"type": "text", "text": "…"} for text; audio exists since 2025-03-26, resource_link since 2025-06-18.',
+    breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
 )
 async def content(visit: Visit) -> Outcome:
     """The blocks of every result."""
@@ -98,6 +100,10 @@ async def content(visit: Visit) -> Outcome:
     shown=("media",),
     says="Images and audio are base64, and their data matches mimeType.",
     fix='Encode the bytes with base64 without line breaks, and set mimeType to their type, for example "image/png".',
+    breaks=(
+        "The TypeScript SDK refuses data that is not base64, and the Claude API rejects an image of "
+        "another type than it says (status 400)."
+    ),
 )
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""

@@ -26,18 +26,21 @@ CHECKS.passive(
     page=f"{_PAGE}#calling-tools",
     says="The server survives every tool call: the connection stays open and other requests get responses.",
     fix="Catch exceptions of tools and return isError: true, and set a timeout for slow work.",
+    breaks="The call never returns, and a client has to start the server again, or ends without its tools.",
 )
 CHECKS.passive(
     "TOOL-02 type r1+",
     "tool",
     says='Every tool has a name and an inputSchema with type "object".',
     fix='Set name, and inputSchema to at least {"type": "object"}.',
+    breaks="The TypeScript and Python SDKs refuse the whole list: one bad tool hides every tool.",
 )
 CHECKS.passive(
     "TOOL-03 must r4+",
     "tool",
     says="A tool without parameters has an inputSchema too.",
     fix='Set inputSchema to {"type": "object", "additionalProperties": false} instead of null.',
+    breaks="The TypeScript and Python SDKs refuse the whole list: one bad tool hides every tool.",
 )
 CHECKS.passive(
     "TOOL-04 should r4+",
@@ -52,6 +55,9 @@ CHECKS.passive(
     page=f"{_PAGE}#tool-names",
     says="Tool names are unique, even if case is ignored.",
     fix="Rename one of the two tools.",
+    breaks=(
+        "The Claude API rejects every request with two tools of one name (status 400, “Tool names must be unique”)."
+    ),
 )
 CHECKS.passive(
     "TOOL-06 quality r1+",
@@ -72,6 +78,7 @@ CHECKS.passive(
     page=f"{_PAGE}#output-schema",
     says='An outputSchema has type "object".',
     fix='Wrap the value: {"type": "object", "properties": {"result": {…}}}.',
+    breaks="The TypeScript SDK refuses the whole list: one bad outputSchema hides every tool.",
 )
 CHECKS.passive(
     "TOOL-16 must r1+",
@@ -116,11 +123,16 @@ CHECKS.passive(
     "schema",
     says="Every name in required is a property of the schema.",
     fix="Correct the name in required, or add it to properties with a type and a description.",
+    breaks=(
+        "The Gemini API rejects every request with such a tool (status 400, “required fields are not "
+        "defined in the schema properties”)."
+    ),
 )
 CHECKS.passive(
     "TOOL-28 quality r1+",
     "result:tools/call",
     page=f"{_PAGE}#error-handling",
+    check_class="rule",
     says="A failed tool call sets isError.",
     fix="Set isError to true, or raise the exception that your SDK converts to such a result.",
 )
@@ -132,6 +144,10 @@ CHECKS.passive(
     apart=True,
     says="The server declares the tools capability if and only if it implements tools/list.",
     fix='Add "tools": {} to capabilities if you implement tools/list; otherwise remove it.',
+    breaks=(
+        "Clients ask for tools only if they are declared, and get none from a method that is not there: "
+        "no tool is visible."
+    ),
 )
 async def declared(visit: Visit) -> Outcome:
     """`tools/list`, whatever is declared."""

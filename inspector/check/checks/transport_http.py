@@ -32,6 +32,7 @@ CHECKS.passive(
     page=f"{_PAGE}#sending-messages",
     says="The response to a request is application/json or text/event-stream.",
     fix="Set Content-Type to the type of the body, and return 200 with a response; 202 is only for notifications.",
+    breaks="The SDKs read no other content type: the request fails.",
 )
 CHECKS.passive(
     "HTTP-03 must r2+",
@@ -131,6 +132,10 @@ async def bad_notification(visit: Visit) -> Outcome:
     apart=True,
     says="Requests with a foreign Origin get status 403 (DNS rebinding protection).",
     fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
+    breaks=(
+        "A page in any browser reaches the server by DNS rebinding, and calls its tools "
+        "(CVE-2025-66414, CVE-2025-66416)."
+    ),
 )
 async def hostile_origin(visit: Visit) -> Outcome:
     """A request with a foreign origin."""
@@ -371,6 +376,7 @@ async def redirects(visit: Visit) -> Outcome:
     apart=True,
     says="Concurrent requests all get responses.",
     fix="Handle each POST independently; do not lock the session during a slow request.",
+    breaks=("Claude Code and VS Code call tools in parallel: the calls without a response wait for their timeout."),
 )
 async def at_once(visit: Visit) -> Outcome:
     """Five concurrent requests."""

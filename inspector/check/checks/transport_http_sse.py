@@ -28,18 +28,21 @@ CHECKS.passive(
     "endpoint",
     says="The stream starts with the endpoint event.",
     fix="Send an event of type endpoint with a URI as data before any other event.",
+    breaks="The SDKs wait for the endpoint event and do not connect.",
 )
 CHECKS.passive(
     "SSE-02 must r1+",
     "event:get",
     says="Responses arrive on the stream as events of type message.",
     fix="Send each message as an event of type message with the JSON as data.",
+    breaks="The SDKs read events of the type message only: the request waits for its timeout.",
 )
 CHECKS.passive(
     "SSE-03 security r1+",
     "endpoint",
     says="The endpoint URI has the same origin as the stream.",
     fix="Send only a path in the endpoint event, for example /messages?session=….",
+    breaks="The TypeScript and Python SDKs refuse an endpoint of another origin and do not connect.",
 )
 
 
@@ -49,6 +52,10 @@ CHECKS.passive(
     once=True,
     says="Requests with a foreign Origin are rejected.",
     fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
+    breaks=(
+        "A page in any browser reaches the server by DNS rebinding, and calls its tools "
+        "(CVE-2025-66414, CVE-2025-66416)."
+    ),
 )
 async def hostile_origin(visit: Visit) -> Outcome:
     """The stream, requested with a foreign origin."""

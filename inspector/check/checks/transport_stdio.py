@@ -32,12 +32,17 @@ CHECKS.passive(
     "stdio",
     says="stdout contains only messages.",
     fix="Send logs, banners and library output to stderr.",
+    breaks=(
+        "Clients on the Go and Java SDKs end the connection at the first line that is not JSON; Claude "
+        "Desktop shows an error for each line."
+    ),
 )
 CHECKS.passive(
     "STDIO-02 must r1+",
     "stdio",
     says="Each message is one line that ends with a line feed.",
     fix='Write each message as JSON without line breaks plus "\\n", and flush stdout.',
+    breaks="The SDKs split messages at line feeds: they wait for the end of a line, or drop its parts.",
 )
 CHECKS.passive(
     "STDIO-03 must r1+",
@@ -127,6 +132,7 @@ async def odd_lines(visit: Visit) -> Outcome:
     apart=True,
     says="Concurrent requests all get responses with their own ids.",
     fix="Read the next request while others run, and keep each response with the id of its request.",
+    breaks=("Claude Code and VS Code call tools in parallel: the calls without a response wait for their timeout."),
 )
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests at once."""

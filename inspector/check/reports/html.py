@@ -38,6 +38,8 @@ def _lines(report: Report) -> Iterator[str]:
     yield f"<body><h1>{escape(title)}</h1>"
     score = "–" if report.score is None else str(report.score)
     yield f'<p>score <span class="score">{score}</span> of 100</p>'
+    if report.headline:
+        yield f"<p><strong>{escape(report.headline)}</strong></p>"
     yield f'<p class="summary" data-exit-code="{report.exit_code}">{_text(report.summary)}</p>'
     yield "<table><tr><th>area</th><th>fail</th><th>warn</th><th>note</th><th>skip</th><th>pass</th></tr>"
     for area, counts in report.areas.items():
@@ -76,5 +78,9 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
         shown = f" <code>{_text(result.outcome.text)}</code>" if result.outcome.text else ""
         marks = "".join(f' <span class="mark">{escape(mark)}</span>' for mark in report.marks(result))
         yield f"<li>{escape(result.visited.name)}{shown}{f' ({events})' if events else ''}{marks}</li>"
-    yield f'</ul><p class="fix">{escape(check.fix)} Specification: {escape(check.page)}; level: {check.level}.</p>'
+    yield "</ul>"
+    if check.breaks and verdict in ("fail", "warn"):
+        yield f"<p>Clients: {escape(check.breaks)}</p>"
+    about = f"Specification: {escape(check.page)}; class: {check.check_class}, level: {check.level}."
+    yield f'<p class="fix">{escape(check.fix)} {about}</p>'
     yield "</details>"

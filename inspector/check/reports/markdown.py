@@ -21,6 +21,9 @@ def document(report: Report) -> str:
 def _lines(report: Report) -> Iterator[str]:
     yield f"# Check of {span(report.run.target)}"
     yield ""
+    if report.headline:
+        yield f"**{report.headline}**"
+        yield ""
     score = "No score, because no check could decide" if report.score is None else f"Score **{report.score}** of 100"
     yield f"{score}; {', '.join(report.counted.values())}."
     yield ""
@@ -76,4 +79,8 @@ def _checked(report: Report, checked: CheckSummary) -> Iterator[str]:
         yield f"- and in {len(checked.telling) - _MAX_COUNT} more visits"
     yield ""
     option = next((result.origin.option for result in checked.telling if result.origin is not None), "")
-    yield f"{check.fix}{f' {option}' * bool(option)} Specification: {span(check.page)}; level: {check.level}."
+    if check.breaks:
+        yield f"Clients: {check.breaks}"
+        yield ""
+    about = f"Specification: {span(check.page)}; class: {check.check_class}, level: {check.level}."
+    yield f"{check.fix}{f' {option}' * bool(option)} {about}"

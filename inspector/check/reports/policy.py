@@ -6,12 +6,13 @@ Every output (text, JSON, JUnit, SARIF, Markdown, HTML, badge) and the exit code
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.check.result import VERDICTS, Result, Verdict
+from inspector.check.outcome import Seen
+from inspector.check.result import OBSERVED, VERDICTS, Result, Verdict
 from inspector.config.foreign_files import load_object, read_text, shown
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
@@ -34,14 +35,16 @@ FAILING: dict[FailOn, tuple[Verdict, ...]] = {
 """The verdicts that fail the run, by the value of `--fail-on`."""
 PROFILES: tuple[Profile, ...] = ("full", "app")
 FINDINGS: tuple[Verdict, ...] = ("fail", "warn")
-_KNOWN_BY: dict[Verdict, tuple[Verdict, ...]] = {
-    "fail": ("fail",),
-    "warn": ("fail", "warn"),
-    "note": ("fail", "warn", "note"),
-    "skip": ("fail", "warn", "skip"),
-    "pass": (),
+_KNOWN_BY: dict[Seen, tuple[Seen, ...]] = {
+    "bad": ("bad",),
+    "doubtful": ("bad", "doubtful"),
+    "remark": ("bad", "doubtful", "remark"),
+    "nothing": ("bad", "doubtful", "nothing"),
+    "good": (),
 }
-"""The verdicts in a baseline that make a verdict known: a failure that was a warning is new."""
+"""What a baseline saw that makes a result known, with and without --strict: a fault that was in doubt is new."""
+_SEEN_BEFORE: dict[Verdict, Seen] = {"fail": "bad", "warn": "bad", "note": "remark", "skip": "nothing", "pass": "good"}
+"""What a report of Inspector 0.1 saw, which has verdicts only."""
 _HINT = Hint("Write one with ", Parameter.CHECK_REPORT, ".")
 
 
@@ -71,6 +74,7 @@ class Baseline:
     target: str
     verdicts: Mapping[FindingKey, Verdict]
     source: str = "The baseline"
+    seen: Mapping[FindingKey, Seen] = field(default_factory=dict)
     across: frozenset[tuple[str, tuple[str, ...], str]] = frozenset()
     """Id, servers and tool of each finding about two servers (`across.Finding`)."""
 
@@ -79,9 +83,9 @@ class Baseline:
         """The baseline of a new server: all of its findings are new."""
         return cls(Identity(), "", {})
 
-    def knows(self, key: FindingKey, verdict: Verdict) -> bool:
-        """Whether the baseline has a result of this verdict or a worse one."""
-        return self.verdicts.get(key) in _KNOWN_BY[verdict]
+    def knows(self, result: Result) -> bool:
+        """Whether the baseline saw this or worse."""
+        return self.seen.get(key_of(result)) in _KNOWN_BY[result.outcome.seen]
 
     def require(self, identity: Identity, target: str) -> None:
         """Raise `UsageError` unless the baseline is about this server."""
@@ -164,13 +168,17 @@ def baseline_of(document: Any, source: str = "The baseline") -> Baseline:
     if type(identity) is not dict or type(results) is not list:
         raise UsageError(f"{source} does not name its server, or has no results.", hint=_HINT)
     verdicts: dict[FindingKey, Verdict] = {}
+    saw: dict[FindingKey, Seen] = {}
     for result in results:
         verdict = result.get("verdict") if type(result) is dict else None
         if verdict not in VERDICTS:
             raise UsageError(f"{source} has a result without a verdict.", hint=_HINT)
-        verdicts[str(result.get("id")), str(result.get("revision")), str(result.get("transport"))] = verdict
+        key = str(result.get("id")), str(result.get("revision")), str(result.get("transport"))
+        verdicts[key] = verdict
+        outcome = result.get("outcome")
+        saw[key] = outcome if outcome in OBSERVED else _SEEN_BEFORE[verdict]
     named = {name: str(identity.get(name) or "") for name in ("name", "version", "kind")}
-    return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source, _across(document))
+    return Baseline(Identity(**named), str(document.get("target") or ""), verdicts, source, saw, _across(document))
 
 
 def _across(document: dict[str, Any]) -> frozenset[tuple[str, tuple[str, ...], str]]:
@@ -207,6 +215,12 @@ class Policy:
     profile: Profile = "full"
     """`app` excludes faults of the SDK that the author of a server cannot change."""
     baseline: Baseline | None = field(default=None, repr=False)
+    strict: bool = False
+    """Faults of the class `rule` fail, those of `advice` are warnings."""
+
+    def applied(self, results: Iterable[Result]) -> list[Result]:
+        """The results, judged as this policy says."""
+        return [replace(result, strict=self.strict) for result in results]
 
     def rule(self, result: Result) -> Ruling:
         """The effect of a result on the run."""
@@ -217,7 +231,7 @@ class Policy:
             return "excluded"
         fails = verdict in FAILING[self.fail_on]
         asked = fails or verdict in FINDINGS
-        if asked and self.baseline is not None and self.baseline.knows(key_of(result), verdict):
+        if asked and self.baseline is not None and self.baseline.knows(result):
             return "known"
         return "failing" if fails else "reported"
 
@@ -227,6 +241,7 @@ class Policy:
             "fail_on": self.fail_on,
             "fail_under": self.fail_under or None,
             "profile": self.profile,
+            "strict": self.strict,
             "baseline": self.baseline is not None,
         }
 

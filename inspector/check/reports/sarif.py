@@ -11,13 +11,12 @@ from inspector.check.check_table import Check
 from inspector.check.poison.rules import taxonomy_codes
 from inspector.check.reports.policy import FindingKey, key_of
 from inspector.check.reports.summary import Report
-from inspector.check.result import Result, Verdict
+from inspector.check.result import FAULT_VERDICTS, Result, Verdict
 from inspector.protocol.revisions import REVISIONS
 from inspector.text import safe
 from inspector.version import __version__
 
 _LEVELS: dict[Verdict, str] = {"fail": "error", "warn": "warning", "note": "note"}
-_OF_A_LEVEL = {"must": "error", "type": "error", "info": "note"}
 _SEVERITY = {"security": "7.0"}
 """`security-severity` as GitHub reads it: 7.0 to 8.9 is high."""
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -43,7 +42,7 @@ def document(report: Report) -> str:
             "driver": {
                 "name": "Inspector",
                 "version": __version__,
-                "rules": [_rule(check) for check in checks.values()],
+                "rules": [_rule(check, strict=report.policy.strict) for check in checks.values()],
             }
         },
         "automationDetails": {"id": f"inspector-check/{_name(report)}/{report.identity.kind or 'unknown'}/"},
@@ -67,19 +66,21 @@ def _name(report: Report) -> str:
     return quote(safe(report.identity.name or report.run.target, 100).replace("/", "-"), safe="-._ @")
 
 
-def _rule(check: Check) -> dict[str, Any]:
+def _rule(check: Check, *, strict: bool) -> dict[str, Any]:
     page = _page(check)
     link = f"[{check.page}]({page})" if page else check.page
+    about = f"Class: {check.check_class}, level: `{check.level}`. Specification: {link}."
     rule: dict[str, Any] = {
         "id": check.id,
         "shortDescription": {"text": check.says},
-        "fullDescription": {"text": f"{check.says} Level: {check.level}."},
+        "fullDescription": {"text": f"{check.says} Class: {check.check_class}. {check.breaks}".rstrip()},
         "help": {
             "text": f"{check.fix} (specification: {check.page})",
-            "markdown": f"**{check.says}**\n\n{check.fix}\n\nLevel: `{check.level}`. Specification: {link}.",
+            "markdown": f"**{check.says}**\n\n{check.fix}\n\n{about}",
         },
-        "defaultConfiguration": {"level": _OF_A_LEVEL.get(check.level, "warning")},
+        "defaultConfiguration": {"level": _LEVELS[FAULT_VERDICTS[check.check_class, "bad"][strict]]},
         "properties": {
+            "class": check.check_class,
             "level": check.level,
             "group": check.group,
             "tags": [
@@ -130,7 +131,7 @@ def _result(report: Report, result: Result, rule: int) -> dict[str, Any]:
         found["properties"]["sdk"] = result.origin.sdk
     baseline = report.policy.baseline
     if baseline is not None:
-        found["baselineState"] = "unchanged" if baseline.knows(key, result.verdict) else "new"
+        found["baselineState"] = "unchanged" if baseline.knows(result) else "new"
     if ruling == "excluded" and result.origin is not None:
         reason = f"{result.origin.sdk} causes this, and the author of the server cannot change it."
         found["suppressions"] = [{"kind": "external", "status": "accepted", "justification": reason}]

@@ -283,10 +283,7 @@ def _info(message: Any) -> dict[str, Any]:
 
 def attributed(results: Sequence[Result], found: ServerIdentity) -> list[Result]:
     """The results, with the SDK in those for which it is responsible."""
-    return [
-        replace(result, origin=_origin(result, found.layers)) if result.verdict in ("fail", "warn") else result
-        for result in results
-    ]
+    return [replace(result, origin=_origin(result, found.layers)) if result.is_fault else result for result in results]
 
 
 def _origin(result: Result, layers: Iterable[Sdk]) -> SdkOrigin | None:

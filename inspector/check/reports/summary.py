@@ -1,9 +1,8 @@
 """The summary of a run: each check once, with its worst verdict; counts, areas, and a score.
 
 The score is 100 times the earned weight divided by the possible weight. A check that ran in any visit counts once, by
-its worst verdict: a pass earns its whole weight, a warning half, a failure nothing. Skipped checks and remarks do not
-count. The weight is 5 for requirements of the specification (`must`, `type`), 2 for its advice (`should`), 1 for the
-rest.
+its worst result: a pass earns its whole weight, a fault in doubt half, a fault nothing. Skipped checks, remarks and
+checks of the level `info` do not count. The score is the same with and without `--strict`.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from inspector.check.check_table import Check
+from inspector.check.check_table import Check, CheckClass
+from inspector.check.outcome import Seen
 from inspector.check.reports.policy import (
     DEFAULT,
     FINDINGS,
@@ -34,8 +34,9 @@ from inspector.journal.journal import Journal
 from inspector.text import count, quantity
 from inspector.version import __version__
 
-WEIGHTS = {"must": 5, "type": 5, "should": 2}
-EARNED: dict[Verdict, float] = {"pass": 1.0, "warn": 0.5, "fail": 0.0}
+WEIGHTS: dict[CheckClass, int] = {"breaks": 5, "rule": 2, "advice": 1}
+EARNED: dict[Seen, float] = {"good": 1.0, "doubtful": 0.5, "bad": 0.0}
+_TELLING: tuple[Seen, ...] = ("bad", "doubtful", "good", "remark", "nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,14 @@ class CheckSummary:
         return [result for result in self.results if result.verdict == self.verdict]
 
     @property
+    def seen(self) -> Seen:
+        """The worst that it saw; a pass or fault in one visit outranks a skip in another."""
+        return min((result.outcome.seen for result in self.results), key=_TELLING.index)
+
+    @property
     def weight(self) -> int:
         """Its weight in the score."""
-        return WEIGHTS.get(self.check.level, 1)
+        return 0 if self.check.level == "info" else WEIGHTS[self.check.check_class]
 
 
 @dataclass(slots=True)
@@ -110,11 +116,11 @@ class Report:
     @property
     def score(self) -> int | None:
         """From 0 to 100; None if no check could decide."""
-        counted = [checked for checked in self.checked if checked.verdict in EARNED]
+        counted = [checked for checked in self.checked if checked.seen in EARNED]
         possible = sum(checked.weight for checked in counted)
         if not possible:
             return None
-        earned = sum(checked.weight * EARNED[checked.verdict] for checked in counted)
+        earned = sum(checked.weight * EARNED[checked.seen] for checked in counted)
         return int(100 * earned / possible)
 
     @property
@@ -153,7 +159,7 @@ class Report:
         baseline = self.policy.baseline
         if baseline is None or result.verdict not in FINDINGS:
             return False
-        return not baseline.knows(key_of(result), result.verdict)
+        return not baseline.knows(result)
 
     @property
     def gone(self) -> list[tuple[FindingKey, Verdict]]:
@@ -198,6 +204,23 @@ class Report:
         return 5 if self.failing or self.below else 0
 
     @property
+    def breaking(self) -> list[CheckSummary]:
+        """The checks whose faults break a client."""
+        return [checked for checked in self.checked if checked.seen == "bad" and checked.check.check_class == "breaks"]
+
+    @property
+    def headline(self) -> str:
+        """What a client meets, as one sentence; empty if no check could decide."""
+        decided = sum(checked.verdict != "skip" for checked in self.checked)
+        if not decided:
+            return ""
+        broken = len(self.breaking)
+        rules = sum(checked.seen == "bad" and checked.check.check_class == "rule" for checked in self.checked)
+        clients = f"{quantity(broken, 'fault')} that clients fail on" if broken else "No fault that a client fails on"
+        kept = f"; {quantity(rules, 'rule')} broken that no known client depends on" if rules else ""
+        return f"{clients}{kept}."
+
+    @property
     def summary(self) -> str:
         """Why the run fails or passes, as one sentence.
 
@@ -235,6 +258,7 @@ class Report:
             "recording": self.recording or None,
             "score": self.score,
             "exit_code": self.exit_code,
+            "headline": self.headline or None,
             "summary": self.summary,
             "policy": self.policy.as_json(),
             "counts": self.counts,
@@ -273,7 +297,7 @@ def report_of(
     is of another server.
     """
     found = recognised(journal)
-    run = replace(run, results=attributed(run.results, found))
+    run = replace(run, results=policy.applied(attributed(run.results, found)))
     transports = {visited.transport for visited in run.visits}
     kind = "" if not transports else "stdio" if transports == {"stdio"} else "http"
     identity = Identity(found.server, found.version, kind)

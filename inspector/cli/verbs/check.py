@@ -383,6 +383,7 @@ def _policy(invocation: Invocation, *, several: bool = False) -> Policy:
         fail_on=invocation.option("fail-on", "fail"),
         fail_under=invocation.option("fail-under", 0),
         profile=invocation.option("profile", "full"),
+        strict=bool(invocation.option("strict")),
         baseline=None if file is None else read_baseline(file),
     )
 
@@ -457,6 +458,7 @@ def _verb() -> Verb:
             Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
             Option("--fail-on", "Lowest result that exits with 5", choices=("fail", "warn", "skip", "never")),
             Option("--fail-under", "Exit with 5 if the score is lower", "SCORE", read=_score),
+            Option("--strict", "Fail on every broken rule of the specification; advice warns"),
             Option("--profile", "app ignores faults of the server's SDK", choices=("full", "app")),
             Option(
                 "--baseline", "Ignore faults that this earlier JSON report has", "FILE", read=path, completes="file"

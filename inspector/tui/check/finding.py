@@ -92,6 +92,8 @@ def rows_of(
             rows.append(Row([(f"and {len(evidence) - MAX_MESSAGES} more", "muted")]))
     if len(shown) > MAX_SEEN:
         rows.append(Row([(f"and {len(shown) - MAX_SEEN} more, see the report", "muted")]))
+    if check.breaks and verdict in ("fail", "warn"):
+        rows += [Row(), Row([("Clients ", "bright bold"), (check.breaks, "normal")], _LABEL)]
     if verdict in ("fail", "warn", "note"):
         rows += [Row(), Row([(f"{'Fix':<{_LABEL}}", "bright bold"), (check.fix, "normal")], _LABEL)]
     origin = next((result.origin for result in checked.telling if result.origin is not None), None)
@@ -102,7 +104,7 @@ def rows_of(
     rows += [
         Row(),
         Row([(check.page, "muted")]),
-        Row([(f"{level_word(check.level)}   {check.group}   {revisions}", "faint")]),
+        Row([(f"{check.check_class}   {level_word(check.level)}   {check.group}   {revisions}", "faint")]),
     ]
     return rows, messages
 
