@@ -36,7 +36,13 @@ def table() -> str:
     for check in checks().values():
         if check.group != group:
             group = check.group
-            lines += ["", f"### {group}", "", "| Id | Class | Level | How | Since | Rule |", "|---|---|---|---|---|---|"]
+            lines += [
+                "",
+                f"### {group}",
+                "",
+                "| Id | Class | Level | How | Since | Rule |",
+                "|---|---|---|---|---|---|",
+            ]
         cells = (check.id, check.check_class, check.level, HOW[check.mode], _revisions(check), check.says)
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines).strip()

@@ -182,7 +182,7 @@ async def nothing_there(visit: Visit) -> Outcome:
     mode="intrusive",
     says="The server does not read files outside the offered directory (path traversal).",
     fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
-    breaks="Whoever can call the server reads files that it does not offer.",
+    breaks="Anyone who can call the server reads files that it does not offer.",
 )
 async def traversal(visit: Visit) -> Outcome:
     """Relative paths to a file that every system has; only if the server offers files."""

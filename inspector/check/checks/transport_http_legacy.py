@@ -376,7 +376,7 @@ async def leaked_session(visit: Visit) -> Outcome:
     apart=True,
     says="A session id does not replace authorization.",
     fix="Validate the access token of every request, regardless of Mcp-Session-Id.",
-    breaks="Whoever knows or guesses a session id acts as its user.",
+    breaks="Anyone who knows or guesses a session id acts as its user.",
 )
 async def session_without_token(visit: Visit) -> Outcome:
     """A request with a session id, but without the token."""

@@ -210,7 +210,7 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """What a client meets, as one sentence; empty if no check could decide."""
+        """The consequence for clients, as one sentence; empty if no check could decide."""
         decided = sum(checked.verdict != "skip" for checked in self.checked)
         if not decided:
             return ""
