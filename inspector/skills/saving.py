@@ -45,7 +45,7 @@ def folder_of(skill: Skill, label: str, folder: Path) -> Path:
 def save_skill(
     skill: Skill, label: str, checks: Sequence[FileCheck], folder: Path, *, force: bool = False
 ) -> SavedSkill:
-    """Write the files of a skill that match its entry below `folder`; it is created if it does not exist.
+    """Write the files of a skill below `folder`, without those that differ from its entry. The folder may be new.
 
     `label` is our name of the server. Raises `UsageError` for a folder that cannot be used, and `OutputExists`.
     """
@@ -55,10 +55,9 @@ def save_skill(
     left_out: list[tuple[str, str]] = []
     for check in checks:
         names = [uris.folder_name(part) for part in check.file.path.split("/")] if check.file.path else []
-        if check.failed or check.outcome == "not-read" or not names:
-            left_out.append(
-                (check.file.path or check.file.uri, check.words if names else "not in the skill's directory")
-            )
+        if check.failed or not check.has_content or not names:
+            reason = check.detail if check.outcome == "unverified" else check.words
+            left_out.append((check.file.path or check.file.uri, reason if names else "not in the skill's directory"))
         elif any(len(name) > _MAX_LENGTH for name in names):
             left_out.append((check.file.path, "its name is too long for a file"))
         else:

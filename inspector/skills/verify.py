@@ -61,6 +61,11 @@ class FileCheck:
         return self.outcome in FAILED
 
     @property
+    def has_content(self) -> bool:
+        """Whether `data` is the content; it is not if nothing was read, or the recording has no more of it."""
+        return bool(self.data) or self.size == 0
+
+    @property
     def words(self) -> str:
         """The outcome in a few words."""
         return WORDS[self.outcome]

@@ -45,6 +45,16 @@ def test_only_files_that_match_are_written(tmp_path: Path) -> None:
     assert saved.left_out == [("references/RULES.md", "size differs")]
 
 
+def test_a_dynamic_skill_is_saved_without_digests_and_without_what_the_recording_lacks(tmp_path: Path) -> None:
+    raw = entry(resources="dynamic")
+    skill = read_entry(raw)
+    missing = FileCheck(SkillFile(f"{URI}x", "x", "", -1), "unverified", "the recording hides a secret in it")
+    empty = FileCheck(SkillFile(f"{URI}e", "e", "", -1), "unverified", size=0)
+    saved = save_skill(skill, "s", [verify(skill, skill.skill_md, SKILL_MD), missing, empty], tmp_path)
+    assert [path.name for path in saved.written] == ["SKILL.md", "e"]
+    assert saved.left_out == [("x", "the recording hides a secret in it")]
+
+
 def test_a_file_in_place_of_a_directory_is_left_out(tmp_path: Path) -> None:
     files = [FileCheck(SkillFile(URI, path, "", 1), "matches", data=b"x") for path in ("a", "a/b", "c/d/e", "c/d", "f")]
     saved = save_skill(read_entry(entry()), "s", files, tmp_path)
