@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from inspector.calls.snapshots import write_snapshot
 from inspector.calls.writing import (
     CannotAppend,
     append_expectation,
@@ -22,7 +25,7 @@ from inspector.calls.writing import (
 )
 from inspector.calls.yaml_text import CallsError, read_yaml
 from inspector.config.output_files import OutputExists
-from inspector.errors import ConfigError
+from inspector.errors import ConfigError, UsageError
 
 ODD = [
     *("no", "NO", "on", "y", "Null", "~", "true", "1:30", "2026-01-01", "0x1F", "0o17", "1_000", "1e3", ".5", "12e03"),
@@ -373,3 +376,30 @@ def test_the_deepest_step_can_be_read(tmp_path: Path) -> None:
     create_flow(path, steps=[{"args": deep}])
     append_step(path, {"args": {"a": deep[0]}})
     assert read_yaml(path).value["steps"] == [{"args": deep}, {"args": {"a": deep[0]}}]
+
+
+def test_files_that_a_team_shares_follow_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        create_flow(tmp_path / "calls" / "a.yaml", server="x", steps=[{"call": "a"}])
+        write_snapshot(tmp_path / "calls" / "answers" / "a.json", {})
+        append_step(tmp_path / "calls" / "a.yaml", {"call": "b"})
+    finally:
+        os.umask(before)
+    made = {path.stat().st_mode & 0o777 for path in (tmp_path / "calls").rglob("*") if path.is_file()}
+    folders = {path.stat().st_mode & 0o777 for path in (tmp_path / "calls", tmp_path / "calls" / "answers")}
+    assert (made, folders) == ({0o640}, {0o750})
+
+
+def test_a_step_that_does_not_fit_leaves_the_flow_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "a.yaml"
+    create_flow(path, server="x", steps=[{"call": "a"}])
+    content = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(content) + 5, hard))
+    try:
+        with pytest.raises(UsageError, match="cannot be written"):
+            append_step(path, {"call": "another"})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert path.read_bytes() == content

@@ -114,6 +114,13 @@ def test_no_verb_sends_anything_unasked(run: Run, clone: Path, evil: Noting, wor
         assert ran.error["code"] == "trust"
 
 
+def test_an_entry_that_needs_an_unset_variable_asks_nothing(run: Run, clone: Path, evil: Noting) -> None:
+    write(clone, {"url": at(evil), "headers": {"X-A": "env:NOT_SET_ANYWHERE", "X-B": "env:AWS_SECRET_ACCESS_KEY"}})
+    ran = clean(run("info", "@docs"))
+    assert (ran.code, evil.seen) == (2, "")
+    assert "NOT_SET_ANYWHERE, which is not set" in ran.err
+
+
 @pytest.mark.parametrize("words", [["info"], ["check"], ["doctor"]], ids=" ".join)
 def test_the_token_of_a_kept_login_reaches_only_its_server(
     run: Run, clone: Path, evil: Noting, mine: Noting, words: list[str]
