@@ -1,4 +1,7 @@
-"""Classifies hosts: this machine, private, link-local. The only place that knows address ranges and spellings.
+"""Hosts of URLs: how each is requested, and which are this machine, private or link-local.
+
+The only place that knows spellings and address ranges. Every URL that is requested, or shown before a decision, has
+its host from `requested_host`.
 
 A host is a name or an address, as in a URL; an IPv6 address may have brackets and a zone. Names are not resolved:
 check each address again after the lookup of a name.
@@ -8,14 +11,18 @@ True refuses something is also True for a host that ends in a number and is not 
 spelling: `127.1`, `0x7f000001`, `0177.0.0.1`, `127.0.0.1.` Resolvers and proxies read those differently, and no public
 server needs them.
 
-Sources: the IANA IPv4 and IPv6 Special-Purpose Address Registries; RFC 6052, 4291, 3056, 4380. The ranges are listed
-here because `ipaddress.is_global` answers differently from one Python release to the next.
+Sources: IDNA 2008 (RFC 5891), as httpx and browsers encode names; the IANA IPv4 and IPv6 Special-Purpose Address
+Registries; RFC 6052, 4291, 3056, 4380. The ranges are listed here because `ipaddress.is_global` answers differently
+from one Python release to the next.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+from inspector.text import safe
 
 Address = IPv4Address | IPv6Address
 
@@ -51,6 +58,165 @@ _METADATA = frozenset({IPv4Address("192.0.0.192"), IPv4Address("100.100.100.200"
 """Metadata services of clouds (Oracle, Alibaba, AWS) outside the link-local ranges: they hand out credentials."""
 _PRIVATE_NAMES = ("local", "internal", "localdomain", "home.arpa")
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_LABEL = re.compile(r"[a-z0-9_-]{1,63}")
+_ZONE = re.compile(r"[A-Za-z0-9._~-]+")
+_URL = re.compile(
+    r"([A-Za-z][A-Za-z0-9+.-]*://(?:[^/?#]*@)?)(\[[^/?#]*\]|[^:/?#\[\]]*)((?::[0-9]*)?(?:[/?#].*)?)", re.DOTALL
+)
+_HOSTS = re.compile(r"https?://(?:[^/?#\s'\"]*@)?([^:/?#\s'\"\[]+)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_MAX_HOST = 253
+_EAST_ASIAN = frozenset(("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"))
+"""Scripts that one word of Chinese, Japanese or Korean mixes."""
+
+
+def requested_host(written: str) -> str:
+    """Return a host as it is requested: lower case, ASCII (`xn--…`), an IPv6 address without brackets.
+
+    A host that would be requested as another one than it looks is refused: IDNA may change its case only, and an IPv4
+    address has its usual spelling. Raises ValueError with the reason as a clause.
+    """
+    if written[:1] == "[" or ":" in written:
+        return _requested_address(written)
+    labels = [_requested_label(label) for label in written.removesuffix(".").split(".")]
+    host = ".".join(labels) + "." * written.endswith(".")
+    if len(written) > _MAX_HOST or len(host) > _MAX_HOST or "" in labels or _is_oddly_spelled(host):
+        raise ValueError(_refused(written))
+    return host
+
+
+def _requested_address(written: str) -> str:
+    address, percent, zone = written.removeprefix("[").removesuffix("]").partition("%")
+    try:
+        IPv6Address(address)
+    except AddressValueError:
+        raise ValueError(f"“{_quoted(written)}” is not an IPv6 address") from None
+    if percent and not _ZONE.fullmatch(zone):
+        raise ValueError(f"“{_quoted(written)}” is not an IPv6 address")
+    return address.lower() + percent + zone
+
+
+def _requested_label(label: str) -> str:
+    """Return one part of a name as it is requested; an empty text if it cannot be, or not as it looks."""
+    lower = "".join(map(_lower, label))
+    if not lower.isascii():
+        # Imported here, because nearly every host is ASCII.
+        import idna
+
+        try:
+            lower = idna.alabel(lower).decode("ascii")
+        except UnicodeError:
+            return ""
+    return lower if _LABEL.fullmatch(lower) else ""
+
+
+def _lower(char: str) -> str:
+    """Return a letter in lower case; as it is if that would be another letter: the Kelvin sign is not a “k”."""
+    lower = char.lower()
+    return lower if lower.upper() == char else char
+
+
+def lenient_host(written: str) -> str:
+    """Return the name or address for which lenient programs take a host that is refused; empty if for none."""
+    import socket
+
+    host = ""
+    if len(written) <= _MAX_HOST:
+        try:
+            # IDNA 2003 also accepts what looks like another host: compatibility forms, symbols, other full stops.
+            host = written.encode("idna").decode("ascii").lower()
+            host = socket.inet_ntoa(socket.inet_aton(host.removesuffix(".")))
+        except (UnicodeError, OSError):
+            pass
+    return host
+
+
+def _refused(written: str) -> str:
+    host = lenient_host(written)
+    if not host or (host == written.lower() and written.isascii()):
+        return f"“{_quoted(written)}” is not a host name"
+    return f"its host “{_quoted(written)}” would become {safe(host, _MAX_HOST)} in the request"
+
+
+def _quoted(host: str) -> str:
+    return safe(host, 100, ascii=True)
+
+
+def requested_url(url: str) -> str:
+    """Return a URL with its host as it is requested, and otherwise unchanged. Raises ValueError with the reason."""
+    before, host, after = _split(url)
+    host = requested_host(host)
+    return f"{before}[{host}]{after}" if ":" in host else before + host + after
+
+
+def shown_url(url: str, limit: int | None = None) -> str:
+    """Return a URL in one line, for a decision about it: as it is requested, at most `limit` characters of it.
+
+    A remark names the scripts that its host mixes. Of a URL that cannot be requested, such as one with references in
+    its host, every character beyond ASCII is an escape.
+    """
+    try:
+        url = requested_url(url)
+    except ValueError:
+        return safe(url, limit, ascii=True)
+    return safe(url, limit) + script_remark(_split(url)[1])
+
+
+def host_remarks(text: str) -> str:
+    """Return remarks about the hosts in a command that are not requested as they look, to stand behind it."""
+    remarks = []
+    for written in _HOSTS.findall(text):
+        try:
+            host = requested_host(written)
+        except ValueError as error:
+            refers = written.isascii() and not set("${<").isdisjoint(written)
+            remarks.append("" if refers else f" ({error})")
+        else:
+            remarks.append(("" if host == written.lower() else f" (its host is {host})") + script_remark(host))
+    return "".join(dict.fromkeys(remarks))
+
+
+def script_remark(host: str) -> str:
+    """Return a remark to stand behind a requested host that mixes scripts; empty if it does not."""
+    scripts = mixed_scripts(host)
+    return f" (its host mixes {scripts} letters)" if scripts else ""
+
+
+def mixed_scripts(host: str) -> str:
+    """Return the scripts that one word of a requested host mixes, such as `Cyrillic and Latin`; else empty."""
+    for label in host.split("."):
+        if not label.startswith("xn--"):
+            continue
+        try:
+            word = label[4:].encode("ascii").decode("punycode")
+        except UnicodeError:
+            continue
+        scripts = sorted({_script(char) for char in word if unicodedata.category(char) in ("Ll", "Lo", "Lt", "Lu")})
+        if len(scripts) > 1:
+            return f"{', '.join(scripts[:-1])} and {scripts[-1]}"
+    return ""
+
+
+def _script(letter: str) -> str:
+    name = unicodedata.name(letter, "unknown").partition(" ")[0]
+    return "East Asian" if name in _EAST_ASIAN else name.capitalize()
+
+
+def _split(url: str) -> tuple[str, str, str]:
+    """Split a URL before and after its host, where every parser of URLs agrees. Raises ValueError with the reason.
+
+    Python and browsers disagree about a backslash, and drop control characters.
+    """
+    if _CONTROL.search(url):
+        raise ValueError("it contains a control character")
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise ValueError("it is not scheme://host:port/path")
+    if "\\" in found[1] + found[2]:
+        raise ValueError("its host contains a backslash, or follows one")
+    if not found[2]:
+        raise ValueError("it has no host")
+    return found[1], found[2], found[3]
 
 
 def parse(host: str) -> Address | None:

@@ -4,13 +4,43 @@ from __future__ import annotations
 
 import socket
 
+import httpx
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector import addresses
-from inspector.transports.http_url import parse_url
 
+LOOKALIKE = "https://\u0430pi.github.com/mcp"
+"""The first letter is Cyrillic."""
+REQUESTED = "https://xn--pi-6kc.github.com/mcp"
+MIXES = "(its host mixes Cyrillic and Latin letters)"
+DISGUISED = "https://api.github.com\u2215v3.evil.example/mcp"
+"""The first slash is a letter of the host."""
+BECOMES = (
+    "its host “api.github.com\\u2215v3.evil.example” would become api.github.xn--comv3-4d6b.evil.example in the request"
+)
+
+ASCII_HOSTS = {
+    "localhost": "localhost", "EXAMPLE.com": "example.com", "a_b.example": "a_b.example", "example.com.": "example.com.",
+    "8.8.8.8": "8.8.8.8", "[::1]": "::1", "[2001:DB8::1]": "2001:db8::1", "[fe80::1%eth0]": "fe80::1%eth0",
+    "bücher.example": "xn--bcher-kva.example", "BÜCHER.example": "xn--bcher-kva.example", "faß.de": "xn--fa-hia.de",
+    "пример.рф": "xn--e1afmkfd.xn--p1ai", "日本語.jp": "xn--wgv71a119e.jp", "ΣΟΦΙΑΣ.gr": "xn--mxaprpdp.gr",
+    "a_b.bücher.example": "a_b.xn--bcher-kva.example", "xn--pi-6kc.github.com": "xn--pi-6kc.github.com",
+}  # fmt: skip
+OTHER_HOSTS = {
+    "api.github.com\u2215v3.evil.example": "api.github.xn--comv3-4d6b.evil.example",
+    "api.github.com\u2024evil.example": "api.github.com.evil.example", "bank\u3002com": "bank.com",
+    "bank\uff0ecom": "bank.com", "bank\uff61com": "bank.com", "①②⑦.⓪.⓪.①": "127.0.0.1", "１２７.0.0.1": "127.0.0.1",
+    "127。0。0。1": "127.0.0.1", "ｅxample.com": "example.com", "\u212araken.com": "kraken.com", "a\u200db.com": "ab.com",
+    "a\u00adb.com": "ab.com", "e\u0301.com": "xn--9ca.com", "㎝.com": "cm.com", "ﬁ.com": "fi.com", "💩.la": "xn--ls8h.la",
+    "127.1": "127.0.0.1", "2130706433": "127.0.0.1", "0x7f000001": "127.0.0.1", "0x7F.1": "127.0.0.1",
+    "0177.0.0.1": "127.0.0.1", "127.0.0.1.": "127.0.0.1", "0": "0.0.0.0",
+}  # fmt: skip
+NO_HOSTS = (
+    "", ".", "..", "a..b", ".a", "a b", "a%2eb", "a%2f", "a\\b", "a@b", "a,b", "$HOST", "{host}", "a" * 64, "a." * 130,
+    "1.2.3.256", "1.2.3.4.5", "08.0.0.1", "a.0x7f", "[::g]", "[::1%]", "[::1%a/b]", "[::1%a]b]", "\ud800.com", "ü" * 300,
+)  # fmt: skip
 LOOPBACK = (
     "localhost", "LOCALHOST", "localhost.", "x.localhost", "127.0.0.1", "127.9.9.9", "::1", "[::1]", "0:0:0:0:0:0:0:1",
     "::ffff:127.0.0.1", "::ffff:7f00:1", "::FFFF:127.0.0.1", "0:0:0:0:0:ffff:127.0.0.1", "[::ffff:127.0.0.1]",
@@ -46,6 +76,108 @@ PUBLIC = (
     "127.0.0.1.example.com", "10.example", "", "not a host", "::g", "1:2:3",
 )  # fmt: skip
 HERE = (*LOOPBACK, *EMBEDDED_LOOPBACK, *ODD_SPELLINGS)
+
+
+def test_a_host_is_requested_in_ascii_and_lower_case(subtests: pytest.Subtests) -> None:
+    for written, requested in ASCII_HOSTS.items():
+        with subtests.test(written):
+            assert addresses.requested_host(written) == requested
+            url = addresses.requested_url(f"https://{written}:81/Mcp?a=ü")
+            assert url == f"https://{f'[{requested}]' if ':' in requested else requested}:81/Mcp?a=ü"
+
+
+def test_a_host_that_would_become_another_is_refused_with_that_one(subtests: pytest.Subtests) -> None:
+    """What is shown before a decision is what is requested after it."""
+    for written, other in OTHER_HOSTS.items():
+        with subtests.test(written), pytest.raises(ValueError, match=f"would become {other} in the request"):
+            addresses.requested_host(written)
+
+
+def test_what_is_not_a_host_is_refused(subtests: pytest.Subtests) -> None:
+    for written in NO_HOSTS:
+        with subtests.test(written), pytest.raises(ValueError, match=r"is not a host name|is not an IPv6 address"):
+            addresses.requested_host(written)
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://api.github.com\\@evil.example/", "backslash"),
+        ("https://evil.example\\.github.com/", "backslash"),
+        ("https://api.github.com\t.evil.example/", "control character"),
+        ("https://api.github.com\n.evil.example/", "control character"),
+        ("https://api.github.com/\x00", "control character"),
+        ("https://[::1/", "scheme://host"),
+        ("https://[::1]x/", "scheme://host"),
+        ("https://host:8a/", "scheme://host"),
+        ("https://:80/", "no host"),
+        ("https://me@/", "no host"),
+        ("//host/", "scheme://host"),
+    ],
+)
+def test_a_url_that_parsers_read_in_different_ways_is_refused(url: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        addresses.requested_url(url)
+
+
+@given(st.text(max_size=30))
+@example("\u2024")
+@example("ΑΣ.gr")
+@example("a.xn--0")
+def test_the_requested_host_is_the_one_that_httpx_requests(written: str) -> None:
+    """An independent client agrees, so that no host is accepted which others read differently."""
+    try:
+        host = addresses.requested_host(written)
+    except ValueError:
+        return
+    assert host.isascii()
+    assert addresses.requested_host(host) == host
+    # `str.lower` knows the final sigma, and IDNA does not.
+    asked = "".join(char.lower() for char in written)
+    assert httpx.URL(f"https://{f'[{host}]' if ':' in host else asked}/").raw_host.decode() == host
+
+
+@pytest.mark.parametrize(
+    ("host", "scripts"),
+    [
+        ("\u0430pi.github.com", "Cyrillic and Latin"),
+        ("micr\u03bfs\u043eft.com", "Cyrillic, Greek and Latin"),
+        ("пример.com", ""),
+        ("bücher.example", ""),
+        ("日本語カタかな.jp", ""),
+        ("한국漢字.kr", ""),
+        ("日本語abc.jp", "East Asian and Latin"),
+        ("xn--a-ecp.example", ""),
+        ("xn--99999999.example", ""),
+        ("localhost", ""),
+        ("::1", ""),
+    ],
+)
+def test_scripts_that_one_word_mixes_are_named(host: str, scripts: str) -> None:
+    assert addresses.mixed_scripts(addresses.requested_host(host)) == scripts
+
+
+def test_a_url_is_shown_as_it_is_requested() -> None:
+    assert addresses.shown_url(LOOKALIKE) == f"{REQUESTED} {MIXES}"
+    assert addresses.shown_url(LOOKALIKE + "a" * 500, 60).endswith(f"aa… {MIXES}")
+    assert addresses.shown_url(DISGUISED) == "https://api.github.com\\u2215v3.evil.example/mcp"
+    assert (
+        addresses.shown_url("${BASE:-https://\u0430pi.github.com}/mcp") == "${BASE:-https://\\u0430pi.github.com}/mcp"
+    )
+    assert addresses.shown_url("https://h/ü") == "https://h/ü"
+
+
+def test_a_command_is_shown_with_remarks_on_its_hosts() -> None:
+    assert addresses.host_remarks(f"npx mcp-remote {LOOKALIKE}") == f" (its host is xn--pi-6kc.github.com) {MIXES}"
+    assert addresses.host_remarks(f"npx '--url={DISGUISED}'") == f" ({BECOMES})"
+    assert "would become 127.0.0.1" in addresses.host_remarks("npx mcp-remote http://me:pw@2130706433:80/mcp")
+    for plain in (
+        "npx x https://API.github.com/ü",
+        "docker run ${IMAGE} https://${HOST}/",
+        "grep ://x",
+        "curl http://[::1]:80/",
+    ):
+        assert addresses.host_remarks(plain) == ""
 
 
 def test_a_host_of_this_machine_or_its_networks_is_private(subtests: pytest.Subtests) -> None:
@@ -101,11 +233,6 @@ def test_a_name_may_stand_for_a_private_network() -> None:
     assert addresses.may_lead_to("10.0.0.1", "harbour.example", inside=True)
     assert not addresses.may_lead_to("127.0.0.1", "harbour.example", inside=True)
     assert not addresses.may_lead_to("10.0.0.1", "10.0.0.2", inside=False)
-
-
-@pytest.mark.parametrize("url", ["http://127。0。0。1/", "http://１２７.0.0.1/", "http://①②⑦.0.0.1/"])
-def test_letters_that_become_digits_on_the_wire_are_judged_as_digits(url: str) -> None:
-    assert addresses.is_private(parse_url(url).host)
 
 
 @given(st.ip_addresses(v=4).map(int), st.sampled_from(("{}", "{:#x}", "0{:o}")))

@@ -127,7 +127,7 @@ def visit(asked: AuthorizationRequest, scope: tuple[str, ...] | None, *, doubtfu
     """
     yield RegisterSecret(asked.verifier)
     yield RegisterSecret(asked.state)
-    host = url_checks.parts(asked.url.partition("?")[0]).host
+    host = url_checks.parts(asked.url.partition("?")[0]).shown_host
     yield from record_step(
         "authorize",
         f"To be completed in the browser, at {safe(host, 200)}",

@@ -132,7 +132,7 @@ class Fetcher:
                 )
             if not same:
                 raise FetchFailed(
-                    f"{_shown(url)} redirects to another origin, {url_checks.origin(target)}. "
+                    f"{_shown(url)} redirects to another origin, {addresses.shown_url(url_checks.origin(target))}. "
                     "The redirect is not followed.",
                     hint="Publish the document at the URL that the specification defines.",
                 )
@@ -195,4 +195,4 @@ def _refused(url: str, host: str) -> FetchFailed:
 
 
 def _shown(url: str) -> str:
-    return safe(url, _URL_SHOWN)
+    return addresses.shown_url(url, _URL_SHOWN)

@@ -7,11 +7,10 @@ they were written (RFC 3986 section 6.2.1).
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit, urlunsplit
 
-from inspector.addresses import is_loopback
+from inspector.addresses import is_loopback, requested_host, requested_url, script_remark
 from inspector.text import safe
 
 MAX_LENGTH = 2048
@@ -20,7 +19,6 @@ MAX_LENGTH = 2048
 _PORTS = {"http": 80, "https": 443}
 _KEPT = "/?:@!$&'()*+,;=%~[]"
 _WRITTEN = re.compile(r"[!-~]+\Z")
-_HOST = re.compile(r"[A-Za-z0-9._-]+\Z")
 _DOTS = re.compile(r"/(?:\.|%2e){1,2}(?=/|\Z)", re.IGNORECASE)
 
 
@@ -34,6 +32,11 @@ class Parts(NamedTuple):
     path: str
     query: str
     fragment: str
+
+    @property
+    def shown_host(self) -> str:
+        """The host for a person, with a remark if it mixes scripts."""
+        return self.host + script_remark(self.host)
 
     @property
     def origin(self) -> str:
@@ -64,13 +67,7 @@ def parts(url: str) -> Parts:
     host = split.hostname or ""
     if not host:
         raise ValueError("it has no host")
-    if ":" in host:
-        try:
-            IPv6Address(host)
-        except ValueError:
-            raise ValueError(f"“{safe(host, 80)}” is not a valid host") from None
-    elif not _HOST.match(host):
-        raise ValueError(f"“{safe(host, 80)}” is not a valid host")
+    host = requested_host(host)
     if port == 0:
         raise ValueError("its port is 0")
     return Parts(scheme, host, port or _PORTS[scheme], split.path, split.query, split.fragment)
@@ -82,13 +79,12 @@ def as_sent(url: str) -> str:
     A URL that cannot be converted is returned unmodified; `parts` reports the error.
     """
     try:
-        split = urlsplit(url.strip())
-        host = split.hostname or ""
-        ascii_host = host if host.isascii() else host.encode("idna").decode("ascii")
+        split = urlsplit(requested_url(url.strip()))
         port = f":{split.port}" if split.port else ""
     except ValueError:
         return url
-    authority = (f"[{ascii_host}]" if ":" in ascii_host else ascii_host) + port
+    host = split.hostname or ""
+    authority = (f"[{host}]" if ":" in host else host) + port
     return urlunsplit((split.scheme, authority, quote(split.path, _KEPT), quote(split.query, _KEPT), ""))
 
 

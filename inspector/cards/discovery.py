@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from inspector.addresses import is_link_local, is_loopback, is_private, may_lead_to
+from inspector.addresses import is_link_local, is_loopback, is_private, may_lead_to, requested_url, shown_url
 from inspector.cards.documents import CARD_TYPE, CATALOG_TYPE, CatalogReading, card_problems, is_catalog, read_catalog
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.transports.http_url import parse_url
@@ -76,7 +76,7 @@ class CardResponse:
         if self.problem:
             return self.problem
         if 300 <= self.status < 400:
-            return f"status {self.status}, a redirect to {self.header('location')[:200] or 'nowhere'}"
+            return f"status {self.status}, a redirect to {shown_url(self.header('location'), 200) or 'nowhere'}"
         if self.status != 200:
             return f"status {self.status}"
         if self.document is not None:
@@ -217,9 +217,10 @@ async def _entries(found: CardDiscovery, answer: CardResponse, fetch: FetchCard,
             continue
         reason = refusal(entry.url, answer.url)
         if reason:
-            found.notes.append(f"The card at {entry.url[:200]} was not fetched: {reason}.")
+            found.notes.append(f"The card at {shown_url(entry.url, 200)} was not fetched: {reason}.")
         else:
-            await _card(found, entry.url, entry.url, fetch, seen)
+            url = requested_url(entry.url)
+            await _card(found, url, url, fetch, seen)
 
 
 async def _card(found: CardDiscovery, url: str, place: str, fetch: FetchCard, seen: set[str]) -> None:
@@ -231,11 +232,11 @@ async def _card(found: CardDiscovery, url: str, place: str, fetch: FetchCard, se
     document = answer.document
     if document is None:
         if place != CARD_SUFFIX:
-            found.notes.append(f"The card at {url[:200]} cannot be read: {answer.shown}.")
+            found.notes.append(f"The card at {shown_url(url, 200)} cannot be read: {answer.shown}.")
     elif is_catalog(document):
-        found.notes.append(f"{url[:200]} is a catalog, not a card; it was not followed.")
+        found.notes.append(f"{shown_url(url, 200)} is a catalog, not a card; it was not followed.")
     elif "name" not in document and "$schema" not in document:
-        found.notes.append(f"{url[:200]} is JSON, but not a card.")
+        found.notes.append(f"{shown_url(url, 200)} is JSON, but not a card.")
     else:
         found.cards.append(FoundCard(url, url, document, answer))
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
-from inspector.addresses import is_private
+from inspector.addresses import is_private, lenient_host
 from inspector.config.secret_values import looks_secret
 from inspector.protocol.jsonrpc import excerpt
 from inspector.transports.http_url import parse_url
@@ -31,6 +31,7 @@ _SECRETS = re.compile(
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\bBearer +[A-Za-z0-9+/_.~-]{16,}"
 )
 _URL = re.compile(r"\b(?:https?|wss?)://[^\s\"'<>{}]{1,500}", re.IGNORECASE)
+_HOST = re.compile(r"://(?:[^/?#]*@)?([^:/?#]*)")
 _MAX_TEXTS = 5_000
 
 EntryKind = Literal["card", "catalog", "other", "invalid"]
@@ -195,7 +196,7 @@ def disclosures(document: Any, host: str) -> Iterator[CardProblem]:
             try:
                 target = parse_url(match[0]).host
             except ValueError:
-                continue
+                target = lenient_host(_HOST.split(match[0])[1])
             if is_private(target):
                 yield CardProblem("CARD-10", f"{where} contains the private address {excerpt(target, 80)}.")
 

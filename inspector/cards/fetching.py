@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 from urllib.parse import urljoin
 
-from inspector.addresses import is_private, may_lead_to
+from inspector.addresses import is_private, may_lead_to, shown_url
 from inspector.cards.discovery import MAX_REDIRECTS, MAX_SIZE, CardResponse, refusal
 from inspector.client.fetching import Fetching
 from inspector.config.targets import HttpTarget
@@ -58,7 +58,8 @@ class CardFetcher:
             at = urljoin(at, found.header("location"))
             reason = refusal(at, self._home)
             if reason:
-                return CardResponse(url, problem=f"it redirects to {at[:200]}, which was not fetched: {reason}")
+                shown = shown_url(at, 200)
+                return CardResponse(url, problem=f"it redirects to {shown}, which was not fetched: {reason}")
         return CardResponse(url, problem=f"it redirects more than {MAX_REDIRECTS} times")
 
     def _admit(self, url: str) -> Callable[[str], bool]:

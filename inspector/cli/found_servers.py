@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.addresses import shown_url
 from inspector.cards import registries
 from inspector.cards.discovery import CardDiscovery, FoundCard, discover, problems_of
 from inspector.cards.documents import disclosures, remotes_of, versions_of
@@ -174,7 +175,7 @@ def cards(invocation: Invocation) -> int:
     for card in found.cards:
         _print_card(out, card)
     for answer in found.looked if not found.cards else ():
-        out.line(f"{out.safe(answer.url, NAME)}: {out.safe(answer.shown, 500)}")
+        out.line(f"{out.safe(shown_url(answer.url), NAME)}: {out.safe(answer.shown, 500)}")
     for note in found.notes:
         out.note(f"note: {out.safe(note, 500)}")
     # The last one may be about the number of entries.
@@ -203,12 +204,13 @@ def _card_problems(card: FoundCard) -> list[str]:
 def _print_card(out: Output, found: FoundCard) -> None:
     card = found.card
     safe: Callable[[object, int], str] = out.safe
-    out.line(f"{safe(card.get('name'), NAME)}  {safe(card.get('version'), 40)}  from {safe(found.place, NAME)}")
+    place = safe(shown_url(found.place), NAME)
+    out.line(f"{safe(card.get('name'), NAME)}  {safe(card.get('version'), 40)}  from {place}")
     for key in ("title", "description", "websiteUrl"):
         if isinstance(card.get(key), str):
-            out.line(f"  {safe(card[key], TEXT)}")
+            out.line(f"  {safe(shown_url(card[key]) if key == 'websiteUrl' else card[key], TEXT)}")
     for remote in remotes_of(card):
-        out.line(f"  {safe(remote.get('type'), 40)}  {safe(remote.get('url'), TEXT)}")
+        out.line(f"  {safe(remote.get('type'), 40)}  {safe(shown_url(str(remote.get('url')), TEXT), TEXT)}")
         for header in remote.get("headers") or () if isinstance(remote.get("headers"), list) else ():
             out.line(f"    header {safe(header.get('name') if isinstance(header, dict) else header, NAME)}")
     versions = versions_of(card)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from inspector.addresses import shown_url
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import LoginPage, person_required
@@ -78,7 +79,7 @@ class Terminal:
         if not self.present:
             return None
         self.say(
-            f"{self._out.safe(issuer, NAME)} does not register clients automatically. Register one there, "
+            f"{self._out.safe(shown_url(issuer, NAME))} does not register clients automatically. Register one there, "
             f"with the redirect URI {self._out.safe(redirect_uri, NAME)}"
         )
         client_id = (await self._ask("Client ID (empty to cancel): ")).strip()
@@ -97,7 +98,7 @@ class Terminal:
             raise error
         self.say("The server names several authorization servers:")
         for number, issuer in enumerate(issuers, 1):
-            self.say(f"  {number}  {self._out.safe(issuer, NAME)}")
+            self.say(f"  {number}  {self._out.safe(shown_url(issuer, NAME))}")
         answer = (await self._ask(f"Which one? [1-{len(issuers)}] ")).strip()
         if not answer.isascii() or not answer.isdigit() or not 1 <= int(answer[:6]) <= len(issuers):
             raise Denied("No authorization server was chosen.", hint="Choose one with --auth-server URL.")

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.addresses import shown_url
 from inspector.cli.login_prompts import TerminalLines
 from inspector.client.inbox import root_object
 from inspector.protocol import jsonrpc, views
@@ -165,7 +166,7 @@ class QuestionPrompts:
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
         self._title("asks you to open a URL", question.message)
-        self._say(f"\n  {self._safe(url, MAX_URL)}\n")
+        self._say(f"\n  {self._safe(shown_url(url, MAX_URL) if isinstance(url, str) else url)}\n")
         await self._consent("Open it only if you trust it. Enter when done, d to decline, c to cancel: ")
         question.accept(None)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.addresses import shown_url
 from inspector.cli import login_options
 from inspector.cli.output import Output
 from inspector.client.engine.era_memory import Verdicts
@@ -71,9 +72,11 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
     if not isinstance(target, HttpTarget) or not target.withholds_login:
         return
     out = Output.of(invocation)
-    parts = [] if target.verify else [f"The certificate of {out.safe(target.describe(), 300)} is not verified."]
+    parts = [] if target.verify else [f"The certificate of {out.safe(target.shown(), 400)} is not verified."]
     if target.proxy:
-        parts.append(f"All traffic goes through the proxy {out.safe(secret_values.mask_url(target.proxy), 300)}.")
+        parts.append(
+            f"All traffic goes through the proxy {out.safe(shown_url(secret_values.mask_url(target.proxy), 300))}."
+        )
     out.warn(f"warning: {' '.join(parts)} Kept logins are not sent.")
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from inspector.config.secret_values import MASK
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.config.text_checks import checked_url
 from inspector.errors import TargetError
 from inspector.reasons import split_reason
 
@@ -45,9 +46,10 @@ def edited(target: StdioTarget | HttpTarget, text: str) -> StdioTarget | HttpTar
 
 def _at_another_path(target: HttpTarget, text: str) -> HttpTarget:
     """Never on another host: the headers and the login that it keeps are for this server only."""
-    if not re.match(r"https?://\S+$", text, re.IGNORECASE):
-        raise TargetError("The text is not an http or https URL")
     _refuse_hidden(text)
+    if not re.match(r"https?://", text, re.IGNORECASE):
+        raise TargetError("The text is not an http or https URL")
+    text = checked_url(text)
     before, after = urlsplit(target.url), urlsplit(text)
     if (before.scheme, before.netloc) != (after.scheme.lower(), after.netloc):
         raise TargetError("Another host or port means another server", hint="Open it as a separate server.")

@@ -30,8 +30,9 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticCustomError
 
 from inspector.config import foreign_files
+from inspector.config.server_definition import entry_url
 from inspector.config.text_checks import root_uri
-from inspector.errors import TargetError
+from inspector.errors import ConfigError, TargetError
 from inspector.reasons import split_reason
 
 _PLACE_OF_SECRET = r"^(?:(?:env|file|keyring):[\s\S]+|\$\{[^${}]+\})$"
@@ -492,9 +493,11 @@ class EntryModel(_Keys):
                 raise _wrong("“auth” is for servers at a URL. Use “env” to pass secrets to a command (C-STDIO-09).")
         elif declared in ("stdio", "local"):
             raise _wrong("its type is stdio, but it has no “command”")
-        elif not re.match(r"https?://|[${<]", (self.url or "").strip(), re.IGNORECASE):
-            # The scheme may be in a reference.
-            raise _wrong("“url” is not an http or https URL")
+        else:
+            try:
+                entry_url((self.url or "").strip(), "url")
+            except ConfigError as error:
+                raise _wrong(error.message) from None
         return self
 
 

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from inspector.config import foreign_files, secret_values
 from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
-from inspector.config.text_checks import format_command
-from inspector.errors import ConfigError
+from inspector.config.text_checks import format_command, with_requested_host
+from inspector.errors import ConfigError, TargetError
 
 _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
     "auto": "auto",
@@ -25,6 +25,7 @@ _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
     "sse": "sse",
 }
 _REFERENCE = re.compile(r"\$\{|\$[A-Za-z_]")
+_HTTP = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,19 @@ class Definition:
 
     @property
     def summary(self) -> str:
-        """The whole command or URL in one line: references as written, literal secrets masked (C-STDIO-10)."""
+        """The command or URL in one line: references as written, literal secrets masked (C-STDIO-10)."""
+        return self.shown()
+
+    def shown(self, limit: int | None = None) -> str:
+        """Return the summary with at most `limit` characters of the command or URL; the remarks on hosts are whole."""
+        from inspector.addresses import host_remarks, shown_url
+
         if self.kind == "http":
-            return secret_values.mask_url(self.url)
+            return shown_url(secret_values.mask_url(self.url), limit)
         secrets = [value for value in secret_values.in_arguments(self.command) if not _REFERENCE.search(value)]
-        return format_command([secret_values.mask(word, secrets) for word in self.command])
+        words = [secret_values.mask(word, secrets) for word in self.command]
+        text = format_command(words)
+        return (text if limit is None else foreign_files.shown(text, limit)) + host_remarks(" ".join(words))
 
     @property
     def has_references(self) -> bool:
@@ -98,17 +107,32 @@ def http(
 ) -> Definition:
     """Read the URL under `key` and the `headers`. Raises ConfigError for a wrong type or scheme."""
     url = text(raw, key).strip()
-    scheme = url.partition("://")[0].casefold() if "://" in url else ""
     if not url:
         raise ConfigError(f"“{key}” is empty")
-    # The scheme may be in a reference; the expanded URL is checked again when the server is opened.
-    if scheme not in ("http", "https") and not url.startswith(("$", "{", "<")):
+    url = entry_url(url, key)
+    headers = tuple(text_map(raw, "headers").items())
+    return Definition(kind="http", url=url, headers=headers, transport=transport, options=options)
+
+
+def entry_url(url: str, key: str) -> str:
+    """Return the URL of an entry with its host as it is requested. Raises ConfigError.
+
+    References stay, also in the scheme or the host; the expanded URL is checked when the server is opened.
+    """
+    if url.startswith(("$", "{", "<")):
+        return url
+    found = _HTTP.match(url)
+    if found is None:
         raise ConfigError(
             f"“{key}” is {foreign_files.shown(secret_values.mask_url(url))}, which is not an http or https URL",
             hint="Inspector supports stdio, Streamable HTTP and HTTP+SSE.",
         )
-    headers = tuple(text_map(raw, "headers").items())
-    return Definition(kind="http", url=url, headers=headers, transport=transport, options=options)
+    if set("${<") & set(found[1]):
+        return url
+    try:
+        return with_requested_host(url)
+    except TargetError as error:
+        raise ConfigError(f"“{key}”: {error.message}", hint=error.hint) from None
 
 
 def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "http", "sse"]:

@@ -76,6 +76,13 @@ class StdioTarget:
         """The whole command in one line, quoted for a shell, secrets masked."""
         return format_command(self._masked())
 
+    def shown(self) -> str:
+        """The command for a decision about it: with remarks on hosts that are not requested as they look."""
+        from inspector.addresses import host_remarks
+
+        text = self.describe()
+        return text + host_remarks(text)
+
     def as_header(self) -> dict[str, Any]:
         """The `target` of a recording's header: argv, cwd and the names of the variables, never a secret value."""
         header: dict[str, Any] = {"kind": self.kind, "label": self.label, "argv": self._masked(), "cwd": self.cwd}
@@ -150,6 +157,12 @@ class HttpTarget:
         """The URL, with userinfo and secret-looking parameters masked."""
         return secret_values.mask(secret_values.mask_url(self.url), self.secrets)
 
+    def shown(self) -> str:
+        """The URL for a decision about it: with a remark if its host mixes scripts."""
+        from inspector.addresses import shown_url
+
+        return shown_url(self.describe())
+
     def as_header(self) -> dict[str, Any]:
         """The `target` of a recording's header: the masked URL, the transport and the names of the headers only."""
         header: dict[str, Any] = {
@@ -179,6 +192,8 @@ class RecordingTarget:
     def describe(self) -> str:
         """The path."""
         return one_line(str(self.path))
+
+    shown = describe
 
     def as_header(self) -> dict[str, Any]:
         """The `target` of a recording that was made from this one."""

@@ -107,7 +107,7 @@ def checked_text(text: str, what: str) -> str:
 
 
 def checked_url(url: str) -> str:
-    """Return `url` if it is an http or https URL with a host. Raises TargetError otherwise."""
+    """Return an http or https URL with its host as it is requested. Raises TargetError for anything else."""
     shown = one_line(secret_values.mask_url(url)[:200])
     if not re.match(r"https?://", url, re.IGNORECASE):
         raise TargetError(f"{shown} is not an http or https URL")
@@ -122,7 +122,18 @@ def checked_url(url: str) -> str:
         raise TargetError(f"{shown} is not a URL: {url_reason(error)}") from None
     if not host or port == 0:
         raise TargetError(f"{shown} has no {'valid port' if host else 'host'}")
-    return url
+    return with_requested_host(url)
+
+
+def with_requested_host(url: str) -> str:
+    """Return a URL with its host as it is requested: in ASCII. Raises TargetError if it would be another host."""
+    from inspector.addresses import requested_url, shown_url
+
+    try:
+        return requested_url(url)
+    except ValueError as error:
+        shown = shown_url(secret_values.mask_url(url), 200)
+        raise TargetError(f"{shown} is refused: {error}", hint="Write the host as it is requested.") from None
 
 
 def format_command(argv: Iterable[str]) -> str:

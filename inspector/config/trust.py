@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from inspector.addresses import shown_url
 from inspector.config import foreign_files, jsonc, login_entry, paths, secret_values
 from inspector.config.expand import Reference
 from inspector.config.server_definition import Definition
@@ -121,7 +122,7 @@ def exposure(
     found = tuple(
         UsedReference(_place(place), reference) for place, reference in uses if not (stdio and is_harmless(reference))
     )
-    proxy = secret_values.mask_url(made.proxy or "") if not stdio else ""
+    proxy = "" if stdio or not made.proxy else _shown(made.proxy)
     verify = stdio or made.verify
     if not found and not proxy and verify:
         return None
@@ -138,11 +139,11 @@ def exposure(
     return Exposure(
         server=server,
         path=path,
-        destination=_shown(made.summary),
+        destination=made.shown(_DESTINATION),
         is_url=not stdio,
         uses=found,
         login_servers=tuple(servers),
-        proxy=foreign_files.shown(proxy, _DESTINATION),
+        proxy=proxy,
         verify=verify,
         fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
     )
@@ -231,7 +232,7 @@ def _place(place: str) -> str:
 
 
 def _shown(text: str) -> str:
-    return foreign_files.shown(secret_values.mask_url(text), _DESTINATION)
+    return shown_url(secret_values.mask_url(text), _DESTINATION)
 
 
 def _listed(lines: list[str]) -> str:

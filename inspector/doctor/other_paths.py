@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from typing import Literal, NamedTuple
 
+from inspector.addresses import shown_url
 from inspector.config.targets import HttpTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
@@ -107,12 +108,12 @@ async def look_for_card(chart: StepCollector, target: HttpTarget, url: Url, seco
     chart.add(
         "card",
         "warn",
-        f"the server card of the host names {others[0].text}",
-        details=[other.text for other in others],
+        f"the server card of the host names {shown_url(others[0].text)}",
+        details=[shown_url(other.text) for other in others],
         seconds=watch.seconds,
         fix=Fix("Use the URL of the server card, if you trust it.", f"inspector {shlex.quote(others[0].text)}"),
         cause=f"The path is wrong: {url.target} is not an MCP server, and the server card of the host names "
-        f"{others[0].text}.",
+        f"{shown_url(others[0].text)}.",
     )
 
 

@@ -7,7 +7,7 @@ import os
 import shlex
 from dataclasses import replace
 
-from inspector.addresses import is_loopback
+from inspector.addresses import is_loopback, mixed_scripts
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config import secret_values
@@ -104,6 +104,8 @@ class UrlDoctor:
             remarks.append("http is not encrypted: others on the network can read everything")
         if url.host == "0.0.0.0":
             remarks.append("0.0.0.0 is a listening address: connect to 127.0.0.1")
+        if scripts := mixed_scripts(url.host):
+            remarks.append(f"its host mixes {scripts} letters")
         shown = secret_values.mask_url(url.text)
         self.chart.add("url", "warn" if remarks else "ok", "; ".join((shown, *remarks)))
 

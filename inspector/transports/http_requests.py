@@ -9,6 +9,7 @@ import asyncio
 import base64
 from collections.abc import Iterable, Sequence
 
+from inspector.addresses import shown_url
 from inspector.config.text_checks import checked_headers
 from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
@@ -211,23 +212,24 @@ def _over(fields: Fields, winners: Fields, names: set[str] | None = None) -> Fie
 
 def _redirected(url: Url, method: str, status: int, location: str) -> Url:
     """Return the URL of a safe redirect: same origin, same method. Raises `HttpError` with the reason otherwise."""
-    start = f"{url.text} answered {status} and redirects to {safe(location, 300)}"
+    start = f"{url.text} answered {status} and redirects to"
     try:
         target = resolve(url, location.encode("latin-1").decode("utf-8", "replace"))
     except ValueError as error:
-        raise HttpError(f"{start}, which is not a valid URL: {error}.", status=status) from None
+        shown = safe(location, 300, ascii=True)
+        raise HttpError(f"{start} {shown}, which is not a valid URL: {error}.", status=status) from None
     if target.origin != url.origin:
         raise HttpError(
             (
-                f"{url.origin} redirects to another origin, {target.origin} (status {status}). Inspector does "
-                "not follow: credentials never go to another origin."
+                f"{url.origin} redirects to another origin, {shown_url(target.origin)} (status {status}). Inspector "
+                "does not follow: credentials never go to another origin."
             ),
             hint=f"If you trust it, connect to {safe(target.text, 300)}",
             status=status,
         )
     if method != "GET" and status not in (307, 308):
         raise HttpError(
-            f"{start}; after {status} a {method} would become a GET and lose its message.",
+            f"{start} {safe(target.text, 300)}; after {status} a {method} would become a GET and lose its message.",
             hint=f"Connect to {safe(target.text, 300)}",
             status=status,
         )

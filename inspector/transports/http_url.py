@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
-from inspector.addresses import is_loopback
+from inspector.addresses import is_loopback, requested_url
 from inspector.reasons import url_reason
 
 SCHEMES = ("http", "https")
@@ -16,7 +14,6 @@ PROXY_SCHEMES = ("http", "https", "socks5", "socks5h")
 
 _PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 _TARGET = "/?:@!$&'()*+,;=%~[]"
-_HOST = re.compile(r"[A-Za-z0-9._~!$&'()*+,;=%-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +67,7 @@ def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
     scheme = parts.scheme.lower()
     if scheme not in schemes:
         raise ValueError(f"it does not start with {' or '.join(f'{name}://' for name in schemes)}")
-    host = parts.hostname or ""
-    if not host:
-        raise ValueError("it has no host")
+    parts = urlsplit(requested_url(text))
     if port == 0:
         raise ValueError("its port is 0")
     target = quote(parts.path or "/", safe=_TARGET)
@@ -80,29 +75,12 @@ def parse_url(text: str, schemes: Sequence[str] = SCHEMES) -> Url:
         target += "?" + quote(parts.query, safe=_TARGET)
     return Url(
         scheme,
-        _ascii_host(host),
+        parts.hostname or "",
         port or _PORTS[scheme],
         target if target.startswith("/") else f"/{target}",
         unquote(parts.username or ""),
         unquote(parts.password or ""),
     )
-
-
-def _ascii_host(host: str) -> str:
-    if ":" in host:
-        try:
-            ipaddress.IPv6Address(host.partition("%")[0])
-        except ValueError:
-            raise ValueError(f"“{host[:100]}” is not an IPv6 address") from None
-        return host
-    try:
-        ascii_host = host.encode("idna").decode("ascii") if not host.isascii() else host
-        ascii_host.encode("idna")  # Also characters that are ASCII only now: “․” (U+2024) has become a full stop.
-    except UnicodeError:
-        raise ValueError(f"“{host[:100]}” is not a host name") from None
-    if not _HOST.match(ascii_host):
-        raise ValueError(f"“{host[:100]}” is not a host name")
-    return ascii_host
 
 
 def resolve(base: Url, location: str) -> Url:

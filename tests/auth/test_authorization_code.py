@@ -171,6 +171,13 @@ def again_or_not(world: World) -> AuthFlow[None]:
 # The request
 
 
+def test_the_host_of_the_login_is_shown_with_its_mixed_scripts() -> None:
+    world = World({AS_PLACE: metadata(authorization_endpoint="https://xn--pi-6kc.example/authorize")})
+    run(world)
+    (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
+    assert visit.host == "xn--pi-6kc.example (its host mixes Cyrillic and Latin letters)"
+
+
 def test_the_request_carries_everything_once() -> None:
     """C-AUTH-20, C-AUTH-21, C-AUTH-22, C-AUTH-27: and `state` is new each time."""
     seen = set()

@@ -12,6 +12,7 @@ from inspector.auth.fetching import Fetcher
 from inspector.auth.json_documents import MAX_SIZE
 from inspector.errors import HttpError
 from tests.auth.fakes import FakeRecorder, FakeWeb
+from tests.test_addresses import LOOKALIKE, MIXES, REQUESTED
 
 REMOTE = "https://mcp.example/mcp"
 LOCAL = "http://127.0.0.1:8000/mcp"
@@ -198,3 +199,13 @@ async def test_a_request_takes_no_longer_than_the_session_allows() -> None:
     with pytest.raises(FetchFailed, match=r"did not answer within 0\.01 s") as caught:
         await Fetcher(REMOTE, Silent(), recorder, 0.01)(Fetch("GET", "https://as.example/x"))
     assert "--timeout" in caught.value.hint.command_line
+
+
+async def test_a_redirect_to_another_origin_is_named_as_it_would_be_requested() -> None:
+    web = FakeWeb({"https://as.example/x": fetched("https://as.example/x", 302, location=REQUESTED)})
+    with pytest.raises(FetchFailed) as caught:
+        await fetch(REMOTE, "https://as.example/x", web)
+    assert f"redirects to another origin, https://xn--pi-6kc.github.com {MIXES}. The redirect" in caught.value.message
+    web.answers["https://as.example/x"] = fetched("https://as.example/x", 302, location=LOOKALIKE)
+    with pytest.raises(FetchFailed, match=r"xn--pi-6kc\.github\.com.*which is not a valid URL"):
+        await fetch(REMOTE, "https://as.example/x", web)

@@ -34,6 +34,7 @@ def test_the_canonical_uri_of_a_server(server: str, expected: str) -> None:
         ("https://h:99999/", "https://h:99999/"),
         ("https://" + "ü" * 300 + "/", "https://" + "ü" * 300 + "/"),
         ("https://h/mcp", "https://h/mcp"),
+        ("https://bank\u3002com/mcp", "https://bank\u3002com/mcp"),
     ],
 )
 def test_the_url_of_a_person_is_written_as_it_is_sent(server: str, expected: str) -> None:
@@ -75,6 +76,7 @@ def test_a_resource_names_the_server_or_what_it_is_part_of(resource: str, server
         "https://", "https:///x", "https://h:99999/", "https://h:0/", "https://a b/", "https://h/\n", "https://h/\x00",
         "https://u@h/", "https://u:p@h/", "https://h\\x/", "https://ü.example/", "https://[::g]/", "https://[1/",
         "https://h/" + "x" * 3000, "http://h/", "https://h/#x", "https://h/#", "https://h%2fx/", "https://h?x\ty",
+        "https://2130706433/", "https://0x7f.1/", "https://127.0.0.1./", "https://[fe80::1%a b]/",
     ],
 )  # fmt: skip
 def test_secrets_go_to_no_such_url(bad: str) -> None:

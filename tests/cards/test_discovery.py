@@ -8,6 +8,7 @@ from inspector.cards.consistency import LiveFacts, compare_card
 from inspector.cards.discovery import CATALOG, MAX_SIZE, CardResponse, discover, problems_of, refusal
 from inspector.cards.documents import CARD_TYPE, SCHEMA, card_problems, disclosures, listed_parts, read_catalog
 from inspector.cards.fetching import CardFetcher
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 from tests.transports.scripted_http import Web
 
 HOME = "https://harbour.example"
@@ -80,7 +81,7 @@ async def test_a_url_of_a_card_is_fetched_alone():
     (ENTRY | {"url": "javascript:alert(1)"}, "not an http or https URL"),
     (ENTRY | {"url": "http://169.254.169.254/latest"}, "uses http"),
     (ENTRY | {"url": "https://169.254.169.254/latest"}, "private"), (ENTRY | {"url": "https://127.0.0.1/x"}, "private"),
-    (ENTRY | {"url": "https://0x7f000001/x"}, "private"), (ENTRY | {"url": f"{HOME}{CATALOG}", "type": CARD_TYPE}, ""),
+    (ENTRY | {"url": "https://0x7f000001/x"}, "would become 127.0.0.1 in the request"), (ENTRY | {"url": f"{HOME}{CATALOG}", "type": CARD_TYPE}, ""),
     (ENTRY | {"type": "application/ai-catalog+json"}, "Nested catalogs"), (ENTRY | {"type": "application/a2a"}, "other types"),
 ])  # fmt: skip
 async def test_entries_that_are_not_followed(entry, says):
@@ -89,6 +90,13 @@ async def test_entries_that_are_not_followed(entry, says):
     assert asked == [f"{HOME}{CATALOG}"]
     assert found.cards == []
     assert says in " ".join(found.notes)
+
+
+async def test_hosts_of_cards_are_named_as_they_are_requested():
+    found, asked = await looked({CATALOG: catalog(ENTRY | {"url": LOOKALIKE}, ENTRY | {"url": DISGUISED})}, HOME)
+    assert asked == [f"{HOME}{CATALOG}", REQUESTED]
+    assert f"The card at {REQUESTED} {MIXES} cannot be read: status 404." in found.notes
+    assert BECOMES in " ".join(found.notes)
 
 
 @pytest.mark.parametrize("body", [b"<!doctype html><p>Welcome", b"", b"[]", b"7", b"{", b"\xff\xfe", b"[" * 100_000])
@@ -163,6 +171,8 @@ def test_the_value_of_a_secret_header_is_found():
     card = CARD | {"remotes": [{"type": "sse", "url": f"{HOME}/sse", "headers": [header]}]}
     assert len(list(disclosures(card, "harbour.example"))) == 1
     assert list(disclosures(CARD, "harbour.example")) == []
+    for url in ("http://①②⑦.0.0.1/", "http://me@2130706433:80/", "http://127.1?x"):
+        assert len(list(disclosures(CARD | {"websiteUrl": url}, "harbour.example"))) == 1
     assert list(disclosures(CARD | {"websiteUrl": "http://localhost/"}, "localhost")) == []
 
 

@@ -4,10 +4,11 @@ import json
 
 import pytest
 
-from inspector.cards.discovery import CardDiscovery
+from inspector.cards.discovery import CardDiscovery, CardResponse, FoundCard
 from inspector.cards.documents import read_catalog
 from inspector.cli import found_servers
 from tests.cards.test_registries import TIDES, WRAPPED
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
 
 @pytest.fixture
@@ -92,3 +93,22 @@ def test_the_problems_of_a_catalog_are_printed(run, monkeypatch):
     assert ran.err.count("note: catalog: Entry ") == 6
     assert "note: catalog: 3 more problems" in ran.err
     assert len(run("servers", "--json", "--card", "https://a.example").json["catalog_problems"]) == 9
+
+
+def test_hosts_of_cards_and_registries_are_shown_as_they_are_requested(run, monkeypatch, tmp_path):
+    remotes = [{"type": "sse", "url": url} for url in (LOOKALIKE, DISGUISED)]
+    card = {"name": "a/b", "version": "1", "websiteUrl": LOOKALIKE, "remotes": remotes}
+
+    async def discovered(url):
+        return CardDiscovery(cards=[FoundCard(LOOKALIKE, REQUESTED, card, CardResponse(REQUESTED))])
+
+    monkeypatch.setattr(found_servers, "_discovered", discovered)
+    ran = run("servers", "--card", "https://a.example")
+    assert ran.out.count(f"{REQUESTED} {MIXES}") == 3
+    assert "sse  https://api.github.com\\u2215v3.evil.example/mcp" in ran.out
+    (tmp_path / "registry.json").write_text(
+        json.dumps({"name": "a/b", "description": "", "version": "1", "remotes": remotes})
+    )
+    ran = run("servers", "--open", "a/b", "--registry", str(tmp_path / "registry.json"))
+    assert f"connects to {REQUESTED} {MIXES}" in ran.out
+    assert f"cannot be opened: “url”: https://api.github.com\\u2215v3.evil.example/mcp is refused: {BECOMES}" in ran.out

@@ -13,6 +13,7 @@ import pytest
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from tests.cli.conftest import Run, Script
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
 SESSION = Path(__file__).parents[1] / "export" / "golden" / "session.mcp.jsonl"
 
@@ -202,6 +203,23 @@ def test_servers_of_every_file_are_listed_and_none_is_started(run: Run, home: Pa
     other = home / "other.json"
     other.write_text(json.dumps({"mcpServers": {"only": {"command": "x"}}}))
     assert [entry["name"] for entry in run("servers", "--json", "--config", str(other)).json["servers"]] == ["only"]
+
+
+def test_hosts_are_listed_as_they_are_requested(run: Run, home: Path) -> None:
+    entries = {
+        "good": {"url": LOOKALIKE},
+        "bad": {"url": DISGUISED},
+        "bridge": {"command": "npx", "args": ["x", LOOKALIKE]},
+    }
+    (home / "inspector.json").write_text(json.dumps({"servers": entries}))
+    ran, found = run("servers"), run("servers", "--json").json
+    assert f"{REQUESTED} {MIXES}" in ran.out
+    assert f"(its host is xn--pi-6kc.github.com) {MIXES}" in ran.out
+    assert found["servers"][0]["summary"] == f"{REQUESTED} {MIXES}"
+    assert BECOMES in ran.err
+    assert BECOMES in found["problems"][0]["message"]
+    ran = run("info", DISGUISED)
+    assert (ran.code, BECOMES in ran.err) == (2, True)
 
 
 @pytest.mark.slow

@@ -58,6 +58,8 @@ def test_a_url() -> None:
     assert isinstance(other, HttpTarget)
     assert (other.url, other.headers, other.name) == ("http://h/other", URL.headers, "far")
     assert edited(URL, URL.describe()) is URL
+    letters = edited(HttpTarget("https://xn--bcher-kva.example/mcp"), "https://bücher.example/other")
+    assert letters.describe() == "https://xn--bcher-kva.example/other"
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,8 @@ def test_a_url() -> None:
         "https://h/mcp",
         "http://other/mcp",
         "http://h@other/mcp",
+        "http://h\\@other/mcp",
+        "http://ｈ/mcp",
     ],
 )
 def test_what_is_not_an_url(text: str) -> None:

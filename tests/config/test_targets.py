@@ -19,6 +19,7 @@ from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.config.text_checks import format_command, parse_header, parse_variable
 from inspector.errors import ConfigError, TargetError
 from tests.config.conftest import World
+from tests.test_addresses import LOOKALIKE, MIXES, REQUESTED
 
 ARGUMENT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 
@@ -51,11 +52,17 @@ def test_words_after_the_dashes_are_a_command_whatever_they_look_like(world: Wor
         assert world.open(word, command=True) == stdio(word)
 
 
-@pytest.mark.parametrize(
-    "url", ["https://host/mcp", "HTTP://127.0.0.1:3000/mcp?x=1", "https://[::1]:8080/", "http://münchen.example"]
-)
+@pytest.mark.parametrize("url", ["https://host/mcp", "HTTP://127.0.0.1:3000/mcp?x=1", "https://[::1]:8080/"])
 def test_a_url_is_a_url(world: World, url: str) -> None:
     assert world.open(url) == HttpTarget(url)
+
+
+def test_the_host_of_a_url_is_as_it_is_requested(world: World) -> None:
+    target = world.open("http://MÜNCHEN.example:81/ü")
+    assert target == HttpTarget("http://xn--mnchen-3ya.example:81/ü")
+    assert (target.label, target.describe()) == ("xn--mnchen-3ya.example:81", "http://xn--mnchen-3ya.example:81/ü")
+    assert world.open(LOOKALIKE).shown() == f"{REQUESTED} {MIXES}"
+    assert world.open("npx", "mcp-remote", LOOKALIKE).shown().endswith(f"(its host is xn--pi-6kc.github.com) {MIXES}")
 
 
 @pytest.mark.parametrize(

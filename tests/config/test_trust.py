@@ -15,10 +15,11 @@ from inspector.config import client_configs, expand, login_entry, servers, trust
 from inspector.config.keyrings import LOGIN_SERVICE, names_logins
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure, Memory, TrustAnswer
-from inspector.errors import ConfigError, InspectorError, TrustNeeded
+from inspector.errors import ConfigError, InspectorError, TargetError, TrustNeeded
 from inspector.transports.child import INHERITED, INHERITED_PREFIXES
 from tests.auth.test_keyring import Working
 from tests.config.conftest import World
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
 URL = "https://evil.example/mcp"
 SECRET = "s3cr3t-of-the-user"
@@ -408,6 +409,42 @@ def test_a_long_list_hides_neither_destination_nor_proxy(world: World) -> None:
         "does not check the server's certificate",
     ]
     assert facts[-1] == "uses 2,980 more references"
+
+
+def test_the_question_shows_hosts_as_they_are_requested(world: World) -> None:
+    """A letter that looks like another one, and a long path behind it, do not pass for another server."""
+    cyrillic = "https://\u0430s.example"
+    auth = {"clientId": "x", "clientSecret": "keyring:vault/me", "authServer": cyrillic}
+    entry = {"url": LOOKALIKE, "auth": auth, "proxy": "http://\u0430.example:1"}
+    world.write("inspector.json", {"servers": {"docs": entry}})
+    assert refused(world).facts()[:3] == [
+        f"sends to {REQUESTED} {MIXES}",
+        "sends everything through the proxy http://xn--80a.example:1",
+        f"sends login secrets to https://xn--s-7sb.example {MIXES}",
+    ]
+    world.write("inspector.json", {"servers": {"docs": entry | {"url": f"{LOOKALIKE}/{'a' * 5000}"}}})
+    found = refused(world)
+    assert found.facts()[0].endswith(f"aaa… {MIXES}")
+    assert found.as_json()["destination"] == found.destination
+    world.write(".mcp.json", mcp(command="npx", args=["mcp-remote", LOOKALIKE, ENV]))
+    world.write("inspector.json", {})
+    assert refused(world).facts()[0].endswith(f" (its host is xn--pi-6kc.github.com) {MIXES}")
+    world.write(".mcp.json", mcp(url="https://${AWS_SECRET_ACCESS_KEY}.\u0430pi.example/"))
+    assert refused(world).facts()[0] == "sends to https://${AWS_SECRET_ACCESS_KEY}.\\u0430pi.example/"
+
+
+def test_an_entry_whose_host_would_become_another_is_refused_before_any_question(world: World) -> None:
+    world.write("inspector.json", {"servers": {"docs": {"url": DISGUISED, "headers": {"X-A": ENV}}}})
+    (problem,) = world.find().problems
+    assert problem.message.endswith(f"is refused: {BECOMES}")
+    with pytest.raises(TargetError, match="would become"):
+        world.open("@docs", consent=None)
+    # A reference hides the host until the entry is opened.
+    world.write(".mcp.json", mcp(url="https://${HOST:-①②⑦.⓪.⓪.①}:1/mcp"))
+    world.write("inspector.json", {})
+    assert world.entry("docs").summary.startswith("https://${HOST:-\\u2460")
+    with pytest.raises(ConfigError, match="would become 127"):
+        world.open("@docs")
 
 
 def test_hostile_names_stay_in_one_line(world: World) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from inspector.config.targets import HttpTarget
 from tests.doctor.conftest import SHORT, Examine, step
+from tests.test_addresses import REQUESTED
 from tests.transports.scripted_http import Reply, Request
 
 CERTIFICATES = Path(__file__).parents[1] / "transports" / "certificates"
@@ -332,3 +333,5 @@ async def test_what_is_odd_about_a_url_is_reported(examine: Examine) -> None:
     assert "it has no path" in text
     assert "the part after # is not sent" in text
     assert "pass-word" not in json.dumps(found.as_json())
+    found = await examine(HttpTarget(REQUESTED, network=None, proxy="http://127.0.0.1:1"))
+    assert "its host mixes Cyrillic and Latin letters" in step(found, "url").text

@@ -23,6 +23,7 @@ from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
 from inspector.transports.http import HttpTransport
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
 SESSION = "session-0123456789"
@@ -678,6 +679,20 @@ async def test_no_redirect_goes_to_another_origin(serve, peer):
     assert isinstance(error, HttpError)
     assert f"http://127.0.0.1:{web.port} redirects to another origin, http://127.0.0.1:{other.port}" in error.message
     assert other.requests == []
+
+
+async def test_another_origin_is_named_as_it_would_be_requested(serve, peer):
+    location = [LOOKALIKE]
+    web = await serve(lambda request, reply: reply.body(307, "", ("Location", location[0].encode().decode("latin-1"))))
+    client = await peer(web.url)
+    assert (
+        f"redirects to another origin, https://xn--pi-6kc.github.com {MIXES} (status 307)"
+        in (await client.error()).message
+    )
+    location[0] = DISGUISED
+    error = await client.error()
+    assert error.message.endswith(f"which is not a valid URL: {BECOMES}.")
+    assert error.message.isascii() or "\u2215" not in error.message
 
 
 @pytest.mark.parametrize("status", [301, 302, 303])

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.tui.widgets.links import MAX_LENGTH, look_at, open_in_browser
+from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, REQUESTED
 
 
 @pytest.mark.parametrize(
@@ -69,8 +70,24 @@ def test_a_user_name_is_no_host_and_is_warned_of() -> None:
 def test_punycode_is_spelled_out_and_foreign_letters_are_warned_of() -> None:
     """C-ELIC-04."""
     assert any("аррӏе.com" in warning for warning in look_at("https://xn--80ak6aa92e.com/").warnings)
-    assert look_at("https://аpple.com/").warnings
+    assert (
+        "The host mixes Cyrillic and Latin letters, which may look the same." in look_at("https://аpple.com/").warnings
+    )
     assert not look_at("https://apple.com/").warnings
+
+
+def test_a_link_is_shown_and_opened_as_it_is_requested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """C-ELIC-04: what is shown is what a browser opens."""
+    opened: list[str] = []
+    monkeypatch.setattr("inspector.auth.browser.launch", lambda url: opened.append(url) or "")
+    link = look_at(LOOKALIKE)
+    assert (link.host, "".join(text for text, _ in link.pieces)) == ("xn--pi-6kc.github.com", REQUESTED)
+    assert open_in_browser(link) == ""
+    assert opened == [REQUESTED]
+    link = look_at(DISGUISED)
+    assert link.refusal == f"I{BECOMES[1:]}."
+    assert "".join(text for text, _ in link.pieces) == "https://api.github.com\\u2215v3.evil.example/mcp"
+    assert look_at("https://2130706433/").refusal.endswith("would become 127.0.0.1 in the request.")
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
 from inspector.auth.credential import Authorizer
@@ -24,13 +25,16 @@ from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings
+from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded, SpawnError
+from inspector.transports.httpx_network import HttpxNetwork
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.rows import Configured, when
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
+from tests.test_addresses import DISGUISED, LOOKALIKE, MIXES, REQUESTED
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, demo, running, shows
 from tests.tui.login_app import own_state
 from tests.tui.tui_screens import screen_lines, screen_text
@@ -335,6 +339,23 @@ async def test_more_of_the_marked_row_is_shown_below_the_list_if_there_is_room(c
         await pilot.resize_terminal(*NARROW)
         await becomes(app, pilot, lambda: not names_the_file(), "without it")
         assert "everything" in screen_text(app)
+
+
+async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> None:
+    (home / "inspector.json").write_text(json.dumps({"servers": {"a": {"url": LOOKALIKE}, "b": {"url": DISGUISED}}}))
+    async with running(None, size=(200, 40), until="@a") as (app, pilot):
+        assert any(f"{REQUESTED} {MIXES}" in line for line in screen_lines(app))
+        await pilot.press("down")
+        await shows(app, pilot, f"opens        {REQUESTED} {MIXES}")
+        assert "would become api.github.xn--comv3-4d6b.evil.example" in " ".join(screen_text(app).split())
+        assert "api.github.com\u2215" not in screen_text(app)
+
+
+@pytest.mark.slow
+async def test_the_header_shows_the_host_as_it_is_requested() -> None:
+    network = HttpxNetwork(httpx.MockTransport(lambda request: httpx.Response(500)))
+    async with running(HttpTarget(REQUESTED, network=network), size=(200, 40), until="not connected") as (app, _):
+        assert f"{REQUESTED} {MIXES}" in screen_lines(app)[0]
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     calls = "calls as fast as it answers" if plan.users else f"{plan.rate * plan.seconds:,.0f} calls"
     if invocation.option("find-limit"):
         calls = "more and more calls until it no longer keeps up"
-    where = out.safe(target.describe(), 300)
+    where = out.safe(target.shown(), 400)
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
         raise UsageError(
             f"{where} is not on this machine, and would get {calls}.", hint="If you may do that, add --yes."

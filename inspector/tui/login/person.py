@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from inspector.addresses import shown_url
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import LoginPage
@@ -86,7 +87,7 @@ class DialogPerson:
     async def client_for(self, issuer: str, redirect_uri: str) -> OAuthClient | None:
         """Ask for a client id and its secret."""
         text = (
-            f"{safe(issuer, NAME)} does not support client registration here. Register a client with the "
+            f"{shown_url(issuer, NAME)} does not support client registration here. Register a client with the "
             f"redirect URI {safe(redirect_uri, NAME)}"
         )
         client_id = await self._ask("Client for this server", text, "client id")
@@ -105,7 +106,7 @@ class DialogPerson:
             if not chosen.done():
                 chosen.set_result(word)
 
-        shown = {safe(issuer, NAME): issuer for issuer in issuers}
+        shown = {shown_url(issuer, NAME): issuer for issuer in issuers}
         menu = Choose("Log in with", [(word, "") for word in shown])
         self._app.call_later(self._put_up, menu, take)
         word = await chosen

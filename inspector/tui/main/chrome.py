@@ -71,7 +71,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
     name = safe(session.server.title or target.label, max(width // 3, _MIN_NAME))
     return session_parts(
         name,
-        target.describe(),
+        target.shown(),
         short_target=target.label if target.label != name else "",
         # The HTTP transport is known only after the connection is made.
         transport=session.transport_name,

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.message import Message
 
+from inspector.addresses import shown_url
 from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
 from inspector.client.session_state import SessionState
 from inspector.client.state.freshness import NewestAnswers, folded
@@ -271,7 +272,7 @@ class ServerPane(Container):
         unknown = "" if server.revision_known else "  unknown"
         rows = [
             *fact("name", f"{server.title}  {server.version}".strip() or "not given", "bright"),
-            *fact("opened as", safe(session.target.describe(), _SHOWN_TARGET)),
+            *fact("opened as", safe(session.target.shown(), _SHOWN_TARGET)),
             *fact("revision", f"{server.revision}  ({server.era}){unknown}"),
         ]
         if isinstance(roots := session.inbox.standing.roots, tuple):
@@ -377,7 +378,9 @@ class ServerPane(Container):
         if not target.verify:
             rows += fact("certificate", "not verified: others on the path can read and change everything", "error")
         if target.proxy:
-            rows += fact("proxy", safe(mask_url(target.proxy), _SHOWN_TARGET), "normal" if target.owned else "finding")
+            rows += fact(
+                "proxy", shown_url(mask_url(target.proxy), _SHOWN_TARGET), "normal" if target.owned else "finding"
+            )
         if target.withholds_login:
             rows += fact("login", f"stored login not sent: {safe(target.withholds_login, _SHOWN_TEXT)}", "finding")
         return rows

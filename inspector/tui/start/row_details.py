@@ -68,7 +68,7 @@ def _of_session(opened: OpenSession) -> RowDetails:
         rows += fact("protocol", f"{server.revision} {server.era} over {session.transport_name}")
     if session.error is not None:
         rows += fact("error", session.error.message, "error")
-    rows += fact("target", session.target.describe())
+    rows += fact("target", session.target.shown())
     if session.journal.path is not None:
         rows += fact("recording", str(session.journal.path))
     return RowDetails(opened.name, ([opened.state], quantity(len(session.journal), "event")), rows)

@@ -248,7 +248,7 @@ class StartRows:
             [opened.sign],
             opened.name,
             target.kind,
-            target.describe(),
+            target.shown(),
             paint.cell([opened.state], _states(width) if roomy else 20),
             paint.cell(asked, _ENDS if roomy else 12, right=True),
         )

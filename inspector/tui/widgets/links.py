@@ -1,7 +1,7 @@
 """URLs that a server wants opened: parsed, with warnings, and the decision whether to open them.
 
-This module makes no network requests. Sources: specification, "Elicitation", "URL mode" (C-ELIC-04); RFC 3986; RFC 3490
-for `xn--`.
+A link is shown and opened as it is requested, with its host in ASCII. This module makes no network requests. Sources:
+specification, "Elicitation", "URL mode" (C-ELIC-04); RFC 3986; RFC 3490 for `xn--`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from inspector.addresses import is_loopback
+from inspector.addresses import is_loopback, mixed_scripts, requested_url
 from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
@@ -18,7 +18,6 @@ from inspector.tui.widgets import paint
 MAX_LENGTH = 8000
 """Characters of a URL that can be opened."""
 
-_HOST = re.compile(r"(?:[\w.-]+|\[[0-9A-Fa-f:.]+\])")
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\"<>`{|}^]")
 
 
@@ -46,10 +45,16 @@ def look_at(value: object) -> Link:
         return Link(url, "", "", "", url, "It contains characters that are not allowed in a URL.", ())
     try:
         parts = urlsplit(url)
-        host = parts.hostname or ""
         parts.port  # noqa: B018 raises where the port is none
     except ValueError:
         return Link(url, "", "", "", url, "It cannot be parsed as a URL.", ())
+    try:
+        url = requested_url(url) if parts.netloc else url
+    except ValueError as error:
+        reason = str(error)
+        return Link(url, "", "", "", safe(url, ascii=True), f"{reason[0].upper()}{reason[1:]}.", ())
+    parts = urlsplit(url)
+    host = parts.hostname or ""
     netloc_at = url.find("//") + 2 if parts.netloc else len(url)
     user, at, _ = parts.netloc.rpartition("@")
     host_at = netloc_at + len(user) + len(at)
@@ -69,18 +74,13 @@ def look_at(value: object) -> Link:
 def _refusal(url: str, scheme: str, netloc: str, host: str) -> str:
     if len(url) > MAX_LENGTH:
         return f"It is longer than {MAX_LENGTH:,} characters."
-    if not netloc or not host or not _HOST.fullmatch(netloc.rpartition("@")[2].removesuffix(_port(netloc))):
+    if not netloc or not host:
         return "It has no host."
     if scheme == "https" or (scheme == "http" and is_loopback(host)):
         return ""
     return (
         f"Only https: URLs can be opened (http: only for this machine); the scheme is {safe(scheme, 40) or 'missing'}:."
     )
-
-
-def _port(netloc: str) -> str:
-    match = re.search(r":\d*$", netloc)
-    return match[0] if match else ""
 
 
 def _warnings(host: str, user: str) -> list[str]:
@@ -90,8 +90,9 @@ def _warnings(host: str, user: str) -> list[str]:
     labels = [label for label in host.split(".") if label.startswith("xn--")]
     if labels:
         found.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(_spelled(host), 100)}.")
-    if not host.isascii():
-        found.append("The host has letters beyond ASCII, which may look like other letters.")
+    scripts = mixed_scripts(host)
+    if scripts:
+        found.append(f"The host mixes {scripts} letters, which may look the same.")
     return found
 
 
