@@ -10,8 +10,8 @@ from typing import Any, Literal
 from inspector.config import foreign_files, secret_values
 from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
-from inspector.config.text_checks import format_command, with_requested_host
-from inspector.errors import ConfigError, TargetError
+from inspector.config.text_checks import HOST_HINT, format_command
+from inspector.errors import ConfigError
 
 _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
     "auto": "auto",
@@ -129,10 +129,12 @@ def entry_url(url: str, key: str) -> str:
         )
     if set("${<") & set(found[1]):
         return url
+    from inspector.addresses import requested_url
+
     try:
-        return with_requested_host(url)
-    except TargetError as error:
-        raise ConfigError(f"“{key}”: {error.message}", hint=error.hint) from None
+        return requested_url(url)
+    except ValueError as error:
+        raise ConfigError(f"“{key}” is refused: {error}", hint=HOST_HINT) from None
 
 
 def declared_transport(raw: Mapping[str, Any]) -> Literal["", "auto", "stdio", "http", "sse"]:

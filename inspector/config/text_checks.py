@@ -14,6 +14,7 @@ from inspector.reasons import url_reason
 _FIELD_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _FIELD_BREAKER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+HOST_HINT = "Write the host as it is requested, in ASCII."
 FRAMING = frozenset(
     (
         "connection",
@@ -122,18 +123,13 @@ def checked_url(url: str) -> str:
         raise TargetError(f"{shown} is not a URL: {url_reason(error)}") from None
     if not host or port == 0:
         raise TargetError(f"{shown} has no {'valid port' if host else 'host'}")
-    return with_requested_host(url)
-
-
-def with_requested_host(url: str) -> str:
-    """Return a URL with its host as it is requested: in ASCII. Raises TargetError if it would be another host."""
     from inspector.addresses import requested_url, shown_url
 
     try:
         return requested_url(url)
     except ValueError as error:
         shown = shown_url(secret_values.mask_url(url), 200)
-        raise TargetError(f"{shown} is refused: {error}", hint="Write the host as it is requested.") from None
+        raise TargetError(f"{shown} is refused: {error}", hint=HOST_HINT) from None
 
 
 def format_command(argv: Iterable[str]) -> str:

@@ -111,4 +111,4 @@ def test_hosts_of_cards_and_registries_are_shown_as_they_are_requested(run, monk
     )
     ran = run("servers", "--open", "a/b", "--registry", str(tmp_path / "registry.json"))
     assert f"connects to {REQUESTED} {MIXES}" in ran.out
-    assert f"cannot be opened: “url”: https://api.github.com\\u2215v3.evil.example/mcp is refused: {BECOMES}" in ran.out
+    assert f"cannot be opened: “url” is refused: {BECOMES}" in ran.out

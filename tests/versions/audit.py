@@ -66,7 +66,11 @@ def problems(pyproject: str, lock: str, advisories: Sequence[Mapping[str, str]])
         for advisory in advisories:
             if advisory["package"] == name and affects(advisory, lowest(requirement)):
                 yield f"pyproject.toml allows {name} {lowest(requirement) or 'in any version'}: {_said(advisory)}"
+    bounded = {canonicalize_name(requirement.name) for requirement in requirements(pyproject)}
     for advisory in advisories:
+        # Another package brings it, and an old environment would keep the version that it has.
+        if advisory["package"] in pins.keys() - bounded:
+            yield f"pyproject.toml has no lower bound for {advisory['package']}: {_said(advisory)}"
         version = pins.get(advisory["package"])
         if version is not None and affects(advisory, version):
             yield f"tested.txt has {advisory['package']} {version}: {_said(advisory)}"

@@ -26,8 +26,9 @@ def project(*dependencies: str) -> str:
         ("a", "a==2.0", ["pyproject.toml allows a in any version"]),
         ("a>=2.0", "a==1.9", ["does not satisfy a>=2.0", "tested.txt has a 1.9: CVE-1"]),
         ("a>=2.0,<2.1", "a==2.1", ["does not satisfy"]),
-        ("b", "a==2.0", ["b is not in tested.txt"]),
-        ("b", "b==1\na==1.9", ["tested.txt has a 1.9: CVE-1"]),
+        ("b", "c==2.0", ["b is not in tested.txt"]),
+        ("b", "b==1\na==2.0", ["pyproject.toml has no lower bound for a: CVE-1"]),
+        ("b", "b==1\na==1.9", ["pyproject.toml has no lower bound for a: CVE-1", "tested.txt has a 1.9: CVE-1"]),
     ],
 )
 def test_bounds_and_pins_are_held_against_advisories(bound: str, pin: str, says: list[str]) -> None:
