@@ -184,17 +184,23 @@ def script_remark(host: str) -> str:
 
 def mixed_scripts(host: str) -> str:
     """Return the scripts that one word of a requested host mixes, such as `Cyrillic and Latin`; else empty."""
-    for label in host.split("."):
-        if not label.startswith("xn--"):
-            continue
-        try:
-            word = label[4:].encode("ascii").decode("punycode")
-        except UnicodeError:
-            continue
+    for word in spelled_host(host).split("."):
         scripts = sorted({_script(char) for char in word if unicodedata.category(char) in ("Ll", "Lo", "Lt", "Lu")})
         if len(scripts) > 1:
             return f"{', '.join(scripts[:-1])} and {scripts[-1]}"
     return ""
+
+
+def spelled_host(host: str) -> str:
+    """Return a requested host with the letters that `xn--` stands for. Never for a decision: they may look alike."""
+    return ".".join(_spelled(label) for label in host.split("."))
+
+
+def _spelled(label: str) -> str:
+    try:
+        return label[4:].encode("ascii").decode("punycode") if label.startswith("xn--") else label
+    except UnicodeError:
+        return label
 
 
 def _script(letter: str) -> str:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from inspector.addresses import spelled_host
 from inspector.check.check_table import Check
 from inspector.check.checks.poisoned_text import ACROSS
 from inspector.check.outcome import Visited, bad
@@ -114,7 +115,7 @@ class CrossServerFinding(NamedTuple):
 def entry_names(name: str, target: StdioTarget | HttpTarget) -> tuple[str, ...]:
     """The names by which an entry says whose server it is: its own, its package with scope, or its host."""
     if isinstance(target, HttpTarget):
-        return name, urlsplit(target.url).hostname or ""
+        return name, spelled_host(urlsplit(target.url).hostname or "")
     scopes = (word.partition("/")[0] for word in target.command[:MAX_WORDS] if word.startswith("@") and "/" in word)
     return name, program_label(target.command), *scopes
 

@@ -297,6 +297,7 @@ ENTRIES = [
     ("code", StdioTarget(("npx", "-y", "@playwrigth/mcp@latest")), "@playwrigth"),
     ("browser", StdioTarget(("docker", "run", "-i", "--rm", "plawright-mcp:1.0")), "plawright-mcp"),
     ("pages", HttpTarget("https://mcp.n0tion.com/mcp"), "mcp.n0tion.com"),
+    ("pay", HttpTarget("https://xn--strip-3we.com/mcp"), "strip\u0435.com"),
 ]
 
 

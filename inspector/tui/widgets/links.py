@@ -10,7 +10,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from inspector.addresses import is_loopback, mixed_scripts, requested_url
+from inspector.addresses import is_loopback, mixed_scripts, requested_url, spelled_host
 from inspector.journal.redaction import MARK
 from inspector.text import safe
 from inspector.tui.widgets import paint
@@ -89,18 +89,11 @@ def _warnings(host: str, user: str) -> list[str]:
         found.append("The part before @ is a user name; the host is after it.")
     labels = [label for label in host.split(".") if label.startswith("xn--")]
     if labels:
-        found.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(_spelled(host), 100)}.")
+        found.append(f"The host is written in punycode: {safe(host, 100)} displays as {safe(spelled_host(host), 100)}.")
     scripts = mixed_scripts(host)
     if scripts:
         found.append(f"The host mixes {scripts} letters, which may look the same.")
     return found
-
-
-def _spelled(host: str) -> str:
-    try:
-        return host.encode("ascii").decode("idna")
-    except (UnicodeError, ValueError):
-        return "invalid text"
 
 
 def open_in_browser(link: Link) -> str:
