@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from inspector.auth.options import AuthOptions
     from inspector.library.apps import InProcess
-    from inspector.transports.base import OwnNetwork
 
 TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 
@@ -82,11 +81,11 @@ def open(
             checked(name, value, "inspector.open")
     fields = tuple(headers.items()) if isinstance(headers, Mapping) else tuple(headers)
     spoken: Literal["auto", "stdio", "http", "sse"] = "auto"
-    network: OwnNetwork | None = None
+    sender: httpx.AsyncClient | httpx.AsyncBaseTransport | None = None
     if isinstance(transport, str):
         spoken = transport
     else:
-        network = _httpx_network(transport)
+        sender = _checked_sender(transport)
     if isinstance(target, str | Sequence):
         if path is not None:
             raise UsageError("path= works only with an app in this process.", hint="Write the path in the URL.")
@@ -101,12 +100,12 @@ def open(
             verify=verify,
             consent=always if trust else None,
         )
-        if network is not None:
-            found = _through(found, network)
+        if sender is not None:
+            found = _through(found, sender)
     else:
         from inspector.library.apps import app_target
 
-        if env or cwd or network is not None or spoken == "stdio":
+        if env or cwd or sender is not None or spoken == "stdio":
             raise UsageError(
                 "env=, cwd= and transport= do not apply to an app in this process.",
                 hint="Remove these arguments.",
@@ -161,24 +160,26 @@ def open(
     )
 
 
-def _httpx_network(transport: object) -> OwnNetwork:
-    """Return the network of an httpx client or transport. Raises `UsageError` for anything else."""
+def _checked_sender(transport: object) -> httpx.AsyncClient | httpx.AsyncBaseTransport:
+    """Return an httpx client or transport. Raises `UsageError` for anything else."""
     import httpx
-
-    from inspector.transports.httpx_network import HttpxNetwork
 
     if not isinstance(transport, httpx.AsyncClient | httpx.AsyncBaseTransport):
         raise UsageError(
             f"Invalid transport {safe(repr(transport), 100)}.",
             hint="Pass “auto”, “stdio”, “http”, “sse”, an httpx.AsyncClient or an httpx.AsyncBaseTransport.",
         )
-    return HttpxNetwork(transport)
+    return transport
 
 
-def _through(found: Target, network: OwnNetwork) -> Target:
+def _through(found: Target, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> Target:
+    """Return a target whose origin is reached through `sender`."""
+    from inspector.transports.http_url import parse_url
+    from inspector.transports.httpx_network import HttpxNetwork
+
     if not isinstance(found, HttpTarget):
         raise UsageError(f"{found.label} is not a URL, so an httpx transport cannot reach it.", hint="Pass a URL.")
-    return replace(found, network=network)
+    return replace(found, network=HttpxNetwork(sender, parse_url(found.url).origin))
 
 
 def _authorize(bearer: str, auth: AuthOptions | None) -> LoginProvider:

@@ -246,19 +246,21 @@ class Endpoint:
         body: bytes = b"",
         *,
         lasting: bool = False,
+        anonymous: bool = False,
         connected: Connected | None = None,
     ) -> HttpAnswer:
         """Send one request and read the response's head.
 
         `url` has this endpoint's origin; `headers` are sent unchanged, in order; `lasting` means that the response will
-        stay open, so that no other request should wait for its connection. Raises `HttpError`.
+        stay open, so that no other request should wait for its connection; `anonymous` that a client of the program
+        adds no credentials. Raises `HttpError`.
         """
         started = time.perf_counter()
         lease = await self._acquire(lasting)
         facts: dict[str, Any] = {}
         opened = self._reporter(started, facts, connected) if lease.fresh else None
         try:
-            response = await lease.connection.exchange(NetworkRequest(method, url, headers, body), opened)
+            response = await lease.connection.exchange(NetworkRequest(method, url, headers, body, anonymous), opened)
         except BaseException as error:
             self._drop(lease)
             if isinstance(error, self.failures):

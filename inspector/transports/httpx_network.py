@@ -1,4 +1,8 @@
-"""Uses an httpx client or transport of the program as the network: its proxies, certificates, hooks, authentication."""
+"""Uses an httpx client or transport of the program as the network: its proxies, certificates, hooks, authentication.
+
+Only for one origin: a server may name others, such as an authorization server, which must not get the credentials of
+the client, and whose addresses can be checked only on connections of our own.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,17 @@ if TYPE_CHECKING:
 
 
 class HttpxNetwork:
-    """Sends requests through `sender`, which the program owns and closes."""
+    """Sends requests to `origin` through `sender`, which the program owns and closes."""
 
     failures: tuple[type[BaseException], ...] = ()
 
-    def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport) -> None:
+    def __init__(self, sender: httpx.AsyncClient | httpx.AsyncBaseTransport, origin: str) -> None:
         self.sender = sender
+        self.origin = origin
 
     def serves(self, url: Url) -> bool:
-        """True for every URL."""
-        return True
+        """Whether requests to this URL go through the client."""
+        return url.origin == self.origin
 
     def create_connection(self) -> HttpxConnection:
         """Return a connection for the HTTP client. The real ones are httpx's."""
@@ -48,7 +53,8 @@ class HttpxConnection:
         sender = self._sender
         try:
             if isinstance(sender, httpx.AsyncClient):
-                response = await sender.send(sent, stream=True, follow_redirects=False)
+                auth = None if request.anonymous else httpx.USE_CLIENT_DEFAULT
+                response = await sender.send(sent, stream=True, auth=auth, follow_redirects=False)
             else:
                 response = await sender.handle_async_request(sent)
         except Exception as error:

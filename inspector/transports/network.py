@@ -1,7 +1,7 @@
 """The seam below `http_client.Endpoint`: a connection that carries one HTTP request at a time, and its errors.
 
-Four modules make connections: `http1_connection` (sockets), `proxied` (httpcore), `asgi` (an app in this process) and
-`httpx_network` (a client of the program).
+Four modules make connections: `http1_connection` (sockets), `proxy_connections` (httpcore), `asgi` (an app in this
+process) and `httpx_network` (a client of the program).
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class NetworkRequest:
     headers: Sequence[tuple[str, str]]
     """In order. One character is one byte, unless a value has characters beyond Latin-1: those are sent as UTF-8."""
     body: bytes = b""
+    anonymous: bool = False
+    """Whether a client of the program must not add its credentials."""
 
 
 class ResponseBody(Protocol):

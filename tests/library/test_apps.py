@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,17 @@ import httpx
 import pytest
 
 import inspector
+from inspector.auth.options import AuthOptions
+from inspector.check.visit.http import HttpClient
+from inspector.config.targets import HttpTarget
+from inspector.journal.journal import Journal
 from inspector.transports import asgi
+from inspector.transports.httpx_network import HttpxNetwork
 from tests.client.conftest import until
+from tests.transports.scripted_http import Web
 
 REVISION = "2025-06-18"
+JSON = ("Content-Type", "application/json")
 
 
 class App:
@@ -239,6 +247,67 @@ async def test_requests_go_through_an_httpx_client_or_transport(kind: str) -> No
             assert (await session.call_tool("echo", {"a": 1})).structured == {"a": 1}
         assert not client.is_closed
     assert bool(seen) == (kind == "client")
+
+
+@pytest.fixture
+async def two_servers() -> AsyncIterator[tuple[Web, Web]]:
+    """A server of MCP that wants a login, and the authorization server that it names, at another origin."""
+
+    def guarded(request: Any, reply: Any) -> None:
+        if request.target.startswith("/.well-known/oauth-protected-resource"):
+            metadata = {"resource": mine.url, "authorization_servers": [f"http://127.0.0.1:{other.port}"]}
+            reply.body(200, json.dumps(metadata), JSON)
+        else:
+            reply.body(401, "", ("WWW-Authenticate", "Bearer"), ("Set-Cookie", "session=1"))
+
+    def authorizing(request: Any, reply: Any) -> None:
+        issuer = f"http://127.0.0.1:{other.port}"
+        metadata = {"issuer": issuer, "token_endpoint": f"{issuer}/token", "response_types_supported": ["code"]}
+        reply.body(*((200, json.dumps(metadata)) if "well-known" in request.target else (400, "{}")), JSON)
+
+    async with Web(guarded) as mine, Web(authorizing) as other:
+        yield mine, other
+
+
+async def test_the_credentials_of_an_httpx_client_go_to_the_origin_of_the_target_only(
+    two_servers: tuple[Web, Web],
+) -> None:
+    """C-SEC-01: also what its hooks add, and whatever the server names."""
+    mine, other = two_servers
+
+    async def hook(request: httpx.Request) -> None:
+        request.headers["X-Key"] = "sesame"
+
+    async with httpx.AsyncClient(
+        auth=("alice", "sesame"), cookies={"a": "sesame"}, headers={"X-Own": "sesame"},
+        event_hooks={"request": [hook]}, follow_redirects=True,
+    ) as client:  # fmt: skip
+        auth = AuthOptions(grant="client-credentials", client_id="me", client_secret="pw")
+        with pytest.raises(inspector.AuthorizationNeeded):
+            await inspector.open(mine.url, transport=client, auth=auth).connect()
+    assert all(request.field("X-Key") == "sesame" for request in mine.requests)
+    assert {request.target for request in other.requests} >= {"/.well-known/oauth-authorization-server", "/token"}
+    for request in other.requests:
+        assert "sesame" not in str(request.fields)
+        assert request.field("Authorization") in (None, "Basic bWU6cHc=")
+        assert request.field("Cookie") is None
+
+
+async def test_probes_of_a_check_that_are_anonymous_have_no_credentials_of_an_httpx_client() -> None:
+    seen: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("Authorization"))
+        return httpx.Response(503)
+
+    url = "https://mcp.example/mcp"
+    async with httpx.AsyncClient(transport=httpx.MockTransport(answer), auth=("a", "b")) as client:
+        target = HttpTarget(url, network=HttpxNetwork(client, "https://mcp.example"))
+        web = HttpClient(target, Journal.unnamed({}), 1.0, "AUTH-01")
+        await web.send("GET", own=False)
+        await web.send("GET")
+        await web.close()
+    assert seen == [None, "Basic YTpi"]
 
 
 async def test_what_an_httpx_transport_raises_is_reported() -> None:

@@ -353,7 +353,7 @@ async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> N
 
 @pytest.mark.slow
 async def test_the_header_shows_the_host_as_it_is_requested() -> None:
-    network = HttpxNetwork(httpx.MockTransport(lambda request: httpx.Response(500)))
+    network = HttpxNetwork(httpx.MockTransport(lambda request: httpx.Response(500)), "https://xn--pi-6kc.github.com")
     async with running(HttpTarget(REQUESTED, network=network), size=(200, 40), until="not connected") as (app, _):
         assert f"{REQUESTED} {MIXES}" in screen_lines(app)[0]
 

@@ -133,7 +133,7 @@ class HttpClient:
         own: bool = True,
         secrets: Sequence[str] = (),
     ) -> RecordedResponse:
-        """Send one request; `own`: with the target's own headers if it goes to the target's origin.
+        """Send one request; `own`: with the target's own headers and credentials if it goes to the target's origin.
 
         `url` overrides the server's URL; `host` replaces the name in the `Host` header; `message` is the parsed body if
         it is a message. A stream is read until `until` is satisfied or `limit` events have come; with 0 only its head.
@@ -164,7 +164,7 @@ class HttpClient:
         began = loop.time()
         try:
             async with asyncio.timeout(self.timeout if timeout is None else timeout):
-                await self._exchange(answer, channel, method, where, sent, body, until, limit, secrets)
+                await self._exchange(answer, channel, method, where, sent, body, until, limit, secrets, not own)
         except TimeoutError:
             answer.whole = False
             self._overdue[n] = loop.time() - began
@@ -186,11 +186,14 @@ class HttpClient:
         until: int,
         limit: int,
         secrets: Sequence[str],
+        anonymous: bool,
     ) -> None:
         endpoint = self._endpoints.get(where.origin)
         if endpoint is None:
             endpoint = self._endpoints[where.origin] = Endpoint(where, self._options)
-        response = await endpoint.exchange(method, where, sent, body, lasting=True, connected=self._connected(where))
+        response = await endpoint.exchange(
+            method, where, sent, body, lasting=True, anonymous=anonymous, connected=self._connected(where)
+        )
         try:
             answer.status, answer.headers = response.status, response.headers
             answer.response_n = self.journal.record_http(
