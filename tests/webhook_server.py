@@ -38,7 +38,7 @@ def deliver(port, url, secret, id, body, *, method="POST", at=None, certificate=
     try:
         connection.request(
             method, (parts.path or "/") + (f"?{parts.query}" if parts.query else ""), raw,
-            {name: value for name, value in fields.items() if value is not None},
+            {"Host": parts.netloc} | {name: value for name, value in fields.items() if value is not None},
         )  # fmt: skip
         answer = connection.getresponse()
         return answer.status, answer.read(), answer.getheader("Location")

@@ -87,9 +87,12 @@ def endpoint(url: str) -> str:
     """Return the URL that spans are sent to: a URL without a path gets the path of OTLP. Raises `UsageError`."""
     from urllib.parse import urlsplit
 
+    from inspector.addresses import requested_url
+
     try:
+        _ = urlsplit(url).port
+        url = requested_url(url)
         parts = urlsplit(url)
-        _ = parts.port
     except ValueError:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -163,8 +166,11 @@ class OtlpStream:
     def _run(self) -> None:
         import httpx
 
+        from inspector.transports.http_client import tls_context
+
         try:
-            with httpx.Client(timeout=TIMEOUT) as client:
+            # Spans and the collector's key pass no proxy of the environment: the user named the collector only.
+            with httpx.Client(timeout=TIMEOUT, verify=tls_context(True), trust_env=False) as client:
                 while not self._over.wait(INTERVAL):
                     self._step(client)
                 self._flush(client)

@@ -170,17 +170,36 @@ class ServedConnection(asyncio.Protocol):
         self._reading = True
         self._deaf = False
         """Incoming data is ignored."""
+        self._since = self._loop.time()
+        """When it began to wait for a request."""
+
+    @property
+    def waits(self) -> tuple[bool, float] | None:
+        """Whether a request has begun to arrive, and since when it is awaited; None once it is complete."""
+        if self._request is not None:
+            return None if self._request.complete else (True, self._since)
+        return bool(self._state.trailing_data[0]), self._since
 
     # Calls of the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._transport.set_write_buffer_limits(high=HIGH_WATER)
-        self._owner.connections.add(self)
-        if len(self._owner.connections) > self._limits.connections:
+        if len(self._owner.connections) >= self._limits.connections and not self._make_room():
             self._give_up(503, "Too many connections.")
         else:
             self._wait(self._limits.patience)
+        self._owner.connections.add(self)
+
+    def _make_room(self) -> bool:
+        """Close the connection that waits longest for a request, first one without any byte; False if none waits."""
+        waiting = [(waits, each) for each in self._owner.connections if (waits := each.waits) is not None]
+        if not waiting:
+            return False
+        _, longest = min(waiting, key=lambda each: each[0])
+        self._owner.connections.discard(longest)
+        longest.shut()
+        return True
 
     def data_received(self, data: bytes) -> None:
         if self._deaf:
@@ -405,6 +424,7 @@ class ServedConnection(asyncio.Protocol):
             return
         self._state.start_next_cycle()
         self._size = 0
+        self._since = self._loop.time()
         self._wait(self._limits.idle)
         if not self._reading:
             self._reading = True

@@ -31,12 +31,15 @@ from inspector.serving.http_connection import (
     ServedRequest,
     ServedResponse,
 )
+from inspector.serving.http_origins import RequestGuard
 
 CHANNEL = "webhook"
 MAX_BODY = 1 << 20
 """Bytes of a delivery; servers should keep to a quarter of it."""
 MAX_IDS = 20_000
 """Ids of deliveries that are remembered to find repeats."""
+MAX_UNSIGNED = 100
+"""Requests without a valid signature that are recorded and reported one by one; further ones are counted."""
 REDIRECTED = "inspector-redirect=1"
 """Query of the URL that a delivery is redirected to by a check."""
 _JSON = (("Content-Type", "application/json"),)
@@ -89,8 +92,8 @@ class WebhookReceiver:
     """Accepts deliveries that `secret` signs: `start` it, subscribe, `close` it. Calls `arrived` with each request.
 
     It answers 200 to an accepted delivery and to a repeat, with the challenge to a signed verification; 401 without a
-    matching signature, 400 to an old or unknown one. Nothing of a delivery without a signature is recorded but its
-    size. With `redirects_first`, the first event is redirected, and its repeat accepted.
+    matching signature, 400 to an old or unknown one, 403 to a page of another site. Of a delivery without a signature
+    only headers and size are recorded. With `redirects_first`, the first event is redirected, and its repeat accepted.
     """
 
     def __init__(
@@ -104,17 +107,23 @@ class WebhookReceiver:
     ) -> None:
         key_of(secret)
         self.address = address
-        self.limits = ConnectionLimits(body=MAX_BODY, connections=64, patience=10.0)
+        self.limits = ConnectionLimits(body=MAX_BODY, connections=64, patience=10.0, idle=10.0)
         self.connections: set[ServedConnection] = set()
         self.port = address.port
         """The port in use, after `start`."""
+        self.unreported = 0
+        """Refused requests without an `Arrival`: of pages of other sites, and without a signature after many others."""
+        self._unsigned = 0
         self._secret = secret
         self._journal = journal
         self._arrived = arrived
         self._redirects = redirects_first
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._server: asyncio.Server | None = None
-        self._path = urlsplit(address.url).path or "/"
+        parts = urlsplit(address.url)
+        self._path = parts.path or "/"
+        # A tunnel keeps the name in the URL, or puts a name of this machine in its place.
+        self._guard = RequestGuard(address.host, [parts.hostname or ""])
         journal.redactor.add(secret)
 
     async def start(self) -> None:
@@ -152,13 +161,18 @@ class WebhookReceiver:
             for connection in list(self.connections):
                 connection.shut()
             await asyncio.sleep(0)
+            if self.unreported:
+                self._journal.record_life(CHANNEL, "refused", requests=self.unreported)
 
     # Requests
 
     def screen(self, head: RequestHead) -> RequestRefusal | None:
-        """Refuse requests for other paths."""
+        """Refuse requests for other paths, and those that a page of another site could have sent."""
         if head.target.partition("?")[0] != self._path:
             return RequestRefusal(404, b"Not found.\n", PLAIN)
+        if self._guard.refusal(head):
+            self.unreported += 1
+            return RequestRefusal(403, b"This Host or Origin is not allowed.\n", PLAIN)
         return None
 
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
@@ -181,8 +195,10 @@ class WebhookReceiver:
             self._ids[id] = None
             if len(self._ids) > MAX_IDS:
                 self._ids.popitem(last=False)
+        self._unsigned += not verdict.signed
+        reported = verdict.signed or self._unsigned <= MAX_UNSIGNED
         problems = (*(() if is_post else (f"The method is {head.method[:20]}, not POST.",)), *verdict.problems)
-        n = self._record(request, fields, verdict, problems)
+        n = self._record(request, fields, verdict, problems) if reported else 0
         if not is_post:
             response.whole(405, b"Use POST.\n", (*PLAIN, ("Allow", "POST")))
         elif not verdict.signed:
@@ -195,6 +211,9 @@ class WebhookReceiver:
             response.whole(307, b"", (("Location", f"{url}{'&' if '?' in url else '?'}{REDIRECTED}"),))
         else:
             response.whole(200, (verdict.answer or "{}").encode(), _JSON)
+        if not reported:
+            self.unreported += 1
+            return
         found = fields.get("x-mcp-subscription-id", "")[:300]
         self._arrived(Arrival(n, head.method, verdict, repeated, found, redirected, problems))
 

@@ -171,6 +171,24 @@ def test_spans_do_not_follow_a_redirect(collector: Collector, status: int) -> No
     other.server.server_close()
 
 
+def test_spans_pass_no_proxy_of_the_environment(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
+    proxy = Collector()
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, proxy.url)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    live = journal()
+    stream = OtlpStream(live, endpoint(collector.url), {"Authorization": "Bearer key"})
+    send(live, 1, name="echo")
+    receive(live, id=1, result={})
+    live.close()
+    assert stream.finish().lost == ""
+    assert collector.paths == ["/v1/traces"]
+    assert proxy.paths == []
+    proxy.server.shutdown()
+    proxy.server.server_close()
+
+
 def test_a_variable_of_opentelemetry_names_no_collector(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"):
         monkeypatch.setenv(name, collector.url)
@@ -284,7 +302,9 @@ def test_a_url_without_a_path_gets_that_of_otlp(url: str, sent: str) -> None:
     assert endpoint(url) == sent
 
 
-@pytest.mark.parametrize("url", ["localhost:4318", "ftp://host", "http://", "http://host:port", ""])
+@pytest.mark.parametrize(
+    "url", ["localhost:4318", "ftp://host", "http://", "http://host:port", "", "http://①②⑦.0.0.1:4318"]
+)
 def test_what_is_not_a_collector(url: str) -> None:
     with pytest.raises(UsageError, match="not the URL of an OpenTelemetry collector"):
         endpoint(url)

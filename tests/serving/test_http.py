@@ -479,12 +479,39 @@ async def test_who_takes_too_long_is_reported_and_who_only_waits_is_let_go(web):
     assert kept.startswith(b"HTTP/1.1 200")
 
 
-async def test_more_connections_than_are_allowed_are_refused(web):
+async def test_more_requests_at_a_time_than_connections_are_refused(web):
     web = await web(limits=ConnectionLimits(connections=2))
-    for _ in range(2):
-        await web.connect()
-    await until(lambda: len(web.end.connections) == 2)
+    for number in range(2):
+        _, writer = await web.connect()
+        writer.write(request(body=jsonrpc.request(number, "later", MODERN)))
+    await until(lambda: sum(len(handler.replies) for handler in web.handlers) == 2)
     assert parse(await web.raw(b""))[0] == 503
+
+
+async def test_a_connection_without_a_request_gives_way_to_a_new_one(web):
+    """One without any byte goes first, then one whose request does not end."""
+    web = await web(limits=ConnectionLimits(connections=3))
+
+    async def begin():
+        reader, writer = await web.connect()
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        return reader
+
+    def begun():
+        return sum(each.waits is not None and each.waits[0] for each in web.end.connections)
+
+    _, writer = await web.connect()
+    writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
+    await until(lambda: web.handlers and web.handlers[0].replies)
+    slow, (idle, _) = await begin(), await web.connect()
+    await until(lambda: begun() == 1)
+    assert (await web.ask(body=jsonrpc.request(2, "json", MODERN)))[0] == 200
+    assert await asyncio.wait_for(idle.read(), PATIENCE) == b""
+    await begin()
+    await until(lambda: begun() == 2)
+    assert (await web.ask(body=jsonrpc.request(3, "json", MODERN)))[0] == 200
+    assert await asyncio.wait_for(slow.read(), PATIENCE) == b""
+    assert web.handlers[0].replies[0].open
 
 
 async def test_a_client_that_takes_nothing_is_given_up(web):

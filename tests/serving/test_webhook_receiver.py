@@ -16,6 +16,7 @@ from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.webhook import new_secret
+from inspector.serving import webhook_receiver
 from inspector.serving.webhook_receiver import REDIRECTED, Arrival, WebhookAddress, WebhookReceiver
 from tests.webhook_server import EVENT, deliver
 
@@ -129,6 +130,52 @@ async def test_other_paths_and_large_bodies_are_refused_before_anything_is_read(
         assert (await here.send(url="https://hooks.example/other"))[0] == 404
         assert (await here.send(b" " * (2 << 20)))[0] == 413
         assert here.arrivals == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Host": "127.0.0.1:8088"}, 200),
+        ({"Host": "localhost"}, 200),
+        ({"Host": "evil.example"}, 403),
+        ({"Host": "hooks.example.evil.example"}, 403),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Host": "127.0.0.1", "Origin": "https://evil.example"}, 403),
+        ({"Host": "127.0.0.1", "Origin": "null"}, 403),
+        ({"Origin": "https://hooks.example"}, 200),
+    ],
+)
+async def test_no_page_of_another_site_reaches_it(headers: dict[str, str], status: int) -> None:
+    """Also with a good signature; nothing of it is recorded."""
+    async with receiving() as here:
+        assert (await here.send(**headers))[0] == status
+        assert (len(here.arrivals), here.receiver.unreported) == ((1, 0) if status == 200 else (0, 1))
+        assert len(here.recorded) == len(here.arrivals)
+
+
+async def test_requests_without_a_signature_are_counted_after_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_receiver, "MAX_UNSIGNED", 3)
+    async with receiving() as here:
+        for method in ("POST", "GET", "PUT", "POST", "GET"):
+            assert (await here.send(method=method, secret=new_secret()))[0] in (401, 405)
+        assert (await here.send())[0] == 200
+        assert (len(here.arrivals), len(here.recorded), here.receiver.unreported) == (4, 4, 2)
+        journal = here.journal
+        await here.receiver.close()
+        last = journal.event(len(journal)).fields
+        assert (last["event"], last["requests"]) == ("refused", 2)
+
+
+async def test_idle_connections_leave_room_for_a_delivery() -> None:
+    async with receiving() as here:
+        held = [await asyncio.open_connection("127.0.0.1", here.receiver.port) for _ in range(80)]
+        for _, writer in held[::2]:
+            writer.write(b"POST /in HTTP/1.1\r\nHost: hooks.example\r\nContent-Length: 9\r\n\r\n{")
+            await writer.drain()
+        assert (await here.send())[0] == 200
+        for _, writer in held:
+            writer.close()
 
 
 async def test_https_with_a_certificate_of_ones_own(tmp_path: Path) -> None:

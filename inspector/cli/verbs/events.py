@@ -465,6 +465,7 @@ async def _receiving(
         await asyncio.gather(prints, return_exceptions=True)
         await receiver.close()
         rows.flush()
+        refused += receiver.unreported
         out.note(_summary(subscription) + (f", {refused:,} rejected" if refused else ""))
 
 
