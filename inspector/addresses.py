@@ -97,7 +97,7 @@ def _requested_address(written: str) -> str:
 
 
 def _requested_label(label: str) -> str:
-    """Return one part of a name as it is requested; an empty text if it cannot be, or not as it looks."""
+    """Return one part of a name as it is requested; an empty text if it is refused."""
     lower = "".join(map(_lower, label))
     if not lower.isascii():
         # Imported here, because nearly every host is ASCII.
@@ -111,7 +111,7 @@ def _requested_label(label: str) -> str:
 
 
 def _lower(char: str) -> str:
-    """Return a letter in lower case; as it is if that would be another letter: the Kelvin sign is not a “k”."""
+    """Return a letter in lower case, unless that is another letter: the Kelvin sign is not a “k”."""
     lower = char.lower()
     return lower if lower.upper() == char else char
 
@@ -150,9 +150,9 @@ def requested_url(url: str) -> str:
 
 
 def shown_url(url: str, limit: int | None = None) -> str:
-    """Return a URL in one line, for a decision about it: as it is requested, at most `limit` characters of it.
+    """Return a URL as it is requested, in one line for a decision about it.
 
-    A remark names the scripts that its host mixes. Of a URL that cannot be requested, such as one with references in
+    At most `limit` characters of it are returned. A remark names the scripts that its host mixes. Of a URL that cannot be requested, such as one with references in
     its host, every character beyond ASCII is an escape.
     """
     try:

@@ -87,7 +87,7 @@ def test_a_host_is_requested_in_ascii_and_lower_case(subtests: pytest.Subtests) 
 
 
 def test_a_host_that_would_become_another_is_refused_with_that_one(subtests: pytest.Subtests) -> None:
-    """What is shown before a decision is what is requested after it."""
+    """The error shows it, so that a person decides about that one."""
     for written, other in OTHER_HOSTS.items():
         with subtests.test(written), pytest.raises(ValueError, match=f"would become {other} in the request"):
             addresses.requested_host(written)
