@@ -152,8 +152,8 @@ def requested_url(url: str) -> str:
 def shown_url(url: str, limit: int | None = None) -> str:
     """Return a URL as it is requested, in one line for a decision about it.
 
-    At most `limit` characters of it are returned. A remark names the scripts that its host mixes. Of a URL that cannot be requested, such as one with references in
-    its host, every character beyond ASCII is an escape.
+    At most `limit` characters of it are returned. A remark names the scripts that its host mixes. Of a URL that cannot
+    be requested, such as one with references in its host, every character beyond ASCII is an escape.
     """
     try:
         url = requested_url(url)
