@@ -115,8 +115,11 @@ class Terminal:
         self.say(self._out.safe(text, MAX_URL))
 
     def say(self, text: str) -> None:
-        """A line on stderr, also with --quiet, because a login needs it."""
-        self._out.warn(text)
+        """A line on stderr, also with --quiet, because a login needs it; at once if a user is there to read it."""
+        if self.present:
+            self._out.ask(text)
+        else:
+            self._out.warn(text)
 
     def _need(self, what: str) -> None:
         if not self.present:

@@ -272,6 +272,10 @@ class Output:
         else:
             self.aside(f"{text}\n")
 
+    def ask(self, text: str) -> None:
+        """Print lines that belong to a question: at once, also with --json, because the user answers by them."""
+        self.aside(f"{text}\n")
+
     def finish(self) -> None:
         """Print the held notes. Call it at the end of the command."""
         held = self._held.take()

@@ -226,7 +226,7 @@ class QuestionPrompts:
         return line
 
     def _say(self, text: str) -> None:
-        self._out.warn(text)
+        self._out.ask(text)
 
     def _safe(self, value: object, limit: int = NAME) -> str:
         return self._out.safe(value, limit)

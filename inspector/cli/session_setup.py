@@ -214,7 +214,7 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:
         return "no"
     lines = [f"{out.safe(exposure.title, 600)} is not in your own config file. This entry:"]
     lines += [f"  - {out.safe(fact, 800)}" for fact in exposure.facts()]
-    out.warn("\n".join(lines))
+    out.ask("\n".join(lines))
     out.aside("Allow it? [o]nce, [a]lways until the entry changes, [N]o: ")
     answer = sys.stdin.readline().strip().lower()
     return "always" if answer in ("a", "always") else "once" if answer in ("o", "once") else "no"
@@ -239,7 +239,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
         does = "connects to" if entry.kind == "http" else "runs"
         lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.summary, 2000)}")
         lines.append(f"      from {out.safe(str(entry.path), 300)}")
-    out.warn("\n".join(lines))
+    out.ask("\n".join(lines))
     out.aside("Start them? [y/N]: ")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise UsageError(f"The {count} were not started.", hint="Answer y, or name one server.")

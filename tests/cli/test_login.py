@@ -295,14 +295,15 @@ def test_a_keyring_may_ask_for_its_password_on_the_terminal(server: str, tmp_pat
     assert "access_token" not in (tmp_path / "logins.json").read_text()
 
 
-def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path, "login", server, BROWSER=browser(tmp_path))
+@pytest.mark.parametrize("more", [(), ("--json",), ("--quiet",)])
+def test_a_browser_is_opened_after_consent_only(server: str, tmp_path: Path, more: tuple[str, ...]) -> None:
+    terminal = Terminal(tmp_path, "login", *more, server, BROWSER=browser(tmp_path))
     terminal.until(r"login at 127\.0\.0\.1:")
     terminal.until(r"/authorize\?\S+")
     terminal.until(r"Waiting until \d\d:\d\d:\d\d\.")
     terminal.until(r"\[y/N\]")
     terminal.type("y\n")
-    terminal.until("Logged in to")
+    terminal.until('"renewable":true' if "--json" in more else "Logged in to")
     assert terminal.end() == 0
 
 

@@ -92,6 +92,14 @@ def test_a_boolean_is_answered_as_in_a_terminal(typed: str, value: bool) -> None
     assert _read(form, form.fields()[0], typed) == (value, "")
 
 
+def test_with_json_a_question_is_shown_before_it_is_answered(dialogue: Callable[..., Dialogue]) -> None:
+    asked = dialogue("call", "ask-user", "--ask", "--json")
+    asked.answer(
+        "asks for input:\r\n  Please tell us about yourself.\r\nEnter to answer, d to decline, c to cancel: ", "d"
+    )
+    assert "chose to decline" in asked.end()
+
+
 def test_a_question_can_be_declined(dialogue: Callable[..., Dialogue]) -> None:
     asked = dialogue("call", "ask-user", "--ask")
     asked.answer("c to cancel: ", "yes")

@@ -313,6 +313,8 @@ def test_a_user_at_a_terminal_is_asked_until_they_allow_it_for_always(clone: Pat
     assert "uses environment variable AWS_SECRET_ACCESS_KEY in header X-A" in said
     assert f"sends to {at(evil)}" in said
     assert SECRET not in said
+    said = on_terminal(clone, "n", "info", "--json", "@docs")[1]
+    assert said.index(f"sends to {at(evil)}") < said.index("Allow it?"), "it is answered by what it says"
     assert on_terminal(clone, "o", "info", "@docs")[0] == 0
     assert SECRET in evil.seen
     assert on_terminal(clone, "a", "doctor", "@docs")[0] == 0
