@@ -115,7 +115,7 @@ class Terminal:
         self.say(self._out.safe(text, MAX_URL))
 
     def say(self, text: str) -> None:
-        """A line on stderr, also with --quiet, because a login needs it; at once if a user is there to read it."""
+        """A line on stderr, also with --quiet, because a login needs it."""
         if self.present:
             self._out.ask(text)
         else:
