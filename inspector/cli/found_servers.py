@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 NAME = 200
 TEXT = 2000
+WHOLE = 1 << 16
+"""Characters of a command or URL that is shown before it is used."""
 MAX_SHOWN = 100
 """Servers that are printed for a person."""
 
@@ -114,7 +116,7 @@ def _print_server(out: Output, server: RegistryServer, choices: list[RegistryCho
         out.line(f"{out.safe(choice.name, NAME)} ({out.safe(choice.kind, 40)})")
         if choice.problem:
             out.line(f"  cannot be opened: {out.safe(choice.problem, 500)}")
-        out.lines(f"  {out.safe(fact, TEXT)}" for fact in registries.start_facts(choice))
+        out.lines(f"  {out.safe(fact, WHOLE)}" for fact in registries.start_facts(choice))
     if server.after_install:
         out.line("after installing, its publisher says (shown, never run):")
         out.lines(line.rstrip() for line in out.wrapped(server.after_install, "  "))
@@ -175,7 +177,7 @@ def cards(invocation: Invocation) -> int:
     for card in found.cards:
         _print_card(out, card)
     for answer in found.looked if not found.cards else ():
-        out.line(f"{out.safe(shown_url(answer.url), NAME)}: {out.safe(answer.shown, 500)}")
+        out.line(f"{out.safe(shown_url(answer.url, NAME))}: {out.safe(answer.shown, 500)}")
     for note in found.notes:
         out.note(f"note: {out.safe(note, 500)}")
     # The last one may be about the number of entries.
@@ -204,13 +206,13 @@ def _card_problems(card: FoundCard) -> list[str]:
 def _print_card(out: Output, found: FoundCard) -> None:
     card = found.card
     safe: Callable[[object, int], str] = out.safe
-    place = safe(shown_url(found.place), NAME)
+    place = out.safe(shown_url(found.place, NAME))
     out.line(f"{safe(card.get('name'), NAME)}  {safe(card.get('version'), 40)}  from {place}")
     for key in ("title", "description", "websiteUrl"):
         if isinstance(card.get(key), str):
-            out.line(f"  {safe(shown_url(card[key]) if key == 'websiteUrl' else card[key], TEXT)}")
+            out.line(f"  {out.safe(shown_url(card[key], TEXT)) if key == 'websiteUrl' else safe(card[key], TEXT)}")
     for remote in remotes_of(card):
-        out.line(f"  {safe(remote.get('type'), 40)}  {safe(shown_url(str(remote.get('url')), TEXT), TEXT)}")
+        out.line(f"  {safe(remote.get('type'), 40)}  {out.safe(shown_url(str(remote.get('url')), TEXT))}")
         for header in remote.get("headers") or () if isinstance(remote.get("headers"), list) else ():
             out.line(f"    header {safe(header.get('name') if isinstance(header, dict) else header, NAME)}")
     versions = versions_of(card)

@@ -166,7 +166,8 @@ class QuestionPrompts:
     async def _url(self, question: Question) -> None:
         url = question.params.get("url")
         self._title("asks you to open a URL", question.message)
-        self._say(f"\n  {self._safe(shown_url(url, MAX_URL) if isinstance(url, str) else url)}\n")
+        shown = shown_url(url, MAX_URL) if isinstance(url, str) else self._safe(url, MAX_URL)
+        self._say(f"\n  {self._out.safe(shown)}\n")
         await self._consent("Open it only if you trust it. Enter when done, d to decline, c to cancel: ")
         question.accept(None)
 

@@ -237,7 +237,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
     lines = [f"This starts {count}:"]
     for entry in entries:
         does = "connects to" if entry.kind == "http" else "runs"
-        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.summary, 2000)}")
+        lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.definition.shown(2000))}")
         lines.append(f"      from {out.safe(str(entry.path), 300)}")
     out.ask("\n".join(lines))
     out.aside("Start them? [y/N]: ")

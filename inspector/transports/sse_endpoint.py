@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote_plus
 
+from inspector.addresses import shown_url
 from inspector.errors import HttpError
 from inspector.text import safe
 from inspector.transports.http_url import Url, resolve
@@ -40,7 +41,7 @@ def endpoint_url(text: str, began: Url) -> Url:
     if found.origin != began.origin:
         raise HttpError(
             (
-                f"{began.origin} names an endpoint of another origin, {safe(found.origin, 300)}. Inspector "
+                f"{began.origin} names an endpoint of another origin, {shown_url(found.origin)}. Inspector "
                 "does not use it: messages and credentials never go to another origin."
             ),
             hint="A server behind a proxy may not know its own URL. If you trust it, connect to the other origin.",

@@ -7,12 +7,15 @@ import pty
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from inspector.cli.server_questions import MAX_TRIES, _read
+from inspector.cli.output import Output
+from inspector.cli.server_questions import MAX_TRIES, QuestionPrompts, _read
 from inspector.protocol.forms.form import Form
 from tests.processes import DEMO, INSPECTOR, environment, has_output, run
+from tests.test_addresses import DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
 pytestmark = pytest.mark.slow
 
@@ -128,3 +131,22 @@ def test_what_was_answered_beforehand_is_not_asked(dialogue: Callable[..., Dialo
 def test_without_a_terminal_the_options_decide(tmp_path: Path) -> None:
     ran = run(tmp_path, ["call", "ask-user", "--ask", "--elicit", "cancel", *DEMO])
     assert ran.out == "The user chose to cancel.\n"
+
+
+async def test_a_url_is_shown_whole_as_it_is_requested(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """C-ELIC-04."""
+
+    async def consent(prompts: QuestionPrompts, prompt: str) -> None:
+        """The user presses Enter."""
+
+    monkeypatch.setattr(QuestionPrompts, "_consent", consent)
+    prompts = QuestionPrompts.__new__(QuestionPrompts)
+    prompts._out, prompts._session = Output(), SimpleNamespace(server=SimpleNamespace(name="s"))  # type: ignore[assignment]
+    for url in (f"{LOOKALIKE}/{'a' * 3000}", DISGUISED, ["no text"]):
+        await prompts._url(SimpleNamespace(params={"url": url}, message="", accept=lambda content: None))  # type: ignore[arg-type]
+    shown = capsys.readouterr().err
+    assert f"  {REQUESTED}/{'a' * 3000} {MIXES}\n" in shown
+    assert "  https://api.github.com\\u2215v3.evil.example/mcp\n" in shown
+    assert '  ["no text"]\n' in shown

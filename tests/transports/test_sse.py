@@ -17,6 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.transports.base import HttpOptions
 from inspector.transports.http_stream import EventStream
 from inspector.transports.sse import MAX_ENDPOINTS, SseTransport
+from tests.test_addresses import MIXES
 from tests.transports.scripted_http import answer_to
 from tests.transports.sinks import Peer, RecordingSink
 from tests.transports.test_http_failures import tls
@@ -154,6 +155,8 @@ async def test_the_endpoint_is_relative_to_where_redirects_led(serve, sse):
         ("http://127.0.0.1:1/messages", "another origin, http://127.0.0.1:1"),
         ("https://127.0.0.1:{port}/messages", "another origin, https://127.0.0.1:{port}"),
         ("//evil.example/messages", "another origin, http://evil.example"),
+        ("//\u0430pi.github.com/m", f"another origin, http://xn--pi-6kc.github.com {MIXES}"),
+        ("http://①②⑦.0.0.1:{port}/messages", "would become 127.0.0.1 in the request"),
         ("http://127.0.0.1:{port}@evil.example/", "another origin, http://evil.example"),
         ("/\\evil.example", None),
         ("javascript:alert(1)", "does not start with http:// or https://"),

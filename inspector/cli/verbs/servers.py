@@ -72,7 +72,7 @@ def run(invocation: Invocation) -> int:
                 out.safe(entry.reference, NAME),
                 out.safe(entry.source_label, NAME),
                 "never connected" if last is None else out.safe(last.describe(), STATE),
-                ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.summary, 2000),
+                ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.definition.shown(2000)),
             )
             for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
         ]
