@@ -143,9 +143,9 @@ async def test_a_url_is_shown_whole_as_it_is_requested(
 
     monkeypatch.setattr(QuestionPrompts, "_consent", consent)
     prompts = QuestionPrompts.__new__(QuestionPrompts)
-    prompts._out, prompts._session = Output(), SimpleNamespace(server=SimpleNamespace(name="s"))  # type: ignore[assignment]
+    prompts._out, prompts._session = Output(), SimpleNamespace(server=SimpleNamespace(name="s"))
     for url in (f"{LOOKALIKE}/{'a' * 3000}", DISGUISED, ["no text"]):
-        await prompts._url(SimpleNamespace(params={"url": url}, message="", accept=lambda content: None))  # type: ignore[arg-type]
+        await prompts._url(SimpleNamespace(params={"url": url}, message="", accept=lambda content: None))
     shown = capsys.readouterr().err
     assert f"  {REQUESTED}/{'a' * 3000} {MIXES}\n" in shown
     assert "  https://api.github.com\\u2215v3.evil.example/mcp\n" in shown
