@@ -35,7 +35,8 @@ test-all: $(READY) ## all tests
 #
 # A low version of a dependency breaks the modules that import it. Each package that imports one is here, with the tests
 # of those modules (tests/versions/test_runs.py); the interface with a whole screen, a real terminal, themes and lists.
-LOWEST_TESTS := tests/test_addresses.py tests/transports tests/client tests/protocol tests/config tests/serving \
+LOWEST_TESTS := tests/test_addresses.py tests/test_documents.py tests/transports tests/client tests/protocol tests/config \
+	tests/serving \
 	$(filter-out tests/auth/test_leaks.py,$(wildcard tests/auth/test_*.py)) \
 	$(patsubst %,tests/calls/test_%.py,files schema writing) tests/doctor/test_urls.py tests/export/test_otlp_stream.py \
 	$(patsubst %,tests/cli/test_%.py,call completion failures help login) tests/imports/test_collections.py \

@@ -54,7 +54,7 @@ def test_the_lowest_dependencies_are_tested_where_they_are_imported() -> None:
             named = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
             if {name.partition(".")[0] for name in named} & {*modules.values()}:
                 importers.add(path.relative_to(PACKAGE).parts[0])
-    assert {"transports", "auth", "skills"} <= importers
+    assert {"transports", "auth", "calls"} <= importers
     (paths,) = named_by("test-lowest")
     tested = {path.split("/")[1].removeprefix("test_") for path in paths}
     assert importers - tested == set()
