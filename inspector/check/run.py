@@ -172,7 +172,7 @@ class Runner:
         # Declare every capability and decline every request: requests of the server must not block a check or have
         # effects.
         standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
-        self.options = replace(options, standing=standing, timeout=wanted.limits.start, verdicts=None)
+        self.options = replace(options, standing=standing, timeout=wanted.limits.timeout, verdicts=None)
         offered = (group for group, id in DRAFTS.items() if options.extensions.get(id) is not None)
         self.wanted = replace(wanted, drafts=wanted.drafts.union(offered))
         self.run = Run(target.label)
@@ -183,8 +183,6 @@ class Runner:
         self._gone = ""
         """Why no more requests can be sent."""
         self._once: set[str] = set()
-        self._found_silent = False
-        """A request never got a response: one occurrence is enough, so the run does not wait again."""
         self._evidence = JudgedRecording(journal)
         self._pace = StartupTime()
         self.alone = False
@@ -388,7 +386,6 @@ class Runner:
             self._pace,
         )
         visit.spoken = found.spoken
-        visit.found_silent = self._found_silent
         visit.remembered["survey"] = found
         visit.alone = self.alone
         return _OpenVisit(
@@ -419,7 +416,6 @@ class Runner:
         for check in opened.apart:
             await self._one(opened.visit, check)
         await opened.visit.settle()
-        self._found_silent = opened.visit.found_silent
         await self._close(opened)
 
     async def _group(self, opened: _OpenVisit, group: Sequence[Check]) -> None:

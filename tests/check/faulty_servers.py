@@ -30,8 +30,8 @@ from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.transports.scripted_http import Web
 
-LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, patience=1.2, patience_with_tools=1.5)
-PATIENT = replace(LIMITS, patience=3.0, patience_with_tools=12.0)
+LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, timeout=1.5)
+PATIENT = replace(LIMITS, timeout=12.0)
 """For servers that answer everything: on a busy machine, late."""
 
 

@@ -36,6 +36,7 @@ R4, R5 = "2025-11-25", "2026-07-28"
 PATIENT = replace(LIMITS, request=20.0, check=60.0)
 """Limits for processes, which may take long to start on a machine that has other things to do."""
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
+STAYS = "import atexit, time; atexit.register(time.sleep, 60)"
 ENDS_BADLY = "import atexit, os; atexit.register(os._exit, 3)"
 LEAVES_A_CHILD = "import subprocess; quiet = subprocess.DEVNULL; subprocess.Popen(['sleep', '60'], stdin=quiet, stdout=quiet, stderr=quiet)"
 COMPLAINS = "import sys; sys.stderr.buffer.write({!r}); sys.stderr.flush()"
@@ -92,7 +93,7 @@ CASES = [
     Case("STDIO-01", R4, Adds("tools/list", b"Listening ...")),
     Case("STDIO-02", R4, Answers("tools/list", with_carriage_return), remark=True),
     Case("STDIO-03", R4, COMPLAINS.format(b"caf\xe9\n"), right=COMPLAINS.format("café\n".encode()), server=Process, limits=PATIENT),
-    Case("STDIO-04", R4, ENDS_BADLY, server=Process, limits=PATIENT),
+    Case("STDIO-04", R4, STAYS, right=ENDS_BADLY, server=Process, limits=replace(PATIENT, request=0.2)),
     Case("STDIO-05", R4, LEAVES_A_CHILD, server=Process, limits=PATIENT),
     Case("STDIO-06", R4, Takes(dies_of_bytes)),
     Case("STDIO-07", R4, Takes(forgets_one)),

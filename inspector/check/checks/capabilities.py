@@ -7,6 +7,7 @@ from typing import Any
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
+from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 
 _ITEMS = ("tools", "resources", "resourceTemplates", "prompts")
 
@@ -16,8 +17,11 @@ async def list_declared(visit: Visit, capability: str) -> Outcome:
     method = f"{capability}/list"
     async with visit.connection() as connection:
         response = await connection.request(method, {})
-    if visit.can(capability) and not response.ok:
+    if visit.can(capability) and response.code == METHOD_NOT_FOUND:
         return bad(f"{capability} is declared, but {method} got {response.reply}.", *response.events)
+    if visit.can(capability) and not response.ok:
+        # The method is there, and fails for another reason.
+        return doubtful(f"{method} got {response.reply}.", *response.events)
     if not visit.can(capability) and response.ok:
         return undeclared(capability, method, response)
     return good("", *response.events)

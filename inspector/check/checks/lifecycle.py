@@ -265,8 +265,8 @@ async def introduction(visit: Visit) -> Outcome:
     if isinstance(instructions, str) and instructions.strip():
         given.append(f"instructions of {len(instructions):,} characters")
         return good(", ".join(given))
-    else_given = f", but {', '.join(given)}" if given else ""
-    return remark(f"The server has no instructions{else_given}.", _opening(visit))
+    rest = f"; it has {', '.join(given)}" if given else ", no title and no description"
+    return remark(f"The server has no instructions{rest}.", _opening(visit))
 
 
 @CHECKS.active(
@@ -424,7 +424,8 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
                 return bad(f"{method} got no response: {response.shown}.", *response.events)
             if visit.can(capability) and unknown:
                 return bad(f"{capability} is declared, but {method} is unknown.", *response.events)
-            if not visit.can(capability) and response.ok:
+            # SDKs accept logging/setLevel of themselves; UTIL-08 is about a server that sends log messages.
+            if not visit.can(capability) and response.ok and capability != "logging":
                 found = undeclared(capability, method, response)
                 if found.seen == "bad":
                     return found

@@ -17,6 +17,8 @@ from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 
 _PAGE = "server/resources"
+_TRIED = 5
+"""Resources that are tried with resources/subscribe: a server need not offer it for each."""
 
 CHECKS = CheckTable("resources")
 CHECKS.passive(
@@ -244,24 +246,31 @@ async def expanded(visit: Visit) -> Outcome:
     "RES-13 must r1-r4",
     page=f"{_PAGE}#subscriptions",
     apart=True,
-    says="resources/subscribe works if resources.subscribe is declared, and is unknown otherwise.",
-    fix='Add "resources": {"subscribe": true} to capabilities, or return -32601 for resources/subscribe.',
+    says="resources/subscribe works for a resource if and only if resources.subscribe is declared.",
+    fix='Add "resources": {"subscribe": true} to capabilities, or reject resources/subscribe.',
 )
 async def subscriptions(visit: Visit) -> Outcome:
-    """Subscribe to the first resource, then unsubscribe."""
+    """Subscribe to a resource, then unsubscribe. No page promises this for every resource, or a code for a refusal."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
     if not visit.can("resources") or not uris:
         return skipped("the server lists no resources")
-    seen: list[int] = []
+    declared = visit.can("resources", "subscribe")
     async with visit.connection() as connection:
-        for method in ("resources/subscribe", "resources/unsubscribe"):
-            response = await connection.request(method, {"uri": uris[0]})
-            seen += response.events
-            if visit.can("resources", "subscribe") and not response.ok:
-                return bad(f"{method} is declared, but got {response.reply}.", *response.events)
-            if not visit.can("resources", "subscribe") and response.code != METHOD_NOT_FOUND:
-                return bad(f"{method} is not declared, but got {response.reply}.", *response.events)
-    return good("", *seen)
+        for uri in uris[: _TRIED if declared else 1]:
+            response = await connection.request("resources/subscribe", {"uri": uri})
+            if response.ok:
+                ended = await connection.request("resources/unsubscribe", {"uri": uri})
+                events = (*response.events, *ended.events)
+                if not declared:
+                    return doubtful("resources/subscribe is not declared, but works.", *events)
+                if not ended.ok:
+                    return doubtful(f"resources/unsubscribe got {ended.reply}.", *events)
+                return good("", *events)
+            if response.code == METHOD_NOT_FOUND or not response.answered:
+                break
+    if not declared:
+        return good("", *response.events)
+    return doubtful(f"resources.subscribe is declared, but resources/subscribe got {response.reply}.", *response.events)
 
 
 @CHECKS.active(

@@ -161,8 +161,9 @@ class Judge:
         elif kind == Kind.SSE:
             yield from self._now.http.bare_event(event, self.state)
         elif kind == Kind.INVALID and event.dir == Dir.RECV:
-            yield from self._now.http.received(event, None, self.journal.index, self.state)
-            if not rules.refuses(event):
+            about_body = list(self._now.http.received(event, None, self.journal.index, self.state))
+            yield from about_body
+            if not about_body and not rules.refuses(event):
                 yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
                 yield from rules.invalid_rules(event, channels.is_stdio(event.ch))
         elif kind == Kind.STDERR and event.data is not None:
@@ -176,7 +177,7 @@ class Judge:
 
     def _look_for_lost(self, event: Event) -> None:
         """Findings about a request are attached to the request, not to the end of its connection."""
-        for found in self._now.lost.look(event, self.journal.index):
+        for found in self._now.lost.look(event, self.journal.index, self._name):
             if found.of_itself or event.n not in self._provoked:
                 self._add(found.n, (found.verdict,))
 
@@ -185,7 +186,10 @@ class Judge:
         message = event.message
         if received:
             self._now.lost.arrived()
-            yield from self._now.http.received(event, message, self.journal.index, self.state)
+            about_body = list(self._now.http.received(event, message, self.journal.index, self.state))
+            yield from about_body
+            if type(message) is not dict and any(rule == "HTTP-03" for rule, _, _ in about_body):
+                return  # There should be no body: what it contains is not a second fault.
             if rules.refuses(event) and not rules.is_error_response(message):
                 return
             yield from rules.bytes_rules(event, channels.is_stdio(event.ch))
@@ -347,6 +351,12 @@ class Judge:
                     yield from rule(tool, self.state)
         if self._now.next_page is None:
             self._judge_waiting()
+
+    def _name(self, n: int) -> str:
+        """The method of a request, with what it is about: `tools/call of "add"`."""
+        method, params = self._request(n)
+        subject = params.get("name", params.get("uri"))
+        return f"{method} of {rules.short(subject)}" if isinstance(subject, str) else method
 
     def _request(self, n: int) -> tuple[str, dict[str, Any]]:
         """Method and params of request `n`; empty if it has none."""

@@ -6,7 +6,7 @@ later got responses. The check waits longer, and records that as the event `unan
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from inspector.check.judge.rules import RuleVerdict, short
@@ -14,6 +14,7 @@ from inspector.journal import channels
 from inspector.journal.format import Dir, Event
 from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import Shape
+from inspector.text import quantity
 
 CALL = "tools/call"
 _GIVEN_UP = (State.CANCELLED, State.TIMED_OUT)
@@ -54,8 +55,8 @@ class LostRequests:
         """The server sent something: the connection is up."""
         self._stands = True
 
-    def look(self, event: Event, index: Index) -> Iterator[Unanswered]:
-        """Findings about requests from a `life` event."""
+    def look(self, event: Event, index: Index, name: Callable[[int], str]) -> Iterator[Unanswered]:
+        """Findings about requests from a `life` event. `name` names a request: `tools/call of "add"`."""
         n, what = event.fields.get("for"), event.fields.get("event")
         if type(n) is not int or not 0 < n < event.n or what not in ("lost", "timeout", "unanswered"):
             return
@@ -68,18 +69,15 @@ class LostRequests:
             return
         waited = _seconds(event)
         later = _answered_later(index, n, event.n)
-        served = f"{later:,} {'request' if later == 1 else 'requests'} sent later got answers"
+        silent = f"{name(n)} got no response within {waited}, but {quantity(later, 'later request')} did."
         if what == "timeout":
             if later:
-                yield Unanswered(
-                    n, ("BASE-02", "note", f"No response to {short(method)} in {waited}; {served}."), False
-                )
+                # The recorded client decided how long to wait, so this may be a slow server.
+                yield Unanswered(n, ("BASE-02", "should", silent), False)
         elif later:
-            yield Unanswered(
-                n, ("BASE-02", "must", f"{short(method)} never got a response ({waited}); {served}."), False
-            )
+            yield Unanswered(n, ("BASE-02", "must", f"{silent} To wait longer, use --timeout."), False)
         elif method == CALL:
-            text = f"The server sent no responses after this {CALL} ({waited})."
+            text = f"{name(n)} got no response within {waited}, and no later request did."
             yield Unanswered(n, ("TOOL-30", "must", text), True)
 
     def _lost(self, event: Event, index: Index) -> Iterator[Unanswered]:

@@ -14,6 +14,7 @@ from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import Index, State
 from inspector.protocol.jsonrpc import VERSION, Shape, id_key
 
+LOG = "notifications/message"
 _SENT = (Kind.RPC, Kind.INVALID, Kind.HTTP)
 MAX_CHANNELS = 4096
 
@@ -32,6 +33,8 @@ class Probes:
         """A probe had an unreadable id, so its error has none."""
         self._unpaired: set[Any] = set()
         """Ids of probes that are not requests: the index does not pair them, but an error may have the id."""
+        self._newest = 0
+        """The newest probe whose effects may still come: no later correct request has a response yet."""
 
     def sent(self, event: Event, index: Index) -> None:
         """Record `event` if it is a message or head from the client."""
@@ -44,11 +47,12 @@ class Probes:
                 self._channels.pop(event.ch, None)
             return
         self._requests.add(event.n)
+        self._newest = event.n
         if shape is Shape.REQUEST and event.message.get("jsonrpc") == VERSION:
             self._ids[id_key(event.message.get("id"))] += 1
         elif event.kind != Kind.HTTP and shape is not Shape.NOTIFICATION:
             self._unreadable = True
-            if shape is Shape.NONE and type(event.message) is dict and "id" in event.message:
+            if shape is not Shape.REQUEST and type(event.message) is dict and "id" in event.message:
                 self._unpaired.add(id_key(event.message["id"]))
         if own:
             self._channels[event.ch] = shape is Shape.REQUEST
@@ -59,7 +63,11 @@ class Probes:
         """Whether a probe has provoked an event of the server, or a local one."""
         if not self._requests or event.dir == Dir.SEND:
             return False
-        n = event.n
+        n, request = event.n, index.pair(event.n)
+        if request > self._newest > 0 and request not in self._requests:
+            self._newest = 0
+        if index.method(n) == LOG and self._newest and not (request or index.parent(n)):
+            return True  # It may be about the probe: over stdio, nothing says to which message it belongs.
         if index.shape(n) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
             return self._answers(event, index)
         return event.ch in self._channels or (index.pair(n) or index.parent(n)) in self._requests

@@ -44,6 +44,8 @@ class Sdk(NamedTuple):
     signs: tuple[tuple[str, ...], ...]
     """Regular expressions over messages of the server; all expressions of one group must match."""
     causes: tuple[Cause, ...]
+    needs: str = ""
+    """The name of the layer below it, without whose signs its own may be an imitation."""
 
 
 class ServerIdentity(NamedTuple):
@@ -180,6 +182,7 @@ SDKS: tuple[Sdk, ...] = (
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
         ),
+        needs="TypeScript SDK 1.12",
     ),
     Sdk(
         "TypeScript SDK 1.12 to 1.32",
@@ -260,6 +263,7 @@ def recognised(journal: Journal) -> ServerIdentity:
         layers = [sdk for sdk in layers if not sdk.name.startswith("TypeScript SDK 1")]
     if len({family for family in _FAMILIES for sdk in layers if family in sdk.name}) > 1:
         layers = []  # A gateway between two SDKs: the cause is unknown.
+    layers = [sdk for sdk in layers if not sdk.needs or _has(layers, sdk.needs)]
     return ServerIdentity(_text(info.get("name")), _text(info.get("version")), tuple(layers))
 
 

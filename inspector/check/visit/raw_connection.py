@@ -42,6 +42,8 @@ class StartupTime:
 
     startup: float = 0.0
     """The longest time from the connection to its first message, in seconds; 0 if unknown."""
+    found_silent: bool = False
+    """Whether a request of the run never got a response: proven once, so that the run does not wait as long again."""
 
 
 class RawConnection:
@@ -63,15 +65,19 @@ class RawConnection:
         check: str = "survey",
         overdue: dict[int, float] | None = None,
         pace: StartupTime | None = None,
+        patience: float = 0.0,
         visit: str = "",
     ) -> None:
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
+
+        If others get responses, a response is waited for `patience` seconds before it counts as missing.
 
         `visit` is the revision of the visit to which the connection belongs in the recording.
         """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
         self._pace = pace or StartupTime()
+        self._patience = patience
         self._opened_at = 0.0
         """When it was connected; 0 after the first message."""
         self.check = check
@@ -85,6 +91,8 @@ class RawConnection:
         self.stderr: list[bytes] = []
         self.lost: InspectorError | None = None
         """Why the connection is closed."""
+        self.stopped_reading = False
+        """Whether the server answers nothing any more on this connection."""
         self.opened: RequestOutcome | None = None
         """The response to initialize."""
         self.modern = features(revision).era == "modern"
@@ -162,9 +170,13 @@ class RawConnection:
         known = lambda: not response.n or bool(index.pair(response.n)) or response.n in self._failed  # noqa: E731
         if not await self._wait(known, seconds) and self.lost is None:
             self._overdue[response.n] = seconds
-            if timeout is None and await self._passed():
-                # The connection is up: wait the same time again. After that, time is not the cause.
-                if not await self._wait(known, seconds) and self.lost is None:
+            self.stopped_reading = timeout is None and not await self._passed()
+            if timeout is None and not self.stopped_reading:
+                # The connection is up: wait as long as a client does. After that, time is not the cause.
+                waited = time.monotonic() - response.sent_at
+                more = seconds if self._pace.found_silent else max(seconds, self._patience - waited)
+                if not await self._wait(known, more) and self.lost is None:
+                    self._pace.found_silent = True
                     after = round((time.monotonic() - response.sent_at) * 1000)
                     self.journal.record_life(
                         "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": response.n}

@@ -94,7 +94,9 @@ async def survey(
                 await connection.close()
 
     connections = {
-        revision: RawConnection(target, journal, options, revision, limits.request, connect=connect, pace=pace)
+        revision: RawConnection(
+            target, journal, options, revision, limits.request, connect=connect, pace=pace, patience=limits.timeout
+        )
         for revision in revisions
     }
     outcomes = await asyncio.gather(*(offer(revision, connection) for revision, connection in connections.items()))

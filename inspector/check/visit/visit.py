@@ -47,21 +47,11 @@ class RunLimits:
     """Time limit of the whole run, in seconds."""
     quiet: float = 0.25
     """Seconds to wait for messages that should not come."""
-    patience: float = 3.0
-    """A request without a response counts as lost after `request` times this factor, if others get responses."""
-    patience_with_tools: float = 12.0
-    """The same for a tool call. A tool may work for a minute, the usual timeout of clients."""
+    timeout: float = 60.0
+    """Seconds after which a request without a response counts as lost, if others get responses: as long as clients
+    wait. Also the timeout of the first responses of a connection, in which the server may have to start."""
     items: int = 20
     """The most resources that one check reads, prompts that it gets, and tools that it calls."""
-
-    @property
-    def start(self) -> float:
-        """Timeout of the first responses of a connection, in seconds, in which the server may have to start."""
-        return 4 * self.request
-
-    def grace(self, method: str) -> float:
-        """Seconds after which a request without a response counts as lost, if others get responses."""
-        return (self.patience_with_tools if method == "tools/call" else self.patience) * self.request
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +123,6 @@ class Visit:
         """Requests without a response, and how many seconds the run waited; the response may still come."""
         self._waiting: list[Call] = []
         """Requests on the shared session whose response may still come, but whose check has moved on."""
-        self.found_silent = False
-        """Whether a request of this run never got a response."""
         self._connect = connect
         self._pace = pace or StartupTime()
         self._web: HttpClient | None = None
@@ -271,8 +259,8 @@ class Visit:
         self._waiting.clear()
         if not waiting:
             return
-        left = max(0.0, *(self.limits.grace(call.method) - call.elapsed for call in waiting))
-        if self.found_silent:
+        left = max(0.0, *(self.limits.timeout - call.elapsed for call in waiting))
+        if self._pace.found_silent:
             return  # It is proven: the verdict does not depend on the number.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
@@ -282,7 +270,7 @@ class Visit:
             self._waiting.clear()
         for call in waiting:
             if call.fate == "pending":
-                self.found_silent = True
+                self._pace.found_silent = True
                 self.journal.record_life(
                     "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
                 )
@@ -295,12 +283,13 @@ class Visit:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[RawConnection]:
-        """A connection for any messages, shared by consecutive checks. A broken one is replaced for the next check.
+        """A connection for any messages, shared by consecutive checks. One that is broken, or on which the server
+        stopped reading, is replaced for the next check.
 
         `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
         """
         connection = self._connection
-        if connection is None or connection.lost is not None:
+        if connection is None or connection.lost is not None or connection.stopped_reading:
             if connection is not None:
                 await connection.close()
             connection = self._connection = self._make(self.revision, None)
@@ -348,6 +337,7 @@ class Visit:
             check=self.check,
             overdue=self.overdue,
             pace=self._pace,
+            patience=self.limits.timeout,
             visit=self.revision,
         )
         self.shared.conns.add(connection.conn)

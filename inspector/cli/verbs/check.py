@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 ALL = "@all"
 """The target for every configured server."""
 REPORTS = ("junit", "sarif", "markdown", "html", "badge")
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout")
-"""Options of a session. A check sets revision and timeout itself and declines requests of the server."""
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol")
+"""Options of a session. A check sets the revision itself and declines requests of the server."""
 
 
 def run(invocation: Invocation) -> int:
@@ -215,7 +215,10 @@ def _wanted(invocation: Invocation) -> CheckSelection:
         without=chosen["skip"],
         levels=levels,
         drafts=frozenset(["events"] if invocation.option("webhook") is not None else []),
-        limits=RunLimits(run=invocation.option("max-time", RunLimits().run)),
+        limits=RunLimits(
+            run=invocation.option("max-time", RunLimits().run),
+            timeout=invocation.option("timeout", RunLimits().timeout),
+        ),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),

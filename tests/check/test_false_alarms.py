@@ -1,0 +1,171 @@
+"""Answers of right servers that a check once took for faults, and one fault that it missed."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from inspector.check.judge.judge import Judge
+from inspector.check.reports.policy import Policy
+from inspector.check.reports.summary import report_of
+from inspector.check.run import CheckSelection, of_recording
+from inspector.check.visit.visit import Allowed
+from inspector.journal.format import Dir
+from inspector.journal.journal import Journal
+from tests.check.faults import R4, R5, Both, capability, gives, method, params, refuses, told
+from tests.check.faulty_servers import Case, Fault, Planted, Takes, checked, refusal, run_on
+from tests.check.test_judge import Court
+
+
+def answers_what_is_no_request(message, say):
+    """JSON-RPC 2.0 demands -32600 with the id of an object that is not a request."""
+    if isinstance(message, dict) and message.get("id") == "odd-2":
+        say(refusal(message, -32600))
+        return True
+    return False
+
+
+async def seen(id, revision, fault, **more):
+    found, journal = await checked(Case(id, revision, None, **more), fault, {})
+    journal.release()
+    return found
+
+
+async def test_an_error_for_a_response_to_nothing_is_no_response_without_a_request():
+    fault = Takes(answers_what_is_no_request)
+    async with Planted(fault) as server:
+        wanted = CheckSelection(revisions=(R4,), only=frozenset(("BASE-02", "STDIO-06")))
+        run, journal = await run_on(server, wanted)
+    journal.release()
+    assert {(result.check.id, result.verdict) for result in run.results} == {("BASE-02", "pass"), ("STDIO-06", "pass")}
+
+
+class RefusesTheFirst(Fault):
+    """Subscriptions work for every resource but the first."""
+
+    first = None
+
+    def response(self, message, say):
+        if method(message) != "resources/subscribe":
+            return False
+        self.first = self.first or params(message)["uri"]
+        if params(message)["uri"] == self.first:
+            say(refusal(message, -32603))
+            return True
+        return False
+
+
+async def test_a_resource_that_cannot_be_subscribed_to_is_not_every_resource():
+    assert (await seen("RES-13", R4, RefusesTheFirst())).verdict == "pass"
+
+
+@pytest.mark.parametrize("code", [-32602, -32603, -32002])
+async def test_an_undeclared_subscription_may_be_refused_with_any_code(code):
+    fault = Both(capability("resources", {}), refuses("resources/subscribe", code))
+    assert (await seen("RES-13", R4, fault)).verdict == "pass"
+
+
+async def test_an_sdk_that_accepts_a_log_level_of_itself_need_not_declare_logging():
+    fault = Both(capability("logging", ...), gives("logging/setLevel"))
+    assert (await seen("LIFE-05", R4, fault)).verdict == "pass"
+
+
+async def test_an_internal_error_of_a_list_is_not_a_missing_method():
+    found = await seen("TOOL-01", R4, refuses("tools/list", -32603))
+    assert (found.outcome.seen, "-32603" in found.outcome.text) == ("doubtful", True)
+
+
+async def test_a_list_that_always_fails_says_nothing_about_client_info():
+    assert (await seen("BASE-19", R5, refuses("tools/list", -32603))).verdict == "skip"
+
+
+def test_a_body_where_none_belongs_is_one_fault():
+    journal = Journal.unnamed({})
+    message = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    journal.record_sent("post-1", json.dumps(message).encode(), message)
+    journal.record_http("post-1", Dir.SEND, method="POST", url="http://127.0.0.1:1/mcp", headers=[])
+    journal.record_http("post-1", Dir.RECV, status=202, headers=[("Content-Type", "application/json")])
+    journal.record_received("post-1", [b"null"])
+    judge = Judge(journal)
+    judge.run_all()
+    assert [finding.rule for finding in journal.findings.all()] == ["HTTP-03"]
+    journal.release()
+
+
+def test_a_line_that_is_not_a_message_is_quoted():
+    court = Court()
+    n = court.receive(b"Transport: stdio")
+    court.judge.run_all()
+    (finding,) = court.journal.findings.of(n)
+    assert (finding.rule, finding.message) == ("STDIO-01", "Text on stdout: Transport: stdio")
+
+
+def test_a_log_message_about_broken_json_does_not_count():
+    court = Court()
+    with court.journal.probing("BASE-07"):
+        court.journal.record_sent("stdio", b"{not json", None)
+    about_probe = court.receive(told("notifications/message", level="error", data="Parse error"))
+    court.call(1)
+    court.receive({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
+    later = court.receive({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}})
+    court.judge.run_all()
+    assert court.judge.was_provoked(about_probe)
+    assert not court.judge.was_provoked(later)
+
+
+class StopsReading(Fault):
+    """After an unknown notification the connection answers nothing; a new one does."""
+
+    deaf = False
+
+    def response(self, message, say):
+        if method(message) == "initialize":
+            self.deaf = False
+        self.deaf |= method(message) == "notifications/inspector/no-such-thing"
+        return self.deaf
+
+
+async def test_one_dead_connection_serves_one_check():
+    async with Planted(StopsReading()) as server:
+        only = frozenset(("BASE-10", "LIFE-05", "TOOL-01"))
+        run, journal = await run_on(server, CheckSelection(revisions=(R4,), only=only, limits=SHORT))
+    journal.release()
+    found = {result.check.id: result.outcome.seen for result in run.results}
+    assert found.pop("BASE-10") in ("bad", "doubtful")
+    assert set(found.values()) == {"good"}, found
+
+
+SHORT = replace(Case("", R4, None).limits, request=0.2, timeout=0.4)
+
+
+def hangs(message, _say):
+    return method(message) == "tools/call" and params(message).get("name") == "echo"
+
+
+@pytest.mark.parametrize("only", [(), ("CASE-01", "TOOL-30", "BASE-02")])
+async def test_a_tool_that_never_answers_fails_the_run_and_its_recording(only):
+    async with Planted(Takes(hangs)) as server:
+        wanted = CheckSelection(
+            revisions=(R4,), only=frozenset(only), limits=SHORT, allowed=Allowed(calls=("echo", "add"))
+        )
+        run, journal = await run_on(server, wanted)
+    for found in (run, of_recording(journal, "the run", CheckSelection())):
+        report = report_of(found, journal, Policy())
+        assert report.exit_code == 5
+        texts = [result.outcome.text for result in report.failing]
+        assert any('tools/call of "echo" got no response within ' in text for text in texts), texts
+        assert any("--timeout" in text for text in texts), texts
+    journal.release()
+
+
+def test_a_recorded_call_that_timed_out_while_others_were_answered_is_a_warning():
+    court = Court()
+    n = court.call(1, "slow")
+    court.call(2, "t")
+    court.receive({"jsonrpc": "2.0", "id": 2, "result": {"content": []}})
+    court.journal.record_life("stdio", "timeout", **{"for": n, "after_ms": 60_000})
+    court.judge.run_all()
+    found = [finding for finding in court.journal.findings.of(n) if finding.rule == "BASE-02"]
+    assert [(finding.level, finding.message) for finding in found] == [
+        ("should", 'tools/call of "slow" got no response within 60.0 s, but 1 later request did.')
+    ]
