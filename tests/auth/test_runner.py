@@ -261,11 +261,29 @@ async def test_no_request_to_the_callback_is_rejected_silently(request_head: str
     assert REQUESTS[request_head] in told
 
 
-async def test_a_few_rejections_of_each_reason_are_told_and_all_are_counted() -> None:
-    person, recorder = FakePerson(), FakeRecorder()
+class Skipping:
+    """A clock of the event loop that stands still, and jumps ahead when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._begun, self._skipped = self._loop.time(), 0.0
+        monkeypatch.setattr(self._loop, "time", lambda: self._begun + self._skipped)
+
+    def skip(self, seconds: float) -> None:
+        self._loop.call_soon(setattr, self, "_skipped", self._skipped + seconds)
+
+
+async def test_a_few_rejections_of_each_reason_are_told_and_all_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    person, recorder, clock = FakePerson(), FakeRecorder(), Skipping(monkeypatch)
     opened = Strays(*["code=evil"] * 12, "code=evil&state=other", query="")
+
+    async def opener(url: str) -> str:
+        problem = await opened(url)
+        clock.skip(60)
+        return problem
+
     with pytest.raises(TimedOut, match="rejected 13 redirects: the last one has a “state” of another login"):
-        await runner(person, opener=opened, recorder=recorder, login_timeout=0.2).run(login(opened))
+        await runner(person, opener=opener, recorder=recorder, login_timeout=60).run(login(opened))
     assert opened.statuses == ["400 Bad Request"] * 13
     assert len(recorder.steps()) == len(person.rejections) == module.REJECTIONS_TOLD + 1
 
@@ -316,16 +334,10 @@ async def test_only_secure_pages_are_opened(url: str) -> None:
 async def test_how_long_the_browser_is_waited_for(
     monkeypatch: pytest.MonkeyPatch, person: Any, given: dict[str, float], seconds: float
 ) -> None:
-    loop = asyncio.get_running_loop()
-    begun, skipped = loop.time(), 0.0
-    monkeypatch.setattr(loop, "time", lambda: begun + skipped)
-
-    def later() -> None:
-        nonlocal skipped
-        skipped = seconds
+    clock = Skipping(monkeypatch)
 
     async def opener(url: str) -> str:
-        loop.call_soon(later)
+        clock.skip(seconds)
         return ""
 
     with pytest.raises(TimedOut, match=f"within {seconds:g} s") as caught:

@@ -199,13 +199,11 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
-async def test_who_never_returns_is_not_waited_for_for_ever(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BROWSER", "true")
-    app = app_on(server, login_timeout=0.5)
+async def test_who_never_returns_is_not_waited_for_for_ever(server: str) -> None:
+    app = app_on(server, login_timeout=3)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("enter")
-        await shows(app, pilot, "The login was not completed within 0.5 s")
+        await shows(app, pilot, "The login was not completed within 3 s")
         assert isinstance(app.screen, MainScreen), "the dialog is gone"
         await pilot.press("a")
         await shows(app, pilot, "stopped at step 9 of 10")
