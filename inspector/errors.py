@@ -115,6 +115,8 @@ class ConnectionProblem(InspectorError):
 
     code = "connection"
     exit_code = 4
+    connecting = False
+    """Whether the connection could not be made, so that the doctor may find the cause."""
 
 
 class ConnectingStopped(ConnectionProblem):

@@ -13,6 +13,7 @@ options as text; no other package writes an option into a sentence (`tests/test_
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
@@ -21,8 +22,8 @@ from typing import Any, NamedTuple, TypeAlias
 class Parameter(Enum):
     """A parameter in a hint, with its names on the command line and in the library.
 
-    `{}` is replaced by a value. On the command line a value without `{}` follows the option. A parameter that the
-    library does not have has one name.
+    `{}` is replaced by a value. On the command line a value without `{}` follows the option, and `{target}` is replaced
+    by the options and the target of the command that fails. A parameter that the library does not have has one name.
     """
 
     ALLOW_CALLS = "--allow-calls", 'allow_calls="{}"'
@@ -43,12 +44,13 @@ class Parameter(Enum):
     CHECK_ALL_REPORT = ("`inspector check --json @all > baseline.json`",) * 2
     CHECK_AGAINST_LIST = "`inspector check @all --baseline FILE`", "a check of each server"
     CHECK_RECORDING_REPORT = ("`inspector check --json FILE > baseline.json`",) * 2
-    CHECK_REPORT = ("`inspector check --json TARGET > baseline.json`",) * 2
+    CHECK_REPORT = "`inspector check --json {target} > baseline.json`", "`inspector check --json … > baseline.json`"
     CWD = "--cwd", "cwd={}"
     CWD_OR_IN_ENTRY = "--cwd, or in the config entry", "cwd={}, or in the config entry"
     CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
     ERA = "--era", 'era="{}"'
     ENV = "--env", "env={}"
+    ENV_OR_IN_ENTRY = "--env, or in the config entry", "env={}, or in the config entry"
     EXTENSION = "--extension", 'extensions={{"{}": …}}'
     EVENTS = ("--events",) * 2
     FILTER = ("--filter",) * 2
@@ -57,14 +59,16 @@ class Parameter(Enum):
     HEADERS = "--header", "headers={}"
     IMPORT_FORMAT = ("--from",) * 2
     LISTEN = ("--listen",) * 2
+    LOGIN = "`inspector login {target}`", "`inspector login`"
+    LOGOUT = "`inspector logout {target}`", "`inspector logout`"
     MAKE_RECORDING = "`inspector … --record FILE`", "record=FILE"
     NAME_CONFIG = "name a file with --config", "name a file with config={}"
     NO_RECORD = "--no-record", "record=False"
     NO_VERIFY = '--no-verify, or "verify": false to its config entry', "verify=False"
     OPEN_CONFIG = "--config {} @NAME", "config={}, @NAME"
     OUT = ("-o",) * 2
-    PIN_REMOVE = "--remove", "`inspector pin --remove TARGET`"
-    PIN_UPDATE = ("`inspector pin --update TARGET`",) * 2
+    PIN_REMOVE = "--remove", "`inspector pin --remove`"
+    PIN_UPDATE = "`inspector pin --update {target}`", "`inspector pin --update`"
     PROTOCOL = "--protocol", 'protocol="{}"'
     RECORD = "--record", "record={}"
     SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
@@ -101,6 +105,9 @@ class UnsetParameters(NamedTuple):
     parameters: tuple[Parameter, ...]
 
 
+_TARGET = "{target}"
+_COMMAND = re.compile(r"inspector (\w+)[^`]*?\{target\}")
+
 Part: TypeAlias = "str | Setting | UnsetParameters"
 
 
@@ -119,8 +126,17 @@ class Hint(str):
 
     @property
     def command_line(self) -> str:
-        """The hint for the command line, `--json` and recordings."""
-        return in_words(self.parts, _option, _unset_options)
+        """The hint for the command line, `--json` and recordings, if the command that fails is not known."""
+        return self.after_command(lambda _verb: "…")
+
+    def after_command(self, opened: Callable[[str], str]) -> str:
+        """The hint after a command. `opened` returns the options and the target that it gave, for another verb."""
+
+        def option(setting: Setting) -> str:
+            words = _option(setting)
+            return _COMMAND.sub(lambda found: f"{found[0].removesuffix(_TARGET)}{opened(found[1])}", words)
+
+        return in_words(self.parts, option, _unset_options)
 
     def then(self, *parts: str | Parameter | Setting | UnsetParameters) -> Hint:
         """Return the hint and another sentence after it."""
@@ -218,7 +234,9 @@ def _unset_keywords(parameters: tuple[Parameter, ...]) -> str:
 
 NO_HINT = Hint()
 LOG_IN = Hint(
-    "Log in once with `inspector login URL` on a terminal, or give a token with ",
+    "Log in once with ",
+    Parameter.LOGIN,
+    " on a terminal, or give a token with ",
     Parameter.BEARER.to("NAME"),
     ", or a client with ",
     Parameter.CLIENT_ID,

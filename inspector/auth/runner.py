@@ -309,7 +309,7 @@ class FlowRunner:
         if not opened and not self._person.present:
             raise AuthorizationNeeded(
                 f"{problem} Without a terminal, the URL cannot be shown.",
-                hint="Log in on a terminal: inspector login URL",
+                hint=Hint("Log in with ", Parameter.LOGIN, " on a terminal."),
             )
         if problem:
             self._person.say(problem)

@@ -117,6 +117,8 @@ class Run:
     """Why the server could not be checked, or not completely."""
     problem_code: int = ConnectionProblem.exit_code
     """The exit code of this problem."""
+    error: InspectorError | None = None
+    """The error of the connection, if that is the problem."""
     deaths: list[str] = field(default_factory=list)
     """Checks after which the server had to be restarted, as sentences."""
     seconds: float = 0.0
@@ -241,7 +243,7 @@ class Runner:
                 await self._look_from_outside()
             return None
         except InspectorError as error:
-            self.run.problem = error.message
+            self.run.problem, self.run.error = error.message, error
             return None
         except TimeoutError:
             self.run.problem = f"No connection within {limit:g} s, the time limit of the run."

@@ -11,7 +11,7 @@ from inspector.cli.output import Output
 from inspector.compare.comparison import ComparedSource
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
-from inspector.errors import InspectorError, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -118,6 +118,7 @@ def read(invocation: Invocation, out: Output, side: ComparedTarget, stack: ExitS
 
     invocation.values["as"] = side.host or None
     kept = _Keeps(json=out.json, quiet=out.quiet)
+    kept.invocation, kept.target = invocation, side.target
     kept.hold_with(out)
     code = headless.run(invocation, work, side.target, out=kept)
     if kept.failure is not None:
@@ -133,4 +134,7 @@ class _Keeps(Output):
     failure: InspectorError | None = None
 
     def error(self, error: InspectorError, *, recording: bool = False) -> None:
+        error.hint = self.hint(error)
+        if isinstance(error, ConnectionProblem):
+            error.connecting = False  # Its hint is complete: the other side is another target.
         self.failure = error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from importlib import import_module
@@ -51,6 +50,8 @@ def run(
     """
     out = out or Output.of(invocation)
     target = target or session_setup.live_target(invocation)
+    if not invocation.target_words:
+        out.target = target
     settings = session_setup.settings_of(invocation)
     options = session_setup.options_of(invocation, target, settings, asking=False)
     if era is not None:
@@ -84,7 +85,6 @@ def run(
                 while_waiting,
                 watcher,
                 asks=session_setup.asks_on_terminal(invocation),
-                doctor=doctor_of(invocation),
                 remembers=era is None,
             )
         )
@@ -104,14 +104,12 @@ async def with_session(
     watcher: Watcher | None = None,
     *,
     asks: bool = False,
-    doctor: str = "",
     remembers: bool = True,
 ) -> int:
     """Run `work` with an open session and return the exit code. Errors are printed before the session closes.
 
     `asks`: requests of the server without an answer from an option are shown at the terminal.
 
-    `doctor` is the command that diagnoses this target; the error of a failed connection names it.
     `remembers`: the result of connecting is kept for the start screen and `inspector servers`.
     """
     session = Session(target, journal, options)
@@ -125,8 +123,6 @@ async def with_session(
         code = await _work(session, out, work, watcher, asks=asks)
     except InspectorError as error:
         code, told = error.exit_code, True
-        if doctor and session.phase == "failed" and isinstance(error, ConnectionProblem):
-            error.hint = error.hint.then(f"To find the cause, run {doctor}")
         journal.redactor.error(error)
         error.recording = str(journal.path or "")
         out.error(error, recording=isinstance(error, ConnectionProblem))
@@ -178,12 +174,6 @@ def _compared(work: Work) -> Work:
         return await work(session, out)
 
     return both
-
-
-def doctor_of(invocation: Invocation) -> str:
-    """The command line that diagnoses the target of another one."""
-    words = ["--", *invocation.target_words] if invocation.command else invocation.target_words
-    return shlex.join(["inspector", "doctor", *words])
 
 
 class _LoopFailures:

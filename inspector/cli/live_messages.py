@@ -6,7 +6,6 @@ It also reports messages that cannot be used, with the reason, so that a command
 from __future__ import annotations
 
 import asyncio
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +137,7 @@ class Watch:
         self._out.note(
             f"note: The server has sent nothing for {SILENT_SECONDS:g} s. Sent: {call.method}{read}; "
             "waiting for the response.\n  If the server is not just slow to start, find the cause with: "
-            "inspector doctor -- " + self._out.safe(shlex.join(target.command), 200)
+            + self._out.safe(self._out.command("doctor"), 500)
         )
 
     def _look(self) -> None:

@@ -11,10 +11,14 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from inspector.cli.program_name import renamed
-from inspector.errors import InspectorError, ServerExited, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
+
+if TYPE_CHECKING:
+    from inspector.config.command_lines import CommandLine
+    from inspector.config.targets import Target
 
 NAME_CELLS = 48
 """The width in cells up to which columns other than the last are padded."""
@@ -68,6 +72,13 @@ class OutputOptions(Protocol):
     def quiet(self) -> bool:
         """Whether --quiet was given."""
 
+    @property
+    def line(self) -> CommandLine:
+        """The command line as it was given."""
+
+    def line_for(self, verb: str, target: Target | None = None) -> CommandLine:
+        """The command line of another verb on the same target, or on `target`."""
+
 
 class Output:
     """The output of a command. Streams are looked up on use, so that tests can replace them."""
@@ -77,6 +88,10 @@ class Output:
         self.quiet = quiet
         self.before_result: Callable[[], None] | None = None
         """Prints messages on stderr that came before the result."""
+        self.invocation: OutputOptions | None = None
+        """The command line, which hints repeat."""
+        self.target: Target | None = None
+        """The target, if the command line does not name it as its own."""
         self.unread = False
         """The reader of stdout has closed it: no more output is possible."""
         self._held = _Held()
@@ -89,6 +104,7 @@ class Output:
         """The single output of a command."""
         if invocation.out is None:
             invocation.out = cls(json=invocation.json, quiet=invocation.quiet)
+            invocation.out.invocation = invocation
         return invocation.out
 
     @property
@@ -296,7 +312,7 @@ class Output:
         """Print an error: one line of JSON, or message, last stderr lines of the server, hint; and the recording."""
         if isinstance(error, UsageError):  # Other messages may contain text of a server.
             error.message = renamed(error.message)
-        hint = renamed(error.hint.command_line)
+        hint = renamed(self.hint(error))
         if self.json:
             from inspector.export.json_edits import strict
             from inspector.protocol import jsonrpc
@@ -309,12 +325,31 @@ class Output:
             return
         lines = [f"error: {self._ours(error.message)}"]
         if isinstance(error, ServerExited) and error.stderr:
-            lines += (f"  {self.safe(line, 500)}" for line in error.stderr[-LAST_WORDS:])
+            from inspector.log_lines import shown
+
+            lines += (f"  {self.safe(line, 500)}" for line in shown(error.stderr)[-LAST_WORDS:])
         if hint:
             lines.append(f"hint: {self._ours(hint)}")
         if recording and error.recording and not self.quiet:
             lines.append(f"recording: {self.safe(error.recording)}")
         self.aside("\n".join(lines) + "\n")
+
+    def hint(self, error: InspectorError) -> str:
+        """The hint of an error; commands in it repeat the options and the target of this command line."""
+        if self.invocation is None:
+            return error.hint.command_line
+        invocation, target = self.invocation, self.target
+        hint = error.hint.after_command(lambda verb: invocation.line_for(verb, target).opened)
+        if isinstance(error, ConnectionProblem) and error.connecting and invocation.line.verb != "doctor":
+            hint = f"{hint} To find the cause, run {self.command('doctor')}".lstrip()
+        return hint
+
+    def command(self, verb: str, option: str = "") -> str:
+        """The command line of a verb on the target of this command, with its connection options and one more."""
+        if self.invocation is None:
+            return f"inspector {verb}"
+        line = self.invocation.line_for(verb, self.target)
+        return str(line.adding(option, option) if option else line)
 
     def _ours(self, text: str) -> str:
         """One of our sentences, which may contain text of a server."""

@@ -33,6 +33,8 @@ class CommandLineParser:
         """The verb was given explicitly."""
         self.values: dict[str, Any] = {}
         self.filled: dict[str, list[str]] = {}
+        self.typed: list[tuple[Option | PositionalArgument, str]] = []
+        """The options and arguments in order, each with its word; an option's word is its value."""
         self.target_words: list[str] = []
         self.command = False
         self.waiting: Option | None = None
@@ -71,6 +73,7 @@ class CommandLineParser:
         option, self._may_follow = self._may_follow, None
         if option is not None and option.fits is not None and option.fits(word):
             self.values[option.name] = option.value(word)
+            self.typed[-1] = (option, word)
         elif self._side is not None:
             self._side.append(word)
         elif self._swallows:
@@ -121,9 +124,11 @@ class CommandLineParser:
             if equals:
                 raise UsageError(f"{flag} takes no value.", hint=f"Write {flag} alone.")
             self.values[option.name] = True
+            self.typed.append((option, ""))
             return
         if option.fits is not None and not equals:
             self.values[option.name] = option.otherwise
+            self.typed.append((option, ""))
             self._may_follow = option
             return
         self.waiting, self._flag = option, flag
@@ -137,6 +142,7 @@ class CommandLineParser:
             raise self._no_value()
         self.waiting = None
         value = option.value(word)
+        self.typed.append((option, word))
         if option.many:
             self.values.setdefault(option.name, []).append(value)
         else:
@@ -174,6 +180,7 @@ class CommandLineParser:
                 hint=f"Did you mean “{near}”?" if near else f"Use one of: {', '.join(slot.choices)}.",
             )
         self.filled.setdefault(slot.name, []).append(word)
+        self.typed.append((slot, word))
 
     def finish(self) -> Invocation:
         """Return the invocation; raise `UsageError` if something is missing."""
@@ -199,7 +206,7 @@ class CommandLineParser:
             )
         if "record" in self.values and "no-record" in self.values:
             raise UsageError("--record cannot be used with --no-record.", hint="Remove one of them.")
-        return Invocation(verb, self.values, arguments, self.target_words, self.command)
+        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed)
 
     def _take_side(self) -> None:
         """Fill a slot with the command after `--`, as one word."""
@@ -219,7 +226,7 @@ class CommandLineParser:
 
     def _not_for_this_verb(self, flag: str) -> UsageError:
         if not self.spoken:
-            return UsageError(f"{flag} works only with a verb.", hint=f"For example: inspector tools {flag} TARGET")
+            return UsageError(f"{flag} works only with a verb.", hint=f"For example: inspector tools {flag} …")
         assert self.verb is not None
         return UsageError(f"`inspector {self.verb.name}` does not take {flag}.", hint=f"Remove {flag}.")
 

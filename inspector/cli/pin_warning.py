@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from inspector.config.targets import Target
 
 TOLD = 10
-"""Changes listed; `inspector pin TARGET` lists all."""
+"""Changes listed; `inspector pin` lists all."""
 
 
 def has_pin(target: Target) -> bool:
@@ -50,4 +50,4 @@ async def check(session: Session, out: Output) -> None:
         out.warn(f"  {WORDS.get(change.severity, change.severity):<11}  {out.safe(phrase(change), 300)}")
     if len(drift.changes) > TOLD:
         out.warn(f"  and {len(drift.changes) - TOLD:,} more")
-    out.warn("hint: Run `inspector pin TARGET` to see the changes, and with --update to accept them.")
+    out.warn(f"hint: To see the changes, run {out.command('pin')} (with --update to accept them).")

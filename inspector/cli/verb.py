@@ -6,12 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import verbs
-from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, QUIET, Option
+from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, LOGIN, QUIET, SERVER, Option
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
+    from inspector.config.command_lines import CommandLine
+    from inspector.config.targets import Target
 
 HELP_NAMES = (HELP.name, HELP_ALL.name)
+_CONNECTION = frozenset(option.name for option in (*SERVER, *LOGIN))
+"""The options that any verb on the same target needs too."""
 
 
 class PositionalArgument:
@@ -127,10 +131,16 @@ class Verb:
 class Invocation:
     """A parsed command line: the verb, the values of its options and slots, and the words of the target."""
 
-    __slots__ = ("arguments", "command", "out", "target_words", "values", "verb")
+    __slots__ = ("arguments", "command", "out", "target_words", "typed", "values", "verb")
 
     def __init__(
-        self, verb: Verb, values: dict[str, Any], arguments: dict[str, Any], target_words: list[str], command: bool
+        self,
+        verb: Verb,
+        values: dict[str, Any],
+        arguments: dict[str, Any],
+        target_words: list[str],
+        command: bool,
+        typed: Sequence[tuple[Option | PositionalArgument, str]] = (),
     ) -> None:
         self.verb = verb
         self.values = values
@@ -139,12 +149,37 @@ class Invocation:
         self.target_words = target_words
         self.command = command
         """The target came after `--`, so it is a command."""
+        self.typed = typed
+        """The options and arguments as they were typed, in order."""
         self.out: Output | None = None
         """Where the command prints, once it has started to."""
 
     def option(self, name: str, default: Any = None) -> Any:
         """The value of option `--name`, or `default` if it was not given."""
         return self.values.get(name, default)
+
+    @property
+    def line(self) -> CommandLine:
+        """The command line as it was given."""
+        from inspector.cli.program_name import program
+        from inspector.config.command_lines import CommandLine, masked
+
+        words = [(part.after, word) for part, word in self.typed if isinstance(part, PositionalArgument)]
+        target = masked(self.target_words)
+        return CommandLine(
+            self.verb.name,
+            tuple((part.name, _typed(part, word)) for part, word in self.typed if isinstance(part, Option)),
+            masked([word for is_after, word in words if not is_after]),
+            f"-- {target}" if self.command else target,
+            masked([word for is_after, word in words if is_after]),
+            program(),
+            _CONNECTION,
+        )
+
+    def line_for(self, verb: str, target: Target | None = None) -> CommandLine:
+        """The command line of another verb on the same target, or on `target`, with the options that it takes."""
+        line = self.line.with_verb(verb, _CONNECTION - {option.name for option in load(verb).options})
+        return line if target is None else line.on(target)
 
     @property
     def json(self) -> bool:
@@ -171,6 +206,21 @@ def load(name: str) -> Verb:
     module = import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}")
     found: dict[str, Verb] = module.VERBS
     return found[name]
+
+
+def _typed(option: Option, word: str) -> str:
+    """An option as it is typed in a shell, without the secrets in its value."""
+    import os
+
+    from inspector.config.command_lines import masked, set_header, set_variable
+
+    name, _, value = word.partition("=")
+    if option.name == "env":
+        return set_variable(name, value, os.environ)
+    if option.name == "header":
+        name, _, value = word.partition(":")
+        return set_header(name.strip(), value.strip())
+    return f"{option.flags[-1]} {masked([word])}" if word else option.flags[-1]
 
 
 def is_pair(word: str) -> bool:

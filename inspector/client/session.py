@@ -231,6 +231,8 @@ class Session(SessionModel):
     async def _fail(self, error: InspectorError) -> None:
         self.journal.redactor.error(error)
         self.error = error
+        if isinstance(error, ConnectionProblem):
+            error.connecting = True
         self.journal.record_life("", "failed", error=error.as_event())
         await self._close_transport()
         self._set_phase("failed")

@@ -201,6 +201,8 @@ def _refuse_other_words(word: str, path: Path) -> None:
         raise TargetError(f"No recording at {one_line(word)}", hint="`inspector recordings` lists the existing ones.")
     if _HOST_AND_PORT.fullmatch(word) and not _is_file(path):
         raise TargetError(f"{word} is not a command", hint=f"For the server there, write http://{word}")
+    if re.fullmatch(r"\S+\.json", word) and not _is_file(path):
+        raise TargetError(f"{one_line(word)} does not exist", hint="Check the path of the file.")
     if word.endswith(".json") and _is_file(path):
         raise TargetError(
             f"{one_line(word)} is not a command",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from inspector.client.options import Options
 from inspector.client.state.steps import last_start
+from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget, Target
 from inspector.doctor.diagnosis import FailureCause, StepCollector, TimeLimits, Weight
 from inspector.doctor.privacy import Privacy
@@ -19,7 +22,7 @@ def explain(target: Target, journal: Journal, error: InspectorError) -> FailureC
     """
     if not isinstance(target, StdioTarget):
         return None
-    chart = StepCollector(Privacy(target.secrets))
+    chart = StepCollector(Privacy(target.secrets), line_of(target, os.environ))
     ProcessDoctor(target, chart, journal, Options(), TimeLimits()).explain(error, last_start(journal, len(journal)))
     cause = chart.cause()
     return cause if cause is not None and cause.weight >= Weight.LIKELY else None

@@ -6,12 +6,15 @@ import asyncio
 import os
 import re
 import shlex
+import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from inspector.config.targets import StdioTarget
 from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
 from inspector.transports.child import child_environment
 
@@ -29,7 +32,23 @@ _INSTALLERS = {
 }
 _SCRIPT = re.compile(r"[^-].*\.(?:py|js|mjs|cjs|ts|mts|rb|jar|php|sh)")
 _RUNS_SCRIPTS = re.compile(r"(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bash|sh|zsh|bun|deno")
-_EXECUTABLE = 0o111
+_NEEDS_SHELL = re.compile(r"\s(?:&&|\|\|?|;|>)\s|;\s|^cd\s")
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_TWO_WORDS = re.compile(r"--?[A-Za-z][\w-]*\s+\S")
+"""An option and its value in one word."""
+
+
+def shell_words(line: str) -> list[str]:
+    """Return the words of a line as a shell splits it, at least one."""
+    try:
+        return shlex.split(line) or [line]
+    except ValueError:
+        return line.split() or [line]
+
+
+def expanded_word(word: str) -> str:
+    """Return a word with “~” and variables replaced, as a shell does."""
+    return os.path.expandvars(os.path.expanduser(word))
 
 
 class CommandDoctor:
@@ -51,7 +70,7 @@ class CommandDoctor:
         """Check everything that can be known without starting the server."""
         self._folder()
         watch = Stopwatch()
-        self.program = programs.find(self.name, self.environment.get("PATH"), self.folder)
+        self.program = programs.find(self.name, self._path, self.folder)
         if self.program is None:
             self._missing(watch.seconds)
             return
@@ -76,40 +95,120 @@ class CommandDoctor:
     # The program
 
     def _missing(self, seconds: float) -> None:
-        name, home = self.name, Path(os.path.expanduser("~"))
-        cause = f"The command “{name}” was not found on the PATH."
-        fix = Fix(_INSTALLERS.get(name, "Install it, or give the full path of the program."))
-        where = programs.elsewhere(name, home)
-        words = name.split()
-        local = os.path.join(self.folder, name)
-        if os.path.dirname(name):
-            cause = f"No program exists at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}.")
-            fix = Fix(Hint("Check the path, and the folder that it is relative to (", Parameter.CWD, ")."))
-        elif len(words) > 1 and programs.find(words[0], self.environment.get("PATH"), self.folder):
-            cause = f"The command is the single word “{name}”: “{words[0]}” is the program, the rest are its arguments."
-            fix = Fix("Set the program as the command, and each argument separately.", _inspector(words))
-        elif where is not None:
-            cause = f"The command “{name}” is at {where}, which is not on the PATH."
-            fix = Fix("Give the full path of the program.", _inspector([where, *self.target.command[1:]]))
-        elif programs.may_run(local):
-            cause = f"The command “{name}” is a file in {self.folder}, where commands are not searched for."
-            fix = Fix("Write it with its folder.", _inspector([f"./{name}", *self.target.command[1:]]))
-        elif name == "python" and programs.find("python3", self.environment.get("PATH"), self.folder):
-            cause = "The command “python” does not exist here, only “python3”."
-            fix = Fix("Start it with python3.", _inspector(["python3", *self.target.command[1:]]))
-        elif name not in _INSTALLERS:
-            near = programs.nearest(name, self.environment.get("PATH"))
-            if near:
-                fix = Fix(f"Did you mean {near}?", _inspector([near, *self.target.command[1:]]))
+        cause, fix = self._why_missing()
         self.chart.add(
             "command",
             "failed",
-            f"{name}: not found",
-            details=[f"PATH: {self.environment.get('PATH', '')}"],
+            f"{self.name}: not found",
+            details=[f"PATH: {self._path}"],
             seconds=seconds,
             fix=fix,
             cause=cause,
         )
+
+    def _why_missing(self) -> tuple[str, Fix]:
+        """Return the cause and the fix for a command that names no file."""
+        name, words, arguments = self.name, shell_words(self.name), list(self.target.command[1:])
+        expanded = expanded_word(name)
+        if _NEEDS_SHELL.search(name):
+            return (
+                f"The command “{name}” is a line for a shell, and no shell starts the server.",
+                self._start(
+                    "Start it with a shell.", ["sh", "-c", shlex.join([name, *arguments]) if arguments else name]
+                ),
+            )
+        if _ASSIGNMENT.match(words[0]):
+            return (
+                f"The command begins with “{words[0].partition('=')[0]}=”: a variable is not set in the command.",
+                self._start(Hint("Set it with ", Parameter.ENV_OR_IN_ENTRY, "."), [*words[1:], *arguments]),
+            )
+        if len(words) > 1 and (words[1].startswith("-") or words[0] in _INSTALLERS or self._found(words[0])):
+            return (
+                f"The command is the single word “{name}”: “{words[0]}” is the program, the rest are its arguments.",
+                self._start(
+                    "Set the program as the command, and each argument separately.",
+                    [*map(expanded_word, words), *arguments],
+                ),
+            )
+        if expanded != name:
+            return (
+                f"No program exists at {name}: no shell starts the server, so “~” and variables are not expanded.",
+                self._start("Write the full path.", [expanded, *arguments]),
+            )
+        if name != name.strip():
+            return (
+                f"The command “{name}” has spaces around it.",
+                self._start("Remove them.", [name.strip(), *arguments]),
+            )
+        if os.path.dirname(name):
+            return (
+                f"No program exists at {name}" + ("." if os.path.isabs(name) else f" in {self.folder}."),
+                Fix(Hint("Check the path, and the folder that it is relative to (", Parameter.CWD, ").")),
+            )
+        return self._elsewhere(name, arguments)
+
+    def _elsewhere(self, name: str, arguments: list[str]) -> tuple[str, Fix]:
+        """Return the cause and the fix for a name that is not on the PATH."""
+        in_shell = shutil.which(name, path=os.environ.get("PATH"))
+        if in_shell is not None:
+            return (
+                f"The command “{name}” is at {in_shell}, which is on the PATH of this shell, but not on the PATH that "
+                "is set for the server.",
+                self._start("Give the full path of the program.", [in_shell, *arguments]),
+            )
+        where = programs.elsewhere(name, Path(os.path.expanduser("~")), self.folder, os.environ)
+        if where is not None:
+            return (
+                f"The command “{name}” is at {where}, which is not on the PATH.",
+                self._start("Give the full path of the program.", [where, *arguments]),
+            )
+        if programs.may_run(os.path.join(self.folder, name)):
+            return (
+                f"The command “{name}” is a file in {self.folder}, where commands are not searched for.",
+                self._start("Write it with its folder.", [f"./{name}", *arguments]),
+            )
+        cause = f"The command “{name}” was not found on the PATH."
+        if name == "python" and self._found("python3"):
+            return (
+                "The command “python” does not exist here, only “python3”.",
+                self._start("Start it with python3.", ["python3", *arguments]),
+            )
+        if name in _INSTALLERS:
+            return cause, Fix(_INSTALLERS[name])
+        near = programs.nearest(name, self._path)
+        if near:
+            return cause, self._start(f"Did you mean {near}?", [near, *arguments])
+        return cause, Fix("Install it, or give the full path of the program.")
+
+    @property
+    def _path(self) -> str:
+        return self.environment.get("PATH", "")
+
+    def _found(self, name: str) -> bool:
+        return programs.find(name, self._path, self.folder) is not None
+
+    def _start(self, text: str, words: list[str]) -> Fix:
+        """Return a fix that starts the server with other words."""
+        return started_with(text, words, self.target, self.chart.line)
+
+    # Arguments
+
+    def suspect(self, stderr: Sequence[str]) -> None:
+        """Name arguments that only a shell would change or split, if the server failed."""
+        said = "\n".join(stderr)
+        for at, word in enumerate(self.target.command[1:], 1):
+            split, expanded = shell_words(word), expanded_word(word)
+            if _TWO_WORDS.match(word) and len(split) > 1:
+                cause = f"The argument “{word}” is a single word with a space in it."
+                text, instead = "Write its parts as separate arguments.", split
+            elif expanded != word and os.path.exists(os.path.join(self.folder, expanded)):
+                cause = f"The argument “{word}” is not expanded, because no shell starts the server."
+                text, instead = "Write the full path.", [expanded]
+            else:
+                continue
+            fix = self._start(text, [*self.target.command[:at], *instead, *self.target.command[at + 1 :]])
+            weight = Weight.PROOF if word in said else Weight.LIKELY
+            self.chart.add("arguments", "warn", cause.rstrip("."), fix=fix, cause=cause, weight=weight)
 
     def _runs(self, seconds: float) -> bool:
         """Check whether the system can start the file."""
@@ -148,13 +247,13 @@ class CommandDoctor:
 
     def _interpreter(self, began: programs.ProgramFile) -> bool:
         if began.through_env:
-            return programs.find(began.interpreter, self.environment.get("PATH"), self.folder) is not None
+            return self._found(began.interpreter)
         return bool(began.interpreter) and os.path.exists(began.interpreter)
 
     def _with_interpreter(self, program: str) -> str:
         runners = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".sh": "sh", ".rb": "ruby"}
         runner = runners.get(os.path.splitext(program)[1])
-        return _inspector([runner, *self.target.command]) if runner else ""
+        return str(self.chart.line.on_command([runner, *self.target.command])) if runner else ""
 
     def _script(self) -> None:
         """The file that an interpreter is given to run."""
@@ -168,12 +267,17 @@ class CommandDoctor:
             return
         built = bool(re.search(r"(?:^|/)(?:dist|build|out|lib)/", word))
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
+        expanded, reason = expanded_word(word), ""
+        if expanded != word:
+            words = [expanded if each == word else each for each in self.target.command]
+            reason = ": no shell starts the server, so “~” and variables are not expanded"
+            fix = self._start("Write the full path.", words)
         self.chart.add(
             "script",
             "failed",
             f"{word} is not in {self.folder}",
             fix=fix,
-            cause=f"The file {word}, which {self.name} should run, is not in {self.folder}.",
+            cause=f"The file {word}, which {self.name} should run, is not in {self.folder}{reason}.",
         )
 
     # Its dependencies
@@ -225,7 +329,3 @@ class CommandDoctor:
             self.chart.add("desktop", "info", f"a client that was not started from a shell may find {found} instead")
         else:
             self.chart.add("desktop", "ok", f"{self.name} is also found without a shell")
-
-
-def _inspector(words: list[str]) -> str:
-    return f"inspector {shlex.join(words)}"

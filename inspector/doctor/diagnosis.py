@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.config.command_lines import CommandLine
 from inspector.doctor.privacy import Privacy
 from inspector.hints import Hint
 
@@ -131,6 +132,8 @@ class StepCollector:
     """Collects steps and causes. Secrets are removed from everything that is added."""
 
     privacy: Privacy
+    line: CommandLine = field(default_factory=CommandLine)
+    """The command line that opens the target; a fix repeats it with a change."""
     journal: Journal | None = None
     """Where each step is recorded as a note."""
     told: StepCallback = lambda _step: None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 
+from inspector.config.command_lines import CommandLine
 from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
 from inspector.doctor.http_requests import ProbeResponse
 from inspector.transports.http_url import Url, resolve
@@ -56,13 +56,13 @@ def report(chart: StepCollector, answer: ProbeResponse, url: Url, *, connected: 
     if connected:
         chart.add("http", "ok", text, details=details, seconds=answer.seconds)
         return False
-    cause, fix, weight = _cause(answer, url, proxy)
+    cause, fix, weight = _cause(answer, url, proxy, chart.line)
     verdict: DoctorVerdict = "failed" if cause else "info" if answer.status in (401, 403) else "ok"
     chart.add("http", verdict, text, details=details, seconds=answer.seconds, fix=fix, cause=cause, weight=weight)
     return bool(cause)
 
 
-def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix, Weight]:
+def _cause(answer: ProbeResponse, url: Url, proxy: Url | None, line: CommandLine) -> tuple[str, Fix, Weight]:
     status = answer.status
     by_proxy = f" through the proxy {proxy.address}" if proxy is not None else ""
     if not status:
@@ -78,7 +78,7 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix
             Weight.PROOF,
         )
     if status in REDIRECTS:
-        return _redirect(answer, url)
+        return _redirect(answer, url, line)
     if status in (401, 403) or answer.speaks:
         return "", Fix(), Weight.SYMPTOM
     if is_login(answer):
@@ -98,7 +98,7 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None) -> tuple[str, Fix
     return f"{url.text} does not respond as an MCP server: {_BODIES[answer.body]}.", fix, Weight.LIKELY
 
 
-def _redirect(answer: ProbeResponse, url: Url) -> tuple[str, Fix, Weight]:
+def _redirect(answer: ProbeResponse, url: Url, line: CommandLine) -> tuple[str, Fix, Weight]:
     location = answer.header("location")
     try:
         there = resolve(url, location)
@@ -113,7 +113,7 @@ def _redirect(answer: ProbeResponse, url: Url) -> tuple[str, Fix, Weight]:
     if there.origin != url.origin or answer.status not in (307, 308):
         return (
             f"It redirects to {there.text} (status {answer.status}). Inspector does not follow redirects of messages.",
-            Fix("If you trust that address, use it.", f"inspector {shlex.quote(there.text)}"),
+            Fix("If you trust that address, use it.", str(line.on_url(there.text, trusted=there.origin == url.origin))),
             Weight.LIKELY,
         )
     return "", Fix(), Weight.SYMPTOM

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 
 from inspector.auth.challenge import chosen, parse
 from inspector.auth.discovery import Discovery, discover
@@ -101,7 +100,7 @@ async def look(
     chart.blame(
         f"The server requires a login at {found.server.issuer}.",
         Weight.LIKELY,
-        Fix("Log in.", f"inspector login {shlex.quote(target.describe())}"),
+        Fix("Log in.", str(chart.line.with_verb("login"))),
     )
     return bool(ways)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from typing import Literal, NamedTuple
 
 from inspector.addresses import shown_url
@@ -64,7 +63,7 @@ async def look(chart: StepCollector, web: ProbeClient, url: Url, seconds: float)
         chart.add("paths", "info", "no server was found at the usual paths", details=said, seconds=watch.seconds)
         return None
     what = "a server that requires a login" if found.transport == "login" else "a server"
-    command = f"inspector {shlex.quote(found.url.text)}"
+    command = str(chart.line.on_url(found.url.text))
     fix = Fix("Use the URL of the server.", command)
     chart.add(
         "paths",
@@ -111,7 +110,10 @@ async def look_for_card(chart: StepCollector, target: HttpTarget, url: Url, seco
         f"the server card of the host names {shown_url(others[0].text)}",
         details=[shown_url(other.text) for other in others],
         seconds=watch.seconds,
-        fix=Fix("Use the URL of the server card, if you trust it.", f"inspector {shlex.quote(others[0].text)}"),
+        fix=Fix(
+            "Use the URL of the server card, if you trust it.",
+            str(chart.line.on_url(others[0].text, trusted=others[0].origin == url.origin)),
+        ),
         cause=f"The path is wrong: {url.target} is not an MCP server, and the server card of the host names "
         f"{shown_url(others[0].text)}.",
     )

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import socket
 from collections.abc import Sequence
 
+from inspector.addresses import is_loopback
 from inspector.client.bare_connection import BareConnection
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.server_facts import ServerFacts
 from inspector.doctor.session_step import ConnectionRecord, OpenResult, open_session, read_connection
-from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
+from inspector.doctor.stderr_causes import MAX_LINE, stderr_cause
 from inspector.doctor.stdout_noise import StdoutNoise, noise
 from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
+from inspector.log_lines import readable, shown
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import LEGACY
 from inspector.text import duration
@@ -25,8 +29,10 @@ from inspector.transports.child import describe_status
 
 LAST_WORDS = 20
 _LISTENS = re.compile(
-    r"(?i:listening|running|serving|started|available|ready|server)\b.{0,80}?(https?://[\w.\[\]:-]{1,200}(?:/[\w./-]{0,100})?)"
+    r"(?i:\blisten(?:ing|s)?|running|serving|start(?:ed|ing)|available|ready|transport)\b.{0,80}?"
+    r"(?:(https?://([\w.-]{1,200}|\[[\da-f:]{2,40}\])(?::\d+)?(?:/[\w./-]{0,100})?)|\bport:? (\d{2,5})\b)"
 )
+"""A URL that a server reports; it listens there only if the host is this machine."""
 _ENDS = {
     126: "the shell reports that the command is not executable",
     127: "the shell does not find the command",
@@ -90,7 +96,10 @@ class ProcessDoctor:
     def _seen(self, found: OpenResult) -> bool:
         """Report what the server did; True if it was started."""
         connection = found.connection
-        self.chart.last_words = tuple(self.chart.privacy(line) for line in connection.stderr[-LAST_WORDS:])
+        lines = connection.stderr
+        # A server that ended with our first request may say why.
+        words = list(map(readable, lines)) if connection.exits and not connection.answered else shown(lines)
+        self.chart.last_words = tuple(self.chart.privacy(line)[:MAX_LINE] for line in words[-LAST_WORDS:])
         self._started(found)
         if not connection.started:
             return False
@@ -152,7 +161,7 @@ class ProcessDoctor:
             return
         count = len(connection.stderr)
         details = self.chart.last_words
-        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ)
+        server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.chart.line)
         found = stderr_cause(connection.stderr[-200:], server) if failed else None
         if found is None:
             self.chart.add("stderr", "info", f"{count} line{'s' * (count > 1)} on stderr", details=details)
@@ -170,14 +179,16 @@ class ProcessDoctor:
     def _listens(self, connection: ConnectionRecord) -> bool:
         """Whether it reports that it listens at a URL, and so does not use its stdin."""
         for line in [*connection.stderr, *(raw.decode("utf-8", "replace") for raw in connection.noise)]:
-            found = _LISTENS.search(line[:1000])
-            if found:
+            found = _LISTENS.search(readable(line)[:1000])
+            if found and (found[3] or _is_this_machine(found[2])):
+                told = found[1] or f"http://127.0.0.1:{found[3]}"
+                url = re.sub(r"//(?:0\.0\.0\.0|\[::\])", "//127.0.0.1", told)
                 self.chart.add(
                     "listens",
                     "failed",
-                    f"it reports that it listens at {found[1]}",
-                    fix=Fix("Connect to that URL, or make the server use stdio.", f"inspector doctor {found[1]}"),
-                    cause=f"It is a server at a URL, {found[1]}, and does not use stdin and stdout.",
+                    f"it reports that it listens at {told}",
+                    fix=Fix("Connect to that URL, or make the server use stdio.", str(self.chart.line.on_url(url))),
+                    cause=f"It is a server at a URL, {told}, and does not use stdin and stdout.",
                 )
                 return True
         return False
@@ -287,6 +298,11 @@ class ProcessDoctor:
             self.chart.add(
                 "framing", "info", "it does not respond to Content-Length framing either", seconds=watch.seconds
             )
+
+
+def _is_this_machine(host: str) -> bool:
+    """Whether a server on this machine can listen at a host; a link in its log is at another one."""
+    return host in ("0.0.0.0", "[::]", socket.gethostname()) or is_loopback(host)
 
 
 class _AnyMessage:

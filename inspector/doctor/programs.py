@@ -22,6 +22,15 @@ USUAL = tuple(
     """.split()
 )
 """Folders in which installers put programs, whether on a shell's PATH or not."""
+BY_VARIABLE = tuple(
+    tuple(each.split("/", 1))
+    for each in """
+    VIRTUAL_ENV/bin CONDA_PREFIX/bin NVM_BIN/. VOLTA_HOME/bin PNPM_HOME/. BUN_INSTALL/bin DENO_INSTALL/bin
+    CARGO_HOME/bin GOBIN/. GOPATH/bin PYENV_ROOT/shims ASDF_DATA_DIR/shims
+    """.split()
+)
+"""Variables that name a folder of programs, and the folder in it."""
+IN_PROJECT = (".venv/bin", "venv/bin", "node_modules/.bin")
 VERSIONED = ("~/.nvm/versions/node/*/bin", "~/.fnm/node-versions/*/installation/bin")
 
 
@@ -78,12 +87,15 @@ def read_program_file(path: str) -> ProgramFile:
     return ProgramFile("script", words[0] if words else "", through_env, line.endswith(b"\r"), marked)
 
 
-def elsewhere(name: str, home: Path) -> str | None:
-    """Return the path of a program outside the PATH: in a folder that installers use."""
+def elsewhere(name: str, home: Path, project: str, environ: Mapping[str, str]) -> str | None:
+    """Return the path of a program outside the PATH: in the project, or where installers put it."""
     if not re.fullmatch(r"[\w.+-]{1,100}", name):
         return None
-    for folder in USUAL:
-        where = os.path.join(folder.replace("~", str(home), 1), name)
+    folders = [os.path.join(project, folder) for folder in IN_PROJECT]
+    folders += [os.path.join(environ[variable], folder) for variable, folder in BY_VARIABLE if environ.get(variable)]
+    folders += [folder.replace("~", str(home), 1) for folder in USUAL]
+    for folder in folders:
+        where = os.path.normpath(os.path.join(folder, name))
         if may_run(where):
             return where
     for pattern in VERSIONED:

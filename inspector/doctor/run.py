@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
+from inspector.config.command_lines import CommandLine, line_of
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.trust import Exposure
 from inspector.doctor.config_entry import ExaminedEntry
@@ -35,14 +37,16 @@ async def diagnose(
     limits: TimeLimits | None = None,
     told: StepCallback | None = None,
     connect: Connect = transport_for,
+    line: CommandLine | None = None,
 ) -> Diagnosis:
     """Find out whether a target connects, and why not. Everything is recorded in `journal`; nothing is left running.
 
-    `entry` is the config entry of the target, if any; a target with unset variables is not started. Never raises a
-    failure of the server or the network.
+    `entry` is the config entry of the target, if any; a target with unset variables is not started. `line` is the
+    command line that a fix repeats. Never raises a failure of the server or the network.
     """
     limits = limits or TimeLimits()
-    chart = StepCollector(Privacy(target.secrets), journal, told or (lambda _step: None))
+    line = line or line_of(target, os.environ, "doctor")
+    chart = StepCollector(Privacy(target.secrets), line, journal, told or (lambda _step: None))
     watch = Stopwatch()
     found: OpenResult | None = None
     usable = _config(chart, target, entry)
@@ -77,11 +81,15 @@ async def _stdio(
     from inspector.doctor.command import CommandDoctor
     from inspector.doctor.process import ProcessDoctor
 
-    await CommandDoctor(target, chart, limits).look()
+    command = CommandDoctor(target, chart, limits)
+    await command.look()
     if not usable:
         chart.add("start", "skipped", "not started, because variables are not set")
         return None
-    return await ProcessDoctor(target, chart, journal, options, limits, connect=connect).look()
+    found = await ProcessDoctor(target, chart, journal, options, limits, connect=connect).look()
+    if found.server is None and command.program is not None:
+        command.suspect(found.connection.stderr)
+    return found
 
 
 def _config(chart: StepCollector, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None) -> bool:

@@ -21,6 +21,8 @@ MAX_EVENTS = 20_000
 """Maximum events of one connection that are read."""
 _LOOK_EVERY = 0.02
 _KEPT = 400
+_KEPT_LINE = 20_000
+"""Characters of a line on stderr: a JSON log line may have a whole stack."""
 
 
 @dataclass(slots=True)
@@ -135,7 +137,7 @@ def read_connection(journal: Journal, first: int) -> ConnectionRecord:
         if found.first_byte is None and began and event.kind in (Kind.RPC, Kind.INVALID, Kind.STDERR):
             found.first_byte = (event.t - began) / 1e6
         if event.kind == Kind.STDERR:
-            found.stderr.append(event.text[:_KEPT])
+            found.stderr.append(event.text[:_KEPT_LINE])
         elif event.kind == Kind.INVALID and len(found.noise) < _KEPT:
             found.noise.append(event.bytes)
         elif event.kind == Kind.RPC:

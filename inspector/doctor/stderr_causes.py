@@ -1,51 +1,40 @@
-"""A server's last stderr lines: the cause of its exit, for common failures."""
+"""A server's last stderr lines: the cause of its failure, for common failures.
+
+The causes are looked for in this order: a file that hides a package, another version of an SDK, a variable of the shell
+that the server lacks, a line of the table below, the end of a traceback.
+"""
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
-from inspector.config.targets import StdioTarget
+from inspector.doctor import node_packages, python_packages
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
-from inspector.hints import Hint, Parameter
+from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_module
+from inspector.doctor.server_facts import ServerFacts, StderrCause
+from inspector.doctor.shell_variables import variable_cause
+from inspector.log_lines import searched
 
 MAX_LINE = 500
 _SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
 """A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
 _NAME = r"[\w.@/+-]{1,200}"
-_PACKAGES = {"yaml": "pyyaml", "PIL": "pillow", "dotenv": "python-dotenv", "bs4": "beautifulsoup4"}
-"""Python packages whose name differs from their module's."""
-
-
-class StderrCause(NamedTuple):
-    """The cause in stderr, in a sentence, with its fix."""
-
-    cause: str
-    fix: Fix = NO_FIX
-    weight: Weight = Weight.PROOF
-
-
-class ServerFacts(NamedTuple):
-    """The facts about a server that a fix may need."""
-
-    target: StdioTarget
-    folder: str
-    environ: Mapping[str, str]
-    """Our own environment; the server receives only a small part of it."""
 
 
 def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | None:
-    """Return the first kind of failure, in the table's order, that a line names; of these lines, the last."""
-    shown = [line[:MAX_LINE] for line in lines]
+    """Return the cause that the lines of a server's log name; None if they name none."""
+    said = [line[:MAX_LINE] for line in searched(lines)]
+    server = server._replace(said=said)
+    found = shadowed_module(server) or sdk_cause(server) or variable_cause(server)
+    if found is not None:
+        return found
     for pattern, made in _TABLE:
-        for line in reversed(shown):
-            found = pattern.search(line)
-            if found and (made_of := made(found, server)) is not None:
-                return made_of
-    return _traceback(shown)
+        for line in reversed(said):
+            match = pattern.search(line)
+            if match and (cause := made(match, server)) is not None:
+                return cause
+    return _traceback(said)
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
@@ -62,52 +51,14 @@ def _traceback(lines: Sequence[str]) -> StderrCause | None:
     return None
 
 
-def _starts_with(server: ServerFacts) -> str:
-    return os.path.basename(server.target.command[0]).removesuffix(".exe")
-
-
 def _python_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    module = found[1].split(".")[0].strip("'\"")
-    words = server.target.command
-    started = words[words.index("-m") + 1].split(".")[0] if "-m" in words[:-1] else ""
-    if module == started:
+    wanted = requirement_of("\n".join(server.said))
+    if found[1] == "mcp" and wanted:
         return StderrCause(
-            f"Python does not find the server's own package, {module}.",
-            Fix(
-                Hint("Install it, or start it in its folder (", Parameter.CWD, ")."),
-                _install(module, server),
-                server.folder,
-            ),
+            "It cannot import the MCP Python SDK, which is not installed in its environment.",
+            python_packages.install(wanted, server),
         )
-    return StderrCause(
-        f"It cannot import the Python module {module}, which is not installed in its environment.",
-        Fix("", _install(module, server), server.folder),
-    )
-
-
-def _install(module: str, server: ServerFacts) -> str:
-    package = {"yaml": "pyyaml", "PIL": "pillow", "dotenv": "python-dotenv", "bs4": "beautifulsoup4"}.get(
-        module, module
-    )
-    program = _starts_with(server)
-    if program == "uv":
-        return f"uv add {package}"
-    python = server.target.command[0] if program.startswith(("python", "pypy")) else "python3"
-    return f"{shlex.quote(python)} -m pip install {package}"
-
-
-def _node_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
-    name = found[1]
-    if name.startswith((".", "/", "file:")) or re.match(r"[A-Za-z]:\\", name):
-        built = any(part in name for part in ("/dist/", "/build/", "/out/", "/lib/"))
-        fix = Fix("Build the server first.", "npm run build", server.folder) if built else Fix("Check the path.")
-        return StderrCause(f"Node does not find the file {name}.", fix)
-    parts = name.split("/")
-    package = "/".join(parts[:2]) if name.startswith("@") else parts[0]
-    return StderrCause(
-        f"Node does not find the package {package}, which is not installed in its environment.",
-        Fix("", f"npm install {shlex.quote(package)}", server.folder),
-    )
+    return python_packages.missing_module(found, server)
 
 
 def _port(found: re.Match[str], server: ServerFacts) -> StderrCause:
@@ -129,20 +80,30 @@ def _variable(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
     if name in server.environ:
         return StderrCause(
             f"It needs the environment variable {name}, which is set in this shell but not passed to the server.",
-            Fix("Pass it, or add it to the config entry.", _with_env(name, server)),
+            _passing(name, server),
         )
     return StderrCause(
         f"It needs the environment variable {name}, which is not set.",
-        Fix("Pass it, or add it to the config entry.", _with_env(name, server)),
+        _passing(name, server),
     )
 
 
-def _with_env(name: str, server: ServerFacts) -> str:
-    target = f"@{server.target.name}" if server.target.name else f"-- {server.target.describe()}"
-    return f'inspector --env {name}="${name}" {target}'
+def _passing(name: str, server: ServerFacts) -> Fix:
+    """Return how a variable reaches the server, in a container too."""
+    words = server.words
+    if server.program not in ("docker", "podman", "nerdctl") or name in " ".join(words) or "run" not in words:
+        return server.passing(name)
+    at = words.index("run") + 1
+    line = server.line.passing(name).on_command([*words[:at], "-e", name, *words[at:]])
+    return Fix("Pass it, also into the container.", str(line))
 
 
 def _no_file(found: re.Match[str], server: ServerFacts) -> StderrCause:
+    if re.match(r"~|\$\{?\w|%\w+%", found[1]):
+        return StderrCause(
+            f"It does not find the file {found[1]}: no shell starts the server, so “~” and variables are not expanded.",
+            Fix("Write the full path."),
+        )
     return StderrCause(
         f"It does not find the file {found[1]}.", Fix("Check the path, and the folder in which the server is started.")
     )
@@ -188,7 +149,42 @@ _WANTED = (
 _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"ModuleNotFoundError: No module named '?({_NAME})'?"), _python_module),
     (re.compile(rf"\bNo module named '?({_NAME})'?"), _python_module),
-    (re.compile(r"Cannot find (?:module|package) '([^']{1,400})'"), _node_module),
+    (re.compile(r"Cannot find (?:module|package) '([^']{1,400})'"), node_packages.missing_module),
+    (
+        re.compile(
+            r"Package subpath '(\./[^']{1,200})' is not defined by \"exports\" in (\S{1,400}?)[/\\]package\.json"
+        ),
+        node_packages.not_exported,
+    ),
+    (
+        re.compile(r"requested module '([^']{1,200})' does not provide an export named '(\w+)'"),
+        node_packages.no_such_name,
+    ),
+    (
+        re.compile(r"\.(tool|resource|prompt|registerTool|registerResource|registerPrompt) is not a function"),
+        node_packages.no_such_method,
+    ),
+    (
+        re.compile(r"Server does not support (tools|resources|prompts|logging|completions) \(required for"),
+        lambda found, server: StderrCause(
+            f"It answers requests for {found[1]} without declaring the capability “{found[1]}”.",
+            Fix(f"Create the server with {{ capabilities: {{ {found[1]}: {{}} }} }}."),
+        ),
+    ),
+    (
+        re.compile(r"require\(\) of ES Module (\S{1,300})|ERR_REQUIRE_ESM"),
+        lambda found, server: StderrCause(
+            f"It loads the ES module {found[1] or 'of a package'} with require, which its Node does not allow.",
+            Fix("Start it with Node 22 or later."),
+        ),
+    ),
+    (
+        re.compile(r"Unknown file extension \"\.(tsx?)\""),
+        lambda found, server: StderrCause(
+            f"Node does not run .{found[1]} files.",
+            Fix("Build the server first, or start it with tsx.", "npm run build", server.folder),
+        ),
+    ),
     (re.compile(r"EADDRINUSE|[Aa]ddress already in use|port is already (?:in use|allocated)"), _port),
     (re.compile(rf"{_VAR}['\"]?[\w ,:]{{0,60}}?\b{_WANTED}\b"), _variable),
     (re.compile(rf"(?i:missing|required|requires|set|provide|need)\b[\w ,:'\"]{{0,60}}?\b{_VAR}\b"), _variable),

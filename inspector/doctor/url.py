@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 from dataclasses import replace
 
 from inspector.addresses import is_loopback, mixed_scripts
@@ -234,7 +233,7 @@ class UrlDoctor:
                         f"refused on {tried[0].address}, accepted on {address}",
                         details=details,
                         seconds=seconds,
-                        fix=Fix("Use the bound address.", f"inspector '{there.text}'"),
+                        fix=Fix("Use the bound address.", str(self.chart.line.on_url(there.text))),
                         cause=f"The server listens on {family} only ({address}), but {url.host} is {used}.",
                     )
                     return
@@ -277,7 +276,7 @@ class UrlDoctor:
                 "it uses plain HTTP on this port",
                 seconds=found.seconds,
                 details=[found.reason],
-                fix=Fix("Use http.", f"inspector {shlex.quote(plain.text)}"),
+                fix=Fix("Use http.", str(self.chart.line.on_url(plain.text))),
                 cause=f"The server on {url.address} uses plain HTTP, but the URL says https.",
             )
         else:
@@ -324,7 +323,7 @@ class UrlDoctor:
             "it uses TLS on this port",
             details=[first.reason],
             seconds=first.seconds,
-            fix=Fix("Use https.", f"inspector {shlex.quote(there.text)}"),
+            fix=Fix("Use https.", str(self.chart.line.on_url(there.text))),
             cause=f"The server on {url.address} uses TLS, but the URL says http.",
         )
         return True
@@ -368,7 +367,7 @@ class UrlDoctor:
                     f"it uses {name}",
                     fix=Fix(
                         Hint(UnsetParameters((Parameter.TRANSPORT,)), "."),
-                        f"inspector --transport {other} {shlex.quote(url.text)}",
+                        str(self.chart.line.on_url(url.text, other)),
                     ),
                     cause=f"The server at this URL uses {name}.",
                 )

@@ -18,7 +18,7 @@ from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import Commands
 from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.events.subscription import EventRow, PollPlan, Subscription
-from inspector.hints import Hint, Parameter
+from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
 from inspector.protocol.events import (
@@ -119,9 +119,18 @@ class Feed:
         """Raise `NotOffered` unless events may be requested (C-EVENT-01, C-EVENT-03)."""
         found = self.declared
         if self.session.server.era != "modern":
+            options = self.session.options
+            chosen = tuple(
+                parameter
+                for parameter, is_set in (
+                    (Parameter.ERA, options.era != "auto"),
+                    (Parameter.PROTOCOL, options.protocol),
+                )
+                if is_set
+            )
             raise NotOffered(
                 f"Events need revision 2026-07-28 or later; this session uses {self.session.server.revision}.",
-                hint=Hint("Connect without ", Parameter.ERA.to("legacy"), "."),
+                hint=Hint(UnsetParameters(chosen), ".") if chosen else "The server offers no later revision.",
             )
         if found.dialect is None:
             raise NotOffered(

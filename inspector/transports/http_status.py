@@ -110,7 +110,9 @@ def _hint(answer: HttpAnswer) -> str:
     elif answer.status == 429:
         hint = "The server limits the rate of requests; try again later."
     elif answer.status == 500 and answer.authorized:
-        hint += " Some servers answer an unknown token this way: `inspector logout URL`, then log in again."
+        return Hint(hint).then(
+            "Some servers answer an unknown token this way: ", Parameter.LOGOUT, ", then log in again."
+        )
     elif not hint and 300 <= answer.status < 400:
         hint = "The redirect has no usable Location."
     return hint

@@ -25,6 +25,7 @@ from contextlib import suppress
 
 from inspector.errors import LimitReached, ServerExited, SessionLost
 from inspector.journal import channels
+from inspector.log_lines import shown
 from inspector.text import safe
 from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
@@ -263,8 +264,8 @@ class StdioTransport:
         """Return the error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
         words = tuple(self.last_words)
         error = ServerExited(message, hint=hint, status=status, stderr=words)
-        shown = [f"  {safe(line, STDERR_SHOWN)}" for line in words]
-        error.add_note("\n".join([f"Hint: {hint}", *(["Last lines on stderr:", *shown] if shown else [])]))
+        lines = [f"  {safe(line, STDERR_SHOWN)}" for line in shown(words)]
+        error.add_note("\n".join([f"Hint: {hint}", *(["Last lines on stderr:", *lines] if lines else [])]))
         return error
 
     def _exit_status(self) -> int | None:

@@ -165,7 +165,7 @@ def test_4_when_the_server_dies_with_its_last_words(run: Run, script: Script) ->
     assert ran.code == 4
     lines = ran.err.splitlines()
     assert lines[0] == "error: The server ended with exit code 3."
-    assert lines[1] == "  cannot find ␛[1mthe module"
+    assert lines[1] == "  cannot find the module"
     assert lines[-1].startswith("recording: ")
     assert Path(lines[-1].removeprefix("recording: ")).exists()
     error = run("tools", "--json", *server).error

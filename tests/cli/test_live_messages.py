@@ -127,8 +127,8 @@ def test_a_silent_process_is_reported_of_with_what_was_sent_and_what_to_try(
     ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.5", *script(initialize={"silent": True}))
     first, second = ran.err.splitlines()[:2]
     assert first.startswith("note: The server has sent nothing for 0.05 s. Sent: initialize")
-    assert "inspector doctor -- " in second
-    assert "To find the cause, run inspector doctor -- " in ran.err
+    assert "inspector doctor --protocol 2025-11-25 --timeout 0.5 -- " in second
+    assert "To find the cause, run inspector doctor --protocol 2025-11-25 --timeout 0.5 -- " in ran.err
     assert ran.code == 4
 
 

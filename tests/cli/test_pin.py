@@ -147,7 +147,7 @@ def test_a_pin_can_be_kept_in_a_file_of_the_project(run: Run, server: Any, home:
     change(TURNED)
     ran = run("pin", "--file", str(path), *words)
     assert ran.code == 5
-    assert f"inspector pin --file {path} --update" in ran.out
+    assert f"inspector pin --update --file {path} -- " in ran.out
     assert run("pin", "--file", str(path), "--json", *words).json["drifted"] is True
     assert run("pin", "--file", str(path), "--update", *words).code == 0
     assert run("pin", "--file", str(path), *words).code == 0

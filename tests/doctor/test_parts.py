@@ -118,8 +118,8 @@ def test_a_program_in_a_usual_folder_is_found_though_it_is_not_on_the_path(tmp_p
     folder = tmp_path / ".nvm" / "versions" / "node" / "v22.1.0" / "bin"
     folder.mkdir(parents=True)
     executable(folder / "nosuchnpx", "#!/bin/sh\n")
-    assert programs.elsewhere("nosuchnpx", tmp_path) == str(folder / "nosuchnpx")
-    assert programs.elsewhere("../nosuchnpx", tmp_path) is None
+    assert programs.elsewhere("nosuchnpx", tmp_path, ".", {}) == str(folder / "nosuchnpx")
+    assert programs.elsewhere("../nosuchnpx", tmp_path, ".", {}) is None
 
 
 def test_a_slip_of_the_pen_is_recognised_and_no_more_than_that(tmp_path: Path) -> None:

@@ -81,14 +81,14 @@ async def test_a_server_on_ipv6_only(examine: Examine) -> None:
         port = only.getsockname()[1]
         found = await examine(HttpTarget(f"http://127.0.0.1:{port}/mcp"))
     assert found.cause == "The server listens on IPv6 only (::1), but 127.0.0.1 is IPv4."
-    assert found.fix.command == f"inspector 'http://[::1]:{port}/mcp'"
+    assert found.fix.command == f"inspector doctor 'http://[::1]:{port}/mcp'"
 
 
 async def test_a_wrong_path(serve: Any, examine: Examine) -> None:
     web = await serve(at("/api/mcp"))
     found = await examine(HttpTarget(web.url))
     assert found.cause == "The path is wrong: /mcp is not an MCP server, but /api/mcp is."
-    assert found.fix.command == f"inspector http://127.0.0.1:{web.port}/api/mcp"
+    assert found.fix.command == f"inspector doctor http://127.0.0.1:{web.port}/api/mcp"
     assert {request.rpc_method for request in web.requests} <= {"server/discover", "initialize", None}
 
 
@@ -133,7 +133,7 @@ async def test_the_card_of_the_host_names_the_url(serve: Any, examine: Examine) 
     assert (
         found.cause == f"The path is wrong: /mcp is not an MCP server, and the server card of the host names {other}."
     )
-    assert found.fix.command == f"inspector {other}"
+    assert found.fix.command == f"inspector doctor {other}"
     (asked,) = (request for request in web.requests if request.target == "/.well-known/ai-catalog.json")
     assert "authorization" not in {name.lower() for name, _ in asked.fields}
 
@@ -163,7 +163,7 @@ async def test_a_redirect_elsewhere(serve: Any, examine: Examine) -> None:
     web = await serve(lambda request, reply: reply.body(308, "", ("Location", "https://new.example/mcp")))
     found = await examine(HttpTarget(web.url))
     assert found.cause.startswith("It redirects to https://new.example/mcp (status 308)")
-    assert found.fix.command == "inspector https://new.example/mcp"
+    assert found.fix.command == "inspector doctor https://new.example/mcp"
 
 
 async def test_a_server_that_fails(serve: Any, examine: Examine) -> None:
@@ -215,7 +215,7 @@ async def test_http_to_a_port_that_speaks_tls(serve: Any, examine: Examine) -> N
     web = await serve(answers, ssl=tls("localhost"))
     found = await examine(HttpTarget(web.url.replace("https:", "http:")))
     assert found.cause == f"The server on 127.0.0.1:{web.port} uses TLS, but the URL says http."
-    assert found.fix.command == f"inspector {web.url}"
+    assert found.fix.command == f"inspector doctor {web.url}"
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
+from inspector.hints import Hint, Parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -173,15 +174,17 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
 def _not_reached(report: Report) -> InspectorError:
     from inspector.errors import AuthorizationNeeded, ConnectionProblem
 
+    message = f"The server could not be checked: {report.problem}"
     if report.run.problem_code == AuthorizationNeeded.exit_code:
         return AuthorizationNeeded(
-            f"The server could not be checked: {report.problem}",
-            hint="Log in with `inspector login URL`, or check only authorization with --auth.",
+            message, hint=Hint("Log in with ", Parameter.LOGIN, ", or check only authorization with --auth.")
         )
-    return ConnectionProblem(
-        f"The server could not be checked: {report.problem}",
-        hint="Run `inspector doctor TARGET` to find the cause.",
-    )
+    problem = report.run.error
+    if problem is None:
+        problem = ConnectionProblem(message)
+        problem.connecting = True
+    problem.message = message
+    return problem
 
 
 def _wanted(invocation: Invocation) -> CheckSelection:
@@ -237,7 +240,7 @@ def _webhook(invocation: Invocation) -> WebhookAddress | None:
         if url is not None or where is not None or invocation.option("certificate") is not None:
             raise UsageError(
                 "--webhook, --listen and --certificate belong together.",
-                hint="inspector check --intrusive --webhook https://x.example/in --listen 127.0.0.1:8088 TARGET",
+                hint="For example: --intrusive --webhook https://x.example/in --listen 127.0.0.1:8088",
             )
         return None
     if not invocation.option("intrusive"):

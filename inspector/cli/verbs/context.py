@@ -159,7 +159,7 @@ def _against(
     if word == PIN:
         pin = Pins().get(target)
         if pin is None:
-            raise UsageError(f"{target.label} is not pinned.", hint="Pin it with `inspector pin TARGET`.")
+            raise UsageError(f"{target.label} is not pinned.", hint=f"Pin it with: {out.command('pin')}")
         return "the pin", of(pin.surface)
     file = _json_file(word)
     if file is not None:

@@ -40,7 +40,7 @@ def run(invocation: Invocation) -> int:
     if invocation.option("conversation-only") and not recorded:
         raise UsageError(
             "--conversation-only needs two recordings, because a live server has no messages yet.",
-            hint="Compare a recorded conversation with a live server with `inspector rerun FILE TARGET`.",
+            hint="`inspector rerun` compares a recorded conversation with a live server.",
         )
     if invocation.option("tui"):
         return _interface(invocation, a, b)

@@ -85,7 +85,7 @@ def _of_server(
     async def work() -> Diagnosis | None:
         signals = Signals()
         try:
-            return await diagnose(target, journal, options, entry=entry, told=told)
+            return await diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
         except asyncio.CancelledError:
             if not signals.caught:
                 raise

@@ -131,7 +131,7 @@ async def _with_type(invocation: Invocation, session: Session, out: Output, feed
         near = nearest(name, [each.name for each in feed.types])
         raise UsageError(
             f"The server lists no event type “{name[:80]}”.",
-            hint=f"Did you mean “{near[:80]}”?" if near else "`inspector events TARGET` lists them.",
+            hint=f"Did you mean “{near[:80]}”?" if near else f"List them with: {out.command('events')}",
         )
     arguments = _arguments(invocation, out, event)
     problem = argument_problem(event, arguments)

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 def run(invocation: Invocation) -> int:
     """Open the interface on the given target, or on the start screen."""
-    need_terminal(
-        "Use `inspector tools TARGET` or another verb, which need no terminal; `inspector --help` lists them."
-    )
+    need_terminal(_without_terminal(invocation))
     from inspector.cli.session_setup import target_of
     from inspector.config.targets import RecordingTarget, StdioTarget
 
@@ -37,6 +35,14 @@ def run(invocation: Invocation) -> int:
     if isinstance(target, RecordingTarget):
         return replay(invocation, target, follow=False)
     return interface(invocation, target)
+
+
+def _without_terminal(invocation: Invocation) -> str:
+    if not invocation.target_words:
+        return "Use a verb with a target, such as `inspector tools`; `inspector --help` lists them."
+    from inspector.cli.output import Output
+
+    return f"Use a verb, such as: {Output.of(invocation).command('tools')} (`inspector --help` lists them)"
 
 
 def _several(invocation: Invocation) -> int:

@@ -57,7 +57,7 @@ def _list(out: Output, pins: Pins) -> int:
         return 0
     out.table([(out.safe(pin.label, 80), _when(pin), _amounts(pin), out.safe(pin.target, NAME)) for pin in found])
     if not found:
-        out.note("No server is pinned. Pin one with `inspector pin TARGET`.")
+        out.note("No server is pinned. Pin one with `inspector pin` and a command, a URL or @NAME.")
     return 0
 
 
@@ -96,7 +96,7 @@ def _show(out: Output, pins: Pins, target: Target) -> int:
 
 def _no_pin(pins: Pins, target: Target) -> UsageError:
     if pins.file is not None:
-        return UsageError(f"{pins.file} does not exist.", hint="Write it with `inspector pin --file FILE TARGET`.")
+        return UsageError(f"{pins.file} does not exist.", hint="Write it with --file and without --show.")
     return UsageError(
         f"{target.label} is not pinned.",
         hint="A pin belongs to a URL, or to a command with its directory and variables; `inspector pin` lists them.",
@@ -183,8 +183,7 @@ def _tell(out: Output, pins: Pins, target: Target, before: Pin | None, changes: 
     if kept:
         out.line("The pin was updated.")
     else:
-        file = f" --file {out.safe(str(pins.file), NAME)}" if pins.file is not None else ""
-        out.line(f"If the changes are intended, run `inspector pin{file} --update` with the same target.")
+        out.line(f"If the changes are intended, run: {out.safe(out.command('pin', '--update'), 500)}")
 
 
 def _when(pin: Pin) -> str:

@@ -60,7 +60,7 @@ def _options(invocation: Invocation) -> MockOptions:
             "--on-miss passthrough needs a target."
             if on_miss == "passthrough"
             else f"--on-miss {on_miss} uses no target.",
-            hint="Add passthrough and the target: inspector serve FILE --on-miss passthrough TARGET",
+            hint="Add --on-miss passthrough and the target, or remove both.",
         )
     return MockOptions(
         match=invocation.option("match", "params"),

@@ -9,6 +9,7 @@ from inspector.journal.filters.bodies import subjects_of
 from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
+from inspector.log_lines import readable
 from inspector.protocol.jsonrpc import NotJson, Shape, parse
 from inspector.protocol.views import ContentBlock, ServerInfo, View
 from inspector.text import count, safe, size
@@ -59,7 +60,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     if kind == Kind.INVALID:
         return [("not JSON: ", "error"), one_line(event.text)]
     if kind == Kind.STDERR:
-        return [one_line(event.text)]
+        return [one_line(readable(event.text))]
     facts = View(event.fields)
     if kind == Kind.HTTP:
         return _http(facts)

@@ -11,11 +11,13 @@ from inspector.client.session_state import Commands
 from inspector.client.state.steps import ConnectionStep, connection_steps, last_start
 from inspector.journal.format import Dir, Kind
 from inspector.journal.query import Query
+from inspector.log_lines import shown
 from inspector.text import quantity
 from inspector.tui.server.steps import step_rows
 from inspector.tui.widgets.fact_rows import Row, paragraph
 
 _STDERR_LINES = 8
+_STDERR_READ = 100
 _STDERR = Query(kind=Kind.STDERR, dir=Dir.RECV)
 
 
@@ -24,10 +26,10 @@ def connecting_rows(session: Commands, width: int) -> list[Row]:
     waiting = {call.n: call for call in session.calls_in_flight()}
     steps = [_timed(step, waiting.get(step.n), session) for step in connection_steps(session.journal)]
     rows = step_rows(steps, width) if steps else paragraph("Starting …", "muted")
-    shown = stderr_lines(session)
-    if shown:
+    lines = stderr_lines(session)
+    if lines:
         rows += [Row(), Row([("stderr, last lines", "muted")])]
-        for line in shown:
+        for line in lines:
             rows += paragraph(line, indent=2, limit=3)
     return rows
 
@@ -46,11 +48,11 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
 
 
 def stderr_lines(session: Commands) -> list[str]:
-    """Return the last lines that the server wrote to stderr in the newest connection."""
+    """Return the last lines that the server wrote to stderr in the newest connection, as people read them."""
     journal = session.journal
     first = last_start(journal, len(journal))
-    newest = list(islice(_STDERR.backwards(journal.index, first - 1), _STDERR_LINES))
-    return [journal.event(n).text for n in reversed(newest)]
+    newest = list(islice(_STDERR.backwards(journal.index, first - 1), _STDERR_READ))
+    return shown(journal.event(n).text for n in reversed(newest))[-_STDERR_LINES:]
 
 
 def printed(session: Commands) -> str:

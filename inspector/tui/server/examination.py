@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from inspector.client.recording import new_journal
 from inspector.client.session_state import Commands
+from inspector.config.command_lines import line_of
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.text import duration
 from inspector.tui.advice import advice
@@ -60,7 +62,8 @@ class Examination:
         journal = new_journal(target, settings=self._settings, keep=self._keep)
         try:
             options = without_person(self._session.options)
-            self.diagnosis = await diagnose(target, journal, options, told=self._told)
+            line = line_of(target, os.environ)
+            self.diagnosis = await diagnose(target, journal, options, told=self._told, line=line)
         finally:
             journal.close("closed")
             journal.release()

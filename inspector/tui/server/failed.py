@@ -18,6 +18,7 @@ from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import ConnectionStep, beside_error, connection_steps
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
+from inspector.log_lines import shown
 from inspector.text import quantity, safe
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
@@ -114,7 +115,7 @@ class FailedPane(Container):
     def _stderr(self) -> str:
         """The last lines of stderr that are shown; empty without them."""
         error = self.session.error
-        return "\n".join(error.stderr) if isinstance(error, ServerExited) and self._examination is None else ""
+        return "\n".join(shown(error.stderr)) if isinstance(error, ServerExited) and self._examination is None else ""
 
     def action_open_source(self) -> None:
         """Open the file that stderr names, such as the last frame of a traceback."""
@@ -215,7 +216,7 @@ class FailedPane(Container):
         rows += step_rows(steps, width)
         if isinstance(error, ServerExited) and error.stderr:
             room = max(self.size.height - _height(rows, width) - _FRAME, _LEAST_LINES)
-            rows += _last_lines(error.stderr, width, room if not whole else len(error.stderr) * width)
+            rows += _last_lines(shown(error.stderr), width, room if not whole else len(error.stderr) * width)
         if cause is not None and (cause.fix.text or cause.fix.command):
             return rows
         if error.hint and not (isinstance(error, ServerExited) and error.stderr):
@@ -297,15 +298,15 @@ class FailedPane(Container):
 
 def _last_lines(lines: Sequence[str], width: int, room: int) -> list[Row]:
     """Return the last lines of stderr that fit: the very last one names the cause most often."""
-    shown: list[Row] = []
+    rows: list[Row] = []
     for at in range(len(lines) - 1, -1, -1):
         more = paragraph(lines[at], indent=2)
         room -= _height(more, width)
-        if room < 0 and shown:
+        if room < 0 and rows:
             head = f"stderr, last lines; {quantity(at + 1, 'line')} before them in the messages"
-            return [Row(), Row([(head, "muted")]), *shown]
-        shown = [*more, *shown]
-    return [Row(), Row([("stderr, last lines", "muted")]), *shown]
+            return [Row(), Row([(head, "muted")]), *rows]
+        rows = [*more, *rows]
+    return [Row(), Row([("stderr, last lines", "muted")]), *rows]
 
 
 def _height(rows: list[Row], width: int) -> int:

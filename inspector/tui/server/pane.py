@@ -22,6 +22,7 @@ from inspector.config.secret_values import mask_url
 from inspector.config.targets import HttpTarget
 from inspector.journal.format import Kind
 from inspector.journal.query import Query
+from inspector.log_lines import readable
 from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
@@ -93,7 +94,7 @@ class StderrRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         event = self.journal.event(self.numbers[index])
         time = f"{duration(event.t):>8}  "
-        return paint.cut(paint.segments([(time, "faint"), event.text.rstrip()], room=width), width)
+        return paint.cut(paint.segments([(time, "faint"), readable(event.text)], room=width), width)
 
 
 class ServerPane(Container):

@@ -1,0 +1,131 @@
+"""Command lines of inspector in hints: they open the same target, can be pasted, and have no secrets."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from inspector.config import secret_values
+from inspector.config.targets import HttpTarget, StdioTarget, Target
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """Program, verb, options, arguments and target. All parts except the verb are quoted for a shell."""
+
+    verb: str = ""
+    """Empty: the interface."""
+    options: tuple[tuple[str, str], ...] = ()
+    """The name of each option, and the option as it is typed, with its value."""
+    arguments: str = ""
+    """Before the target."""
+    target: str = ""
+    after: str = ""
+    """Arguments after the target."""
+    program: str = "inspector"
+    shared: frozenset[str] = frozenset(("env", "cwd", "header", "transport", "no-verify"))
+    """The names of the options that another verb on the same target takes, too."""
+
+    def __str__(self) -> str:
+        options = [typed for _, typed in self.options]
+        return " ".join(filter(None, (self.program, self.verb, *options, self.arguments, self.target, self.after)))
+
+    @property
+    def opened(self) -> str:
+        """The options and the target, without program and verb."""
+        return str(replace(self, program="", verb="", arguments="", after=""))
+
+    def with_verb(self, verb: str, refused: Collection[str] = ()) -> CommandLine:
+        """Return another verb on the same target, without the options that it does not share or refuses."""
+        if verb == self.verb:
+            return self
+        options = tuple(option for option in self.options if option[0] in self.shared and option[0] not in refused)
+        return replace(self, verb=verb, options=options, arguments="", after="")
+
+    def adding(self, name: str, typed: str) -> CommandLine:
+        """Return the line with one more option, before the others."""
+        return replace(self, options=((name, typed), *self.options))
+
+    def passing(self, variable: str) -> CommandLine:
+        """Return the line that also passes a variable of this shell to the server."""
+        return self.adding("env", pass_variable(variable))
+
+    def setting(self, variable: str, value: str) -> CommandLine:
+        """Return the line that also sets a variable of the server."""
+        return self.adding("env", f"--env {shlex.quote(f'{variable}={value}')}")
+
+    def on_command(self, words: Sequence[str]) -> CommandLine:
+        """Return the line with another command as its target."""
+        return replace(self, target=_command(words))
+
+    def on_url(self, url: str, transport: str = "", *, trusted: bool = True) -> CommandLine:
+        """Return the line with another URL, and another transport, as its target.
+
+        A URL of another origin is not `trusted`: it gets none of the options, which may have secrets.
+        """
+        options = self.options if trusted else ()
+        line = replace(self, options=options, target=shlex.quote(secret_values.mask_url(url)))
+        if not transport:
+            return line
+        kept = tuple(option for option in line.options if option[0] != "transport")
+        return replace(line, options=kept).adding("transport", f"--transport {transport}")
+
+    def on(self, target: Target) -> CommandLine:
+        """Return the line with this target, and only the options that apply to its kind."""
+        other = _FOR_COMMANDS if isinstance(target, HttpTarget) else _FOR_URLS
+        return replace(
+            self, target=_target(target), options=tuple(option for option in self.options if option[0] not in other)
+        )
+
+
+_FOR_COMMANDS = frozenset(("env", "cwd"))
+_FOR_URLS = frozenset(("header", "no-verify"))
+
+
+def pass_variable(name: str) -> str:
+    """Return the option that gives the server a variable of this shell."""
+    return f'--env {name}="${name}"'
+
+
+def set_variable(name: str, value: str, environ: Mapping[str, str]) -> str:
+    """Return the option that gives the server this variable; a secret is named, not shown."""
+    if not secret_values.in_environment([(name, value)]):
+        return f"--env {shlex.quote(f'{name}={value}')}"
+    return pass_variable(name) if environ.get(name) == value else f"--env {name}={secret_values.MASK}"
+
+
+def set_header(name: str, value: str) -> str:
+    """Return the option that sends this header; a secret is not shown."""
+    return f"--header {shlex.quote(f'{name}: {secret_values.mask(value, secret_values.in_headers([(name, value)]))}')}"
+
+
+def masked(words: Sequence[str]) -> str:
+    """Return words quoted for a shell, without the secrets in them."""
+    secrets = secret_values.in_arguments(words)
+    return shlex.join(secret_values.mask(secret_values.mask_url(word), secrets) for word in words)
+
+
+def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> CommandLine:
+    """Return the command line that opens this target."""
+    options: Iterable[tuple[str, str]] = ()
+    if isinstance(target, StdioTarget) and not target.name:
+        options = [("env", set_variable(name, value, environ)) for name, value in target.env.items()]
+        options += [("cwd", f"--cwd {shlex.quote(target.cwd)}")] if target.cwd else []
+    elif isinstance(target, HttpTarget) and not target.name:
+        options = [("header", set_header(name, value)) for name, value in target.headers]
+        options += [("transport", f"--transport {target.transport}")] if target.transport != "auto" else []
+        options += [] if target.verify else [("no-verify", "--no-verify")]
+    return CommandLine(verb, tuple(options), target=_target(target))
+
+
+def _target(target: Target) -> str:
+    if target.name:
+        return f"@{target.name}"
+    if isinstance(target, StdioTarget):
+        return _command(target.command)
+    return shlex.quote(target.describe() if isinstance(target, HttpTarget) else str(target.path))
+
+
+def _command(words: Sequence[str]) -> str:
+    return f"-- {masked(words)}"

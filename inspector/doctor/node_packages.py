@@ -1,0 +1,180 @@
+"""A server in Node: a missing or unfitting package, and how one is installed where the server looks for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from glob import glob
+from typing import Any
+
+from inspector.doctor.diagnosis import Fix, Weight
+from inspector.doctor.python_packages import glob_escaped
+from inspector.doctor.server_facts import ServerFacts, StderrCause
+
+_SDK = "@modelcontextprotocol/sdk"
+_INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
+"""A file of an installed package: the folder of packages, the package, the rest."""
+_BUILT = ("/dist/", "/build/", "/out/", "/lib/")
+_LOCAL = re.compile(r"workspace:|file:|link:|portal:|\.{0,2}/")
+_NEEDS = {"zod": "zod@^3.25", _SDK: f"{_SDK}@latest"}
+
+
+def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a module or a file that Node does not find."""
+    name = found[1].removeprefix("file://")
+    inside = _INSIDE.match(name)
+    if inside is not None:
+        return _incomplete(inside, server)
+    if name.startswith((".", "/")) or re.match(r"[A-Za-z]:\\", name):
+        built = any(part in name for part in _BUILT)
+        fix = Fix("Build the server first.", "npm run build", _project(server)) if built else Fix("Check the path.")
+        return StderrCause(f"Node does not find the file {name}.", fix)
+    parts = name.split("/")
+    package = "/".join(parts[:2]) if name.startswith("@") else parts[0]
+    if name.startswith(("@/", "~", "#", "src/")):
+        return StderrCause(
+            f"Node does not find {name}: it is an alias of tsconfig.json, which Node does not know.",
+            Fix("Build the server with a tool that replaces aliases, or start it with tsx."),
+        )
+    folder = _folder_on_path(package, server)
+    if folder:
+        return StderrCause(
+            f"Node does not find the package {package}, which is in {folder}: NODE_PATH is set in this shell but not "
+            "passed to the server.",
+            server.passing("NODE_PATH"),
+        )
+    project = _project(server)
+    own = _own(package, project)
+    if own:
+        return StderrCause(
+            f"Node does not find the server's own package, {package}, which is in {own}.",
+            Fix("Install the packages of the project.", "npm install", project),
+        )
+    if package in _dependencies(project):
+        return StderrCause(
+            f"Node does not find the package {package}: the packages of the project are not installed.",
+            Fix("", "npm install", project),
+        )
+    return StderrCause(
+        f"Node does not find the package {package}, which is not installed in its environment.",
+        Fix("", f"npm install {shlex.quote(package)}", project),
+    )
+
+
+def not_exported(found: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a part of a package that its installed version does not have."""
+    inside = _INSIDE.match(found[2])
+    package = inside[2] if inside is not None else found[2]
+    return _other_version(package, found[1], _root(inside), server)
+
+
+def no_such_name(found: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a name that a module does not export."""
+    module, name = found[1], found[2]
+    if module.startswith((".", "/", "node:")):
+        return StderrCause(f"Its file {module} does not export {name}.", Fix("Build the server again."), Weight.LIKELY)
+    parts = module.split("/")
+    package = "/".join(parts[:2]) if module.startswith("@") else parts[0]
+    return _other_version(package, name, _project(server), server)
+
+
+def no_such_method(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
+    """Return the cause for a method of the SDK that the installed version does not have."""
+    method, project = found[1], _project(server)
+    if method.startswith("register"):
+        return _other_version(_SDK, method, project, server)
+    if _version("@modelcontextprotocol/server", project):
+        new = f"register{method.capitalize()}"
+        return StderrCause(
+            f"It was written for version 1 of the TypeScript SDK ({_SDK}): {method} does not exist in version 2.",
+            Fix(f"Call {new} instead, or use the package {_SDK}."),
+        )
+    return None
+
+
+def _other_version(package: str, missing: str, project: str, server: ServerFacts) -> StderrCause:
+    version = _version(package, project)
+    return StderrCause(
+        f"It needs another version of the package {package}: the installed {version or 'one'} has no {missing}.",
+        Fix("Install that version.", f"npm install {shlex.quote(_NEEDS.get(package, f'{package}@latest'))}", project),
+    )
+
+
+def _incomplete(inside: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a file that an installed package does not have."""
+    root, package, rest = os.path.dirname(inside[1]), inside[2].replace("\\", "/"), inside[3]
+    if "/_npx/" in f"{root}/":
+        return StderrCause(
+            f"The copy of {package} in the cache of npx is not complete.",
+            Fix("Delete it, so that npx installs it again.", f"rm -r {shlex.quote(root)}"),
+        )
+    if os.path.exists(os.path.join(inside[1], inside[2], f"{rest}.js")):
+        return StderrCause(
+            f"Its import of {package} has no file extension.", Fix(f"Write {os.path.basename(rest)}.js in the import.")
+        )
+    return _other_version(package, rest, root, server)
+
+
+def _root(inside: re.Match[str] | None) -> str:
+    return os.path.dirname(inside[1]) if inside is not None else ""
+
+
+def _folder_on_path(package: str, server: ServerFacts) -> str:
+    if not server.not_passed(["NODE_PATH"]):
+        return ""
+    folders = server.environ["NODE_PATH"].split(os.pathsep)
+    return next((folder for folder in folders if folder and os.path.isdir(os.path.join(folder, package))), "")
+
+
+def _project(server: ServerFacts) -> str:
+    """Return the folder of the server's package.json; else its own folder."""
+    script = next((word for word in server.words[1:20] if re.search(r"\.[cm]?[jt]sx?$", word)), "")
+    folder = os.path.dirname(os.path.normpath(server.in_folder(script))) if script else server.folder
+    for _ in range(6):
+        if os.path.exists(os.path.join(folder, "package.json")):
+            return folder
+        folder = os.path.dirname(folder)
+    return server.folder
+
+
+def _own(package: str, project: str) -> str:
+    """Return the folder of a package of this project itself; empty if a registry has it."""
+    if _read(project).get("name") == package:
+        return project
+    local = _dependencies(project).get(package)
+    if isinstance(local, str) and _LOCAL.match(local):
+        return project
+    folder = project
+    for _ in range(4):
+        if "workspaces" in _read(folder) or os.path.exists(os.path.join(folder, "pnpm-workspace.yaml")):
+            for pattern in ("*", "*/*"):
+                for path in glob(os.path.join(glob_escaped(folder), pattern, "package.json"))[:500]:
+                    if _read(os.path.dirname(path)).get("name") == package:
+                        return os.path.dirname(path)
+        folder = os.path.dirname(folder)
+    return ""
+
+
+def _dependencies(project: str) -> dict[str, Any]:
+    body = _read(project)
+    found: dict[str, Any] = {}
+    for kind in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
+        found |= part if type(part := body.get(kind)) is dict else {}
+    return found
+
+
+def _version(package: str, project: str) -> str:
+    version = _read(os.path.join(project, "node_modules", package)).get("version")
+    return version if isinstance(version, str) else ""
+
+
+def _read(folder: str) -> dict[str, Any]:
+    """Return the package.json of a folder; empty without a valid one."""
+    try:
+        with open(os.path.join(folder, "package.json"), encoding="utf-8") as file:
+            body = json.loads(file.read(1 << 20))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return body if type(body) is dict else {}

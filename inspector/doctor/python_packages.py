@@ -1,0 +1,283 @@
+"""A server in Python: its packages, modules that it does not find, and how they are installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from glob import glob
+from itertools import islice
+
+from inspector.doctor import programs
+from inspector.doctor.diagnosis import Fix
+from inspector.doctor.server_facts import ServerFacts, StderrCause, started_with
+from inspector.hints import Hint, Parameter
+
+PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
+_SITE = re.compile(r"(?:File \"|\()([^\"()]{1,400}?[/\\](?:site|dist)-packages)[/\\]")
+_PACKAGES = {
+    "bs4": "beautifulsoup4", "cv2": "opencv-python", "Crypto": "pycryptodome", "dateutil": "python-dateutil",
+    "discord": "discord.py", "docx": "python-docx", "dotenv": "python-dotenv", "fitz": "PyMuPDF", "git": "GitPython",
+    "jwt": "PyJWT", "mcp_types": "mcp>=2", "MySQLdb": "mysqlclient", "OpenSSL": "pyOpenSSL", "PIL": "pillow",
+    "pptx": "python-pptx", "psycopg2": "psycopg2-binary", "pythoncom": "pywin32", "serial": "pyserial",
+    "sklearn": "scikit-learn", "slugify": "python-slugify", "telegram": "python-telegram-bot", "win32api": "pywin32",
+    "yaml": "pyyaml",
+}  # fmt: skip
+"""Python packages whose name differs from their module's."""
+_ADDS = {"poetry": "poetry add {}", "pdm": "pdm add {}", "rye": "rye add {}", "hatch": "hatch run pip install {}"}
+"""The command of a project's tool that adds a package."""
+_TAKES_WITH = {("uvx",): 1, ("uv", "run"): 2, ("uv", "tool", "run"): 3, ("uv", "x"): 2, ("pipx", "run"): 2}
+"""Commands that take `--with PACKAGE`, and the position of their options."""
+_SOURCES = ("", "src", "lib", "python", "packages/*", "packages/*/src", "libs/*", "apps/*")
+"""Where a project has its own packages."""
+_CONTAINERS = ("docker", "podman", "nerdctl")
+
+
+def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
+    """Return the cause for a module that Python does not find."""
+    name = found[1].strip("'\"")
+    module = name.split(".")[0]
+    words = server.words
+    started = words[words.index("-m") + 1].split(".")[0] if "-m" in words[:-1] else ""
+    if module in sys.stdlib_module_names:
+        return StderrCause(
+            f"It imports the module {name} of Python's standard library, which its version of Python does not have.",
+            Fix("Start it with the version of Python that it was written for."),
+        )
+    folder = _folder_on_path(module, server)
+    if folder:
+        return StderrCause(
+            f"It does not find the module {module}, which is in {folder}: PYTHONPATH is set in this shell but not "
+            "passed to the server.",
+            server.passing("PYTHONPATH"),
+        )
+    if site_packages(server) and _has(site_packages(server), module):
+        version = installed(server, _PACKAGES.get(module, module))
+        return StderrCause(
+            f"It was written for another version of the package {module}: {version or 'the installed one'} has no "
+            f"{name}.",
+            Fix("Install the version that it was written for."),
+        )
+    python = _python_that_has(module, server)
+    if python:
+        return StderrCause(
+            f"It cannot import the module {module}, which is installed for {python}, but the server is started with "
+            f"another Python, {words[0]}.",
+            started_with(
+                "Start it with that Python.",
+                [python, *words[1:]] if PYTHON.fullmatch(server.program) else [python, *words],
+                server.target,
+                server.line,
+            ),
+        )
+    own = _own_folder(module, server)
+    if own:
+        cause = f"Python does not find the server's own package, {module}, which is in {own}."
+        return StderrCause(cause, _own(own, server))
+    if module == started:
+        return StderrCause(
+            f"Python does not find the server's own package, {module}.",
+            Fix(Hint("Install the project that contains it, or start it in its folder (", Parameter.CWD, ").")),
+        )
+    return StderrCause(
+        f"It cannot import the Python module {module}, which is not installed in its environment.",
+        install(_PACKAGES.get(module, module), server),
+    )
+
+
+# Installing a package
+
+
+def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, text: str = "") -> Fix:
+    """Return how a package is installed where the server looks for it."""
+    words, wanted = server.words, shlex.quote(requirement)
+    for start, position in _TAKES_WITH.items():
+        if (server.program, *words[1 : len(start)]) == start and not (start == ("uv", "run") and _is_project(server)):
+            changed = [*words[:position], "--with", requirement, *words[position:]]
+            return started_with(text or "Start it with that package.", changed, server.target, server.line)
+    if server.program == "uv":
+        return Fix(text, f"uv add {wanted}", _project(server))
+    if server.program in _ADDS:
+        return Fix(text, _ADDS[server.program].format(wanted), server.folder)
+    if server.program in _CONTAINERS:
+        return Fix(f"Install it in the image: RUN pip install {wanted}")
+    site = site_packages(server).replace("\\", "/")
+    tool = re.search(r"/(pipx/venvs|uv/tools)/([^/]+)/", site)
+    if tool is not None:
+        command = f"pipx runpip {tool[2]} install {wanted}"
+        return Fix(text, command if tool[1] == "pipx/venvs" else f"uv tool install --with {wanted} {tool[2]}")
+    if re.search(r"/uv/\w+-v\d+/", site):
+        return Fix(text, f"uvx --with {wanted} …")
+    python = shlex.quote(interpreter(server))
+    folder = "" if os.path.isabs(python) else server.folder
+    if _is_managed(interpreter(server), server):
+        return Fix(
+            "The system manages its Python: install it in an environment, and start the server with that Python.",
+            f"{python} -m venv .venv && .venv/bin/python -m pip install {wanted}",
+            server.folder,
+        )
+    if _made_by_uv(site):
+        return Fix(text, f"uv pip install{' -U' * upgrade} --python {python} {wanted}", folder)
+    return Fix(text, f"{python} -m pip install{' -U' * upgrade} {wanted}", folder)
+
+
+def _is_project(server: ServerFacts) -> bool:
+    """Whether `uv run` uses a project, which keeps its packages in a file."""
+    if {"--with", "--no-project", "--isolated", "--script"} & set(server.words):
+        return False
+    folder = _project(server)
+    return not os.path.isdir(folder) or any(
+        os.path.exists(os.path.join(each, "pyproject.toml")) for each in (folder, *_parents(folder, 8))
+    )
+
+
+def _project(server: ServerFacts) -> str:
+    for option in ("--directory", "--project"):
+        if option in server.words[:-1]:
+            return server.in_folder(server.words[server.words.index(option) + 1])
+    return server.folder
+
+
+def _is_managed(python: str, server: ServerFacts) -> bool:
+    """Whether the system refuses to install packages for this Python (PEP 668)."""
+    path = programs.find(python, server.environ.get("PATH"), server.folder)
+    if path is None or os.path.exists(os.path.join(os.path.dirname(os.path.dirname(path)), "pyvenv.cfg")):
+        return False
+    prefix = os.path.dirname(os.path.dirname(os.path.realpath(path)))
+    return bool(glob(os.path.join(glob_escaped(prefix), "lib", "python3*", "EXTERNALLY-MANAGED")))
+
+
+def _made_by_uv(site: str) -> bool:
+    try:
+        with open(os.path.join(_prefix(site), "pyvenv.cfg"), encoding="utf-8", errors="replace") as file:
+            return any(line.startswith("uv ") for line in islice(file, 20))
+    except OSError:
+        return False
+
+
+# What is installed
+
+
+def interpreter(server: ServerFacts) -> str:
+    """Return the Python of the server, as typed or as a path; `python3` if it is not known."""
+    if PYTHON.fullmatch(server.program):
+        return server.words[0]
+    site = site_packages(server)
+    inside = [os.path.join(_prefix(site), where) for where in ("bin/python", "Scripts/python.exe")] if site else []
+    return next(
+        (path for path in (*inside, _interpreter_of_script(server)) if path and os.path.exists(path)), "python3"
+    )
+
+
+def _interpreter_of_script(server: ServerFacts) -> str:
+    """Return the Python in the first line of an installed program."""
+    program = programs.find(server.words[0], server.environ.get("PATH"), server.folder)
+    needed = programs.needs(program, server.environ) if program is not None else []
+    return next((path for path in needed[1:] if PYTHON.fullmatch(os.path.basename(path))), "")
+
+
+def site_packages(server: ServerFacts) -> str:
+    """Return the folder of the server's packages: that of its traceback, else of its interpreter; empty if unknown."""
+    for line in server.said:
+        found = _SITE.search(line)
+        if found:
+            return found[1]
+    python = server.words[0] if PYTHON.fullmatch(server.program) else _interpreter_of_script(server)
+    if not os.path.dirname(python):
+        return ""
+    prefix = os.path.dirname(os.path.dirname(server.in_folder(python)))
+    return next(iter(glob(os.path.join(glob_escaped(prefix), "lib", "python3*", "site-packages"))), "")
+
+
+def glob_escaped(path: str) -> str:
+    """Return a path in which no character is a wildcard."""
+    return re.sub(r"([*?[])", r"[\1]", path)
+
+
+def _prefix(site: str) -> str:
+    """Return the environment of a folder of packages."""
+    return re.sub(r"[/\\](?:lib[/\\]python[^/\\]*|Lib)[/\\](?:site|dist)-packages$", "", site)
+
+
+def installed(server: ServerFacts, package: str) -> str:
+    """Return the version of a package in the server's environment; empty if it is not known."""
+    name = re.sub(r"[-_.]+", "_", package).lower()
+    try:
+        found = os.listdir(site_packages(server) or os.devnull)
+    except OSError:
+        return ""
+    for entry in found:
+        distribution, _, version = entry.removesuffix(".dist-info").rpartition("-")
+        if entry.endswith(".dist-info") and re.sub(r"[-_.]+", "_", distribution).lower() == name:
+            return version
+    return ""
+
+
+def _has(folder: str, module: str) -> bool:
+    """Whether a folder has a module, or a package with Python files."""
+    path = os.path.join(folder, module)
+    return os.path.isfile(f"{path}.py") or bool(module and next(iter(glob(f"{glob_escaped(path)}/*.py")), None))
+
+
+# The user's own modules
+
+
+def _folder_on_path(module: str, server: ServerFacts) -> str:
+    """Return the folder of this shell's PYTHONPATH that has a module, if the server does not get PYTHONPATH."""
+    if not server.not_passed(["PYTHONPATH"]):
+        return ""
+    folders = server.environ["PYTHONPATH"].split(os.pathsep)
+    return next((folder for folder in folders if _has(os.path.abspath(folder), module)), "")
+
+
+def _python_that_has(module: str, server: ServerFacts) -> str:
+    """Return the Python of an active or nearby environment that has a module; empty if none does."""
+    active = [server.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if server.environ.get(name)]
+    nearby = [os.path.join(folder, name) for folder in _near(server) for name in (".venv", "venv", "env")]
+    for prefix in (*active, *nearby):
+        python = os.path.join(prefix, "bin", "python")
+        sites = glob(os.path.join(glob_escaped(prefix), "lib", "python3*", "site-packages"))
+        if os.path.exists(python) and any(_has(site, module) for site in sites):
+            return python
+    return ""
+
+
+def _own_folder(module: str, server: ServerFacts) -> str:
+    """Return the folder of the user's project that has a module; empty if none does."""
+    for folder in _near(server):
+        for source in _SOURCES:
+            for where in sorted(glob(os.path.join(glob_escaped(folder), source)))[:100]:
+                if _has(where, module):
+                    return os.path.normpath(where)
+    return ""
+
+
+def _own(folder: str, server: ServerFacts) -> Fix:
+    """Return how Python finds the user's own package, without asking a registry for its name."""
+    for project in (folder, *_parents(folder, 2)):
+        if os.path.exists(os.path.join(project, "pyproject.toml")):
+            python = shlex.quote(interpreter(server))
+            return Fix("Install the project itself.", f"{python} -m pip install -e {shlex.quote(project)}")
+    return Fix("Tell Python the folder.", str(server.line.setting("PYTHONPATH", folder)))
+
+
+def _near(server: ServerFacts) -> Iterator[str]:
+    """Yield the folder of the server, that of its script, and their parents, without the home folder and above."""
+    script = next((word for word in server.words[1:20] if word.endswith(".py")), "")
+    starts = dict.fromkeys((server.folder, os.path.dirname(server.in_folder(script))))
+    home = os.path.expanduser("~")
+    for start in starts:
+        for folder in (start, *_parents(start, 2)):
+            if folder == home or os.path.dirname(folder) == folder:
+                break
+            yield folder
+
+
+def _parents(folder: str, count: int) -> list[str]:
+    found = []
+    for _ in range(count):
+        folder = os.path.dirname(folder)
+        found.append(folder)
+    return found
