@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from pathlib import Path
@@ -17,6 +18,20 @@ MAX_BYTES = 16 * 1024 * 1024
 megabytes."""
 
 _MAX_CANDIDATES = 2000
+_AS_JSON = 'Write the servers as JSON: {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}'
+_BEFORE = r"\A\ufeff?(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n)*[ \t]*"
+_NOT_JSON = (
+    (re.compile(_BEFORE + r"```"), "begins with a Markdown code fence", "Remove the lines with ```."),
+    (
+        re.compile(_BEFORE + r"(?:\[{1,2}[\w.\"'-]+\]{1,2}[ \t]*(?:#[^\n]*)?$|[\w.-]+[ \t]*=)", re.MULTILINE),
+        "is TOML, not JSON",
+        _AS_JSON,
+    ),
+    (re.compile(_BEFORE + r"[A-Za-z][\w.-]*:(?:\s|$)"), "is YAML, not JSON", _AS_JSON),
+    (re.compile(r"\A[^\"“”]*[“”]"), "has typographic quotes", 'Replace “ and ” with ".'),
+    (re.compile(r'"[A-Za-z]:\\(?!\\)'), "", "Write each backslash of a path twice."),
+)
+"""Files that are taken for JSON: a pattern, what they are (empty: the place of the error is shown), and what to do."""
 
 
 def present(path: Path) -> bool:
@@ -39,9 +54,9 @@ def read_text(path: Path, *, limit: int = MAX_BYTES, never: Path | None = None) 
     case.
     """
     content = read_bytes(path, limit=limit, never=never)
-    if content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    if content[:2] in (b"\xff\xfe", b"\xfe\xff") or 0 in content[:2]:
         raise ConfigError(
-            f"{path} cannot be read: it is UTF-16", hint="{path} cannot be read: it contains binary data, not text"
+            f"{path} cannot be read: it is UTF-16", hint="Save it as UTF-8: “>” in Windows PowerShell writes UTF-16."
         )
     if b"\0" in content:
         raise ConfigError(f"{path} cannot be read: it holds binary data, not text")
@@ -105,7 +120,9 @@ def load_object(path: Path) -> dict[str, Any]:
     try:
         value = jsonc.parse(text)
     except jsonc.JsoncError as error:
-        raise ConfigError(f"{path}, line {error.line}, column {error.column}: {error.message}") from None
+        place = f"{path}, line {error.line}, column {error.column}: {error.message}"
+        said, hint = next(((said, hint) for pattern, said, hint in _NOT_JSON if pattern.search(text)), ("", ""))
+        raise ConfigError(f"{path} {said}" if said else place, hint=hint) from None
     if not isinstance(value, dict):
         raise ConfigError(f"{path} must be a JSON object, not {kind_of(value)}")
     return value

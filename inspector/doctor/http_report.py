@@ -7,6 +7,7 @@ import re
 from inspector.config.command_lines import CommandLine
 from inspector.doctor.diagnosis import DoctorVerdict, Fix, StepCollector, Weight
 from inspector.doctor.http_requests import ProbeResponse
+from inspector.transports.browser_checks import browser_check, remedy
 from inspector.transports.http_url import Url, resolve
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
@@ -32,7 +33,8 @@ _STATUS_FIX = {
 
 def may_be_elsewhere(answer: ProbeResponse) -> bool:
     """Whether another path may work: the response is neither a server failure nor a login."""
-    return 0 < answer.status < 500 and answer.status not in (401, 407, 429) and not is_login(answer)
+    elsewhere = 0 < answer.status < 500 and answer.status not in (401, 407, 429)
+    return elsewhere and not is_login(answer) and not browser_check(answer.header, answer.start)
 
 
 def is_login(answer: ProbeResponse) -> bool:
@@ -79,6 +81,14 @@ def _cause(answer: ProbeResponse, url: Url, proxy: Url | None, line: CommandLine
         )
     if status in REDIRECTS:
         return _redirect(answer, url, line)
+    service = browser_check(answer.header, answer.start)
+    if service:
+        return (
+            f"{service} is in front of {url.address} and answers with a check that only a browser passes (status "
+            f"{status}).",
+            Fix(remedy(service)),
+            Weight.PROOF,
+        )
     if status in (401, 403) or answer.speaks:
         return "", Fix(), Weight.SYMPTOM
     if is_login(answer):

@@ -65,7 +65,7 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
 
 def not_exported(found: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a part of a package that its installed version does not have."""
-    inside = _INSIDE.match(found[2])
+    inside = _INSIDE.match(f"{found[2]}/package.json")
     package = inside[2] if inside is not None else found[2]
     return _other_version(package, found[1], _root(inside), server)
 

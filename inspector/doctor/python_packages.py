@@ -264,12 +264,13 @@ def _own(folder: str, server: ServerFacts) -> Fix:
 
 
 def _near(server: ServerFacts) -> Iterator[str]:
-    """Yield the folder of the server, that of its script, and their parents, without the home folder and above."""
+    """Yield the folder of the server, that of its script, and their parents below the home folder."""
     script = next((word for word in server.words[1:20] if word.endswith(".py")), "")
     starts = dict.fromkeys((server.folder, os.path.dirname(server.in_folder(script))))
     home = os.path.expanduser("~")
     for start in starts:
-        for folder in (start, *_parents(start, 2)):
+        yield start
+        for folder in _parents(start, 2):
             if folder == home or os.path.dirname(folder) == folder:
                 break
             yield folder

@@ -11,6 +11,7 @@ from inspector.hints import LOG_IN, Hint, Parameter
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.transports.base import Outgoing
+from inspector.transports.browser_checks import browser_check, remedy
 from inspector.transports.http_client import HttpAnswer
 from inspector.transports.response_matching import parsed, rpc_error
 
@@ -53,12 +54,16 @@ def excerpt(body: bytes, media_type: str = "") -> str:
 def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, session: bool) -> InspectorError:
     """Return the error for a status outside 2xx. `session`: the request had a session id.
 
-    401 and 403 give `AuthorizationNeeded`, 404 to a session id `SessionLost` (C-HTTP-12); a JSON-RPC error in the body
-    is the server's answer with any id (C-HTTP-38), because the exchange identifies its request.
+    A page of a browser check is an `HttpError`. 401 and 403 give `AuthorizationNeeded`, 404 to a session id
+    `SessionLost` (C-HTTP-12); a JSON-RPC error in the body is the server's answer with any id (C-HTTP-38), because the
+    exchange identifies its request.
     """
     status = answer.status
     said = f"{status} {safe(answer.reason, 60)}".rstrip()
     error = rpc_error(parsed(body)) if body else None
+    checked = check_problem(answer, body, where)
+    if checked is not None:
+        return checked
     if status in (401, 403):
         return _unauthorized(answer, body, error, where, said)
     if status == 404 and session and (error is None or error.get("code") != METHOD_NOT_FOUND):
@@ -80,6 +85,19 @@ def status_problem(answer: HttpAnswer, body: bytes, where: str, method: str, *, 
         )
     message = f"{where} answered {said}" + (f" to {method}" if method else "") + (f": {text}" if text else ".")
     return HttpError(message, hint=_hint(answer), status=status)
+
+
+def check_problem(answer: HttpAnswer, body: bytes, where: str) -> HttpError | None:
+    """Return the error for a page of a browser check; None for another answer."""
+    service = browser_check(answer.header, body[:_LOOKED_AT])
+    if not service:
+        return None
+    said = f"{answer.status} {safe(answer.reason, 60)}".rstrip()
+    return HttpError(
+        f"{where} was not reached: {service} answered {said} with a check that only a browser passes.",
+        hint=remedy(service),
+        status=answer.status,
+    )
 
 
 def _unauthorized(
@@ -141,6 +159,9 @@ def no_answer(answer: HttpAnswer, body: bytes, where: str, request: Outgoing) ->
     if error is not None:
         return server_error(error, request.method)
     if message is None:
+        checked = check_problem(answer, body, where)
+        if checked is not None:
+            return checked
         kind = safe(answer.media_type, 60) or "no content type"
         text = excerpt(body, answer.media_type)
         return HttpError(

@@ -169,6 +169,35 @@ def test_a_broken_file_is_named_and_hides_no_other(world: World, name: str, kind
     assert str(path) in found.problems[0].message
 
 
+AS_JSON = json.dumps(GOOD)
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "hint"),
+    [
+        (AS_JSON.encode("utf-16"), "cannot be read: it is UTF-16", "Save it as UTF-8"),
+        (AS_JSON.encode("utf-16-le"), "cannot be read: it is UTF-16", "Save it as UTF-8"),
+        (b'# Codex\n[mcp_servers.shop]\ncommand = "node"\n', "is TOML, not JSON", '{"mcpServers": '),
+        (b'model = "x"\n[mcp_servers.shop]\n', "is TOML, not JSON", '{"mcpServers": '),
+        (b"---\nmcpServers:\n  shop:\n    command: node\n", "is YAML, not JSON", '{"mcpServers": '),
+        (b'```json\n{"mcpServers": {}}\n```\n', "begins with a Markdown code fence", "Remove the lines"),
+        ("{“mcpServers”: {}}".encode(), "has typographic quotes", "Replace “ and ”"),
+        (b'{"mcpServers": {"a": {"command": "C:\\Users"}}}', "line 1, column ", "each backslash of a path twice"),
+        (b'{"mcpServers": {"a": {"command": "x"}}', "line 1, column 39: ", ""),
+    ],
+)
+def test_a_file_in_another_format_is_named_in_a_finished_sentence(
+    world: World, content: bytes, message: str, hint: str
+) -> None:
+    path = world.write("~/.cursor/mcp.json", "")
+    path.write_bytes(content)
+    (problem,) = world.find().problems
+    assert problem.message.startswith(str(path))
+    assert message in problem.message
+    assert hint in problem.hint
+    assert "{path}" not in problem.message + problem.hint
+
+
 def test_a_huge_file_is_refused_unread(world: World) -> None:
     world.write("~/.cursor/mcp.json", GOOD)
     path = world.write(".mcp.json", "")

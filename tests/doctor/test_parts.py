@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
 from inspector.doctor.privacy import Privacy
-from inspector.doctor.stderr_causes import ServerFacts, stderr_cause
+from inspector.doctor.server_facts import ServerFacts
+from inspector.doctor.stderr_causes import stderr_cause
 from inspector.doctor.stdout_noise import noise
 from tests.doctor.conftest import executable
 
@@ -65,6 +67,100 @@ def test_common_last_words_are_understood(line: str, cause: str, command: str | 
     assert found is not None
     assert found.cause.startswith(cause), found.cause
     assert command is None or found.fix.command == command
+
+
+@pytest.mark.parametrize(
+    ("line", "requirement"),
+    [
+        # As mcp 2.3.0, mcp 1.30.0, fastmcp 3.4.11 and fastmcp 4.2.3 print them
+        ("ModuleNotFoundError: No module named 'mcp.server.fastmcp'. This is mcp 2.x, where FastMCP was", "mcp<2"),
+        ("ModuleNotFoundError: No module named 'mcp.shared.session'", "mcp<2"),
+        ("ModuleNotFoundError: No module named 'mcp.shared.version'", "mcp<2"),
+        ("AttributeError: 'Server' object has no attribute 'list_tools'", "mcp<2"),
+        ("AttributeError: 'Server' object has no attribute 'request_handlers'. Did you mean: '_request_handl", "mcp<2"),
+        ("ImportError: cannot import name 'FastMCP' from 'mcp.server' (/x/lib/site-packages/mcp/server/__ini", "mcp<2"),
+        ("ImportError: cannot import name 'McpError' from 'mcp.shared.exceptions' (/x/site-packages/mcp/shar", "mcp<2"),
+        ("ImportError: cannot import name 'McpError' from 'mcp' (/x/site-packages/mcp/__init__.py)", "mcp<2"),
+        ("ImportError: cannot import name 'RequestContext' from 'mcp.shared.context' (/x/site-packages/mcp/s", "mcp<2"),
+        ("AttributeError: 'Tool' object has no attribute 'inputSchema'. Did you mean: 'input_schema'?", "mcp<2"),
+        ("TypeError: Server.__init__() takes 2 positional arguments but 5 were given", "mcp<2"),
+        ("TypeError: Server.__init__() got an unexpected keyword argument 'notification_options'", "mcp<2"),
+        ("ModuleNotFoundError: No module named 'mcp.server.mcpserver'", "mcp>=2"),
+        (
+            "ImportError: cannot import name 'MCPServer' from 'mcp.server' (/x/site-packages/mcp/server/__init__",
+            "mcp>=2",
+        ),
+        ("TypeError: Server.__init__() got an unexpected keyword argument 'on_list_tools'", "mcp>=2"),
+        ("ModuleNotFoundError: No module named 'mcp_types'", "mcp>=2"),
+        (
+            "TypeError: FastMCP() no longer accepts `host`. Pass `host` to `run_http_async()`, or set FASTMCP_",
+            "fastmcp<3",
+        ),
+        ("AttributeError: 'FastMCP' object has no attribute 'get_tools'. Did you mean: 'get_tool'?", "fastmcp<3"),
+        ("ModuleNotFoundError: No module named 'fastmcp.tools.tool'", "fastmcp<4"),
+        ("ModuleNotFoundError: No module named 'fastmcp.server.proxy'", "fastmcp<4"),
+        ("AttributeError: type object 'FastMCP' has no attribute 'as_proxy'", "fastmcp<4"),
+    ],
+)
+def test_the_version_of_the_sdk_that_a_server_needs(line: str, requirement: str) -> None:
+    server = ServerFacts(StdioTarget(("/opt/weather/bin/python", "server.py")), "/srv", {})
+    found = stderr_cause(["Traceback (most recent call last):", line], server)
+    assert found is not None
+    assert found.cause.startswith("It was written for version ")
+    assert found.fix.command == f"/opt/weather/bin/python -m pip install '{requirement}'"
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (("python3", "server.py"), "python3 -m pip install 'mcp<2'"),
+        (("env", "A=b", "/v/bin/python", "-m", "weather"), "/v/bin/python -m pip install 'mcp<2'"),
+        (("uvx", "weather"), "inspector -- uvx --with 'mcp<2' weather"),
+        (("uv", "tool", "run", "weather"), "inspector -- uv tool run --with 'mcp<2' weather"),
+        (("pipx", "run", "weather"), "inspector -- pipx run --with 'mcp<2' weather"),
+        (("uv", "run", "--with", "mcp", "server.py"), "inspector -- uv run --with 'mcp<2' --with mcp server.py"),
+        (("uv", "--directory", "/src/weather", "run", "weather"), "uv add 'mcp<2'"),
+        (("poetry", "run", "weather"), "poetry add 'mcp<2'"),
+        (("docker", "run", "-i", "weather"), ""),
+    ],
+)
+def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, ...], fix: str) -> None:
+    target = StdioTarget(words)
+    server = ServerFacts(target, "/no/such/folder", {}, line_of(target, {}))
+    found = stderr_cause(["AttributeError: 'Server' object has no attribute 'list_tools'"], server)
+    assert found is not None
+    assert found.fix.command == fix
+    assert fix or "pip install 'mcp<2'" in found.fix.text
+
+
+def test_the_sdk_is_installed_in_the_version_that_the_source_imports() -> None:
+    said = ["    from mcp.server.fastmcp import FastMCP", "ModuleNotFoundError: No module named 'mcp'"]
+    found = stderr_cause(said, ServerFacts(StdioTarget(("python3", "s.py")), "/srv", {}))
+    assert found is not None
+    assert found.fix.command == "python3 -m pip install 'mcp<2'"
+
+
+def test_a_variable_is_passed_into_a_container_too() -> None:
+    target = StdioTarget(("docker", "run", "-i", "--rm", "shop"))
+    server = ServerFacts(target, "/srv", {"SHOP_KEY": "x"}, line_of(target, {}))
+    found = stderr_cause(["SHOP_KEY is required"], server)
+    assert found is not None
+    assert found.fix.command == 'inspector --env SHOP_KEY="$SHOP_KEY" -- docker run -e SHOP_KEY -i --rm shop'
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("ALL_PROXY", "socks5://p", "connect ECONNREFUSED 127.0.0.1:5432"),
+        ("DOCKER_HOST", "tcp://h", "OPENAI_API_KEY is not set"),
+        ("HTTPS_PROXY", "http://p:3128", "407 Proxy Authentication Required"),
+        ("PYTHONPATH", "/no/such/folder", "ModuleNotFoundError: No module named 'httpx'"),
+        ("AWS_CA_BUNDLE", "x", "certificate renewed"),
+    ],
+)
+def test_a_variable_that_has_no_part_in_it_is_not_named(variable: str, value: str, line: str) -> None:
+    found = stderr_cause([line], SERVER._replace(environ={variable: value}))
+    assert found is None or variable not in found.cause
 
 
 @given(st.lists(st.text(max_size=300), max_size=20))

@@ -151,6 +151,17 @@ async def test_a_web_page(serve: Any, examine: Examine) -> None:
     assert found.cause == f"{web.url} responds with a web page instead of MCP."
 
 
+async def test_a_browser_check_before_the_server(serve: Any, examine: Examine) -> None:
+    page = "<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"
+    headers = (("Content-Type", "text/html"), ("cf-mitigated", "challenge"))
+    web = await serve(lambda request, reply: reply.body(403, page, *headers))
+    found = await examine(HttpTarget(web.url))
+    assert found.cause.startswith("Cloudflare is in front of 127.0.0.1:")
+    assert "a WAF rule with the action Skip" in found.fix.text
+    assert (found.outcome, found.exit_code) == ("fails", 4)
+    assert "authorization" not in {step.name for step in found.steps}
+
+
 async def test_a_redirect_to_a_login(serve: Any, examine: Examine) -> None:
     where = ("Location", "https://sso.example/login?next=/mcp")
     web = await serve(lambda request, reply: reply.body(302, "", where))

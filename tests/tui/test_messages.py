@@ -43,7 +43,7 @@ async def test_shows_each_event_with_direction_id_summary_duration_and_size() ->
         assert lines[5].split()[1:5] == ["↯", "log", "info", "half"]
         assert lines[8].split()[1:8] == ["←", "3", "isError:", "card", "declined", "612", "ms"]
         assert lines[8].endswith("▲")
-        assert "warming ␛[31mup" in lines[9]
+        assert "warming up" in lines[9]
         assert "not JSON: Server running" in lines[10]
         assert "11 rows" in facts(app)
 

@@ -1,0 +1,97 @@
+"""Hints with a command: they repeat the options and the target of the command that failed, for every verb."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+
+VERBS = (
+    ("tools",),
+    ("resources",),
+    ("prompts",),
+    ("info",),
+    ("call", "price", "article=apple"),
+    ("read", "a:b"),
+    ("prompt", "greet"),
+    ("complete", "prompt", "greet", "name", "A"),
+    ("request", "ping"),
+    ("listen", "--for", "1"),
+    ("context",),
+    ("pin",),
+    ("check", "--only", "BASE-01"),
+    ("load", "price", "--for", "1s"),
+    ("events",),
+    ("skills",),
+    ("apps",),
+)
+GONE = ("--", sys.executable, "gone.py")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: words[0])
+@pytest.mark.parametrize("json", [False, True])
+def test_every_verb_names_the_doctor_with_its_options(run: Run, home: Path, words: tuple[str, ...], json: bool) -> None:
+    ran = run(*words, *(["--json"] if json else []), "--env", "A=b", "--cwd", str(home), *GONE)
+    assert ran.code == 4
+    doctor = f"inspector doctor --env A=b --cwd {home} -- {sys.executable} gone.py"
+    said = ran.error if json else ran.err
+    assert "TARGET" not in ran.err
+    if json:
+        assert doctor in said["hint"]
+        assert said["code"] == "exited"
+        assert "gone.py" in "".join(said["stderr"])
+    else:
+        assert doctor in said
+        assert "can't open file" in said
+
+
+@pytest.mark.slow
+def test_each_side_of_a_comparison_is_named(run: Run, home: Path) -> None:
+    (home / "ends.py").write_text("raise SystemExit(3)\n")
+    ran = run("diff", "--json", "--env", "A=b", f"{sys.executable} ends.py", f"{sys.executable} gone.py")
+    assert ran.code == 4
+    assert ran.error["hint"].endswith(f"run inspector doctor --env A=b -- {sys.executable} ends.py")
+    ran = run("diff", "--json", f"{sys.executable} -m inspector.demo", f"{sys.executable} gone.py")
+    assert ran.error["hint"].endswith(f"run inspector doctor -- {sys.executable} gone.py")
+
+
+@pytest.mark.slow
+def test_the_doctor_repeats_the_verb_of_its_caller(run: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOP_KEY", "value-of-the-shell")
+    (home / "server.py").write_text("raise SystemExit('SHOP_KEY is not set')\n")
+    ran = run("doctor", "--json", "--env", "A=b", "--", sys.executable, "server.py")
+    assert ran.json["fix"]["command"] == (
+        f'inspector doctor --env SHOP_KEY="$SHOP_KEY" --json --env A=b -- {sys.executable} server.py'
+    )
+
+
+def test_a_file_that_does_not_exist_is_not_a_command(run: Run) -> None:
+    for words in (["context", "--against", "gone.json", "--", "sh"], ["tools", "gone.json"]):
+        ran = run(*words)
+        assert (ran.code, ran.err.splitlines()[0]) == (2, "error: gone.json does not exist")
+
+
+@pytest.mark.slow
+def test_events_do_not_advise_against_an_option_that_was_not_given(run: Run, home: Path) -> None:
+    (home / "old.py").write_text(
+        "import json, sys\nfor line in sys.stdin:\n    asked = json.loads(line)\n    if asked.get('method') == 'initialize':\n"
+        "        result = {'protocolVersion': '2025-11-25', 'capabilities': {}, 'serverInfo': {'name': 'x', 'version': '1'}}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'result': result}), flush=True)\n"
+        "    elif 'id' in asked:\n"
+        "        error = {'code': -32601, 'message': 'no'}\n"
+        "        print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'error': error}), flush=True)\n"
+    )
+    ran = run("events", "--", sys.executable, "old.py")
+    assert "hint: The server offers no later revision." in ran.err
+    ran = run("events", "--era", "legacy", "--", sys.executable, "old.py")
+    assert "hint: Remove --era." in ran.err
+
+
+def test_no_hint_of_the_sources_has_the_word_target() -> None:
+    from inspector.hints import Parameter
+
+    assert not [parameter.name for parameter in Parameter if "TARGET" in parameter.option + parameter.keyword]
