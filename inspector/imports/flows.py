@@ -1,29 +1,25 @@
 """Files of saved calls from the collection of an API client: Postman, Bruno or Insomnia.
 
-Each folder of the collection becomes a flow. A request of MCP is a step; all others are counted. Secrets are not
-written: they become variables, and an environment names the process variables that hold them.
+Each folder of the collection becomes a flow. A request of MCP is a step; all others are counted. What the collection
+says is text: it names nothing of the user's, and starts nothing that it does not call a command. Secrets are not
+written: they become variables, and an environment names the process variables that hold them, with the collection's
+name before each.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.calls.environments import environment_text
 from inspector.calls.templates import text_of
-from inspector.calls.writing import (
-    SCHEMA,
-    create_schema,
-    create_text,
-    environment_text,
-    flow_text,
-    request_step,
-    step_text,
-)
+from inspector.calls.writing import SCHEMA, create_schema, create_text, flow_text, request_step, step_text
 from inspector.calls.yaml_text import MAX_SIZE
 from inspector.config import secret_values
 from inspector.config.output_files import already_exists
@@ -37,6 +33,7 @@ CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
 """The API clients by the word for `--from`; each has a module of that name."""
 ENVIRONMENT = "imported"
 """The environment that names the secrets of a collection."""
+_COMMENT = "Values that are not written here: each is read from a variable of the process."
 
 _OF_THE_CLIENT = frozenset(
     """
@@ -51,6 +48,9 @@ _OF_THE_SESSION = frozenset(
 """Methods of messages that the runner sends itself, or that refer to ids of one session."""
 _STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
 _TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_NOT_A_COMMAND = re.compile(r"@|https?://", re.IGNORECASE)
+"""How a `server` begins that is the name of a config entry, or a URL."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,99}")
 _GENERATORS = {
     "$guid": "$uuid",
@@ -135,23 +135,36 @@ class _FlowBuilder:
         """Variables that steps use."""
         self._as_json: set[str] = set()
         """Variables that stood in a message outside of a string: their values are JSON."""
-        self._from_process: dict[str, str] = {}
-        """Lines of the environment that name a variable of the process."""
+        self._missing: set[str] = set()
+        """Variables that steps use and nothing in the collection defines."""
+        self._references: dict[str, list[str]] = {}
+        """By variable that is a secret, the environments that say where it is read."""
+        self._servers: dict[str, dict[str, None]] = {}
+        """By variable, the servers that get it."""
+        self._commands: dict[str, None] = {}
         self._with_authorization = 0
         self._inserted = 0
         self.flows = self.steps = 0
-        self._variables = {
-            self._name(name): self._expanded(variable, saved.variables) for name, variable in saved.variables.items()
+        self._variables = self._own(saved.variables)
+        self._environments = {
+            name: self._own(values, saved.variables | values) for name, values in saved.environments.items()
         }
+
+    def _own(
+        self, values: dict[str, SavedVariable], around: dict[str, SavedVariable] | None = None
+    ) -> dict[str, SavedVariable]:
+        """Variables by their names here, with the variables in their values inserted."""
+        around = values if around is None else around
+        return {self._name(name): self._expanded(variable, around) for name, variable in values.items()}
 
     def texts(self) -> dict[str, str]:
         """The content of each file by its name in the folder."""
         groups: dict[tuple[tuple[str, ...], str], list[dict[str, Any]]] = {}
         for request in self._saved.requests:
             step = self._step(request)
-            if step is not None:
-                server = self._without_secrets(request.server, secret_values.in_url, secret_values.in_arguments)
-                groups.setdefault((request.folders, self._templates(server)), []).append(step)
+            server = self._server(request) if step is not None else None
+            if step is not None and server is not None:
+                groups.setdefault((request.folders, server), []).append(step)
         texts: dict[str, str] = {}
         for (folders, server), steps in groups.items():
             name = " / ".join(folders) or self._saved.name
@@ -171,34 +184,42 @@ class _FlowBuilder:
                 self._others["unwritable request"] += len(steps)
                 continue
             self._wanted |= used
+            for name in used:
+                self._servers.setdefault(name, {}).update(dict.fromkeys(self._expansions(server)))
             self.flows += 1
             self.steps += len(steps)
-        return texts | self._environments(texts)
+        return texts | self._environment_texts(texts)
 
-    def _environments(self, flows: dict[str, str]) -> dict[str, str]:
-        texts: dict[str, str] = {}
+    def _environment_texts(self, flows: dict[str, str]) -> dict[str, str]:
         secret = {key for key, variable in self._variables.items() if self._is_secret(key, variable)}
-        named = {self._name(key) for each in self._saved.environments.values() for key in each}
-        missing = self._wanted - set(self._variables) - named
-        lines = {key: f"env:{_variable(key)}" for key in sorted(self._wanted & (secret | missing))}
-        self._from_process = lines
-        if lines:
-            texts[f"env/{ENVIRONMENT}.yaml"] = environment_text(
-                lines, comment="Values that are not written here: each is read from a variable of the process."
-            )
-        for name, values in self._saved.environments.items():
-            written = {}
-            for key, variable in values.items():
-                own = self._name(key)
-                found = self._expanded(variable, {**self._saved.variables, **values})
-                is_secret = self._is_secret(own, found)
-                written[own] = f"env:{_variable(own)}" if is_secret else self._typed(own, found.value)
-            if written:
-                try:
-                    texts[_free(f"env/{_slug(name)}", {**flows, **texts})] = environment_text(written)
-                except ConfigError:
-                    self._others["unwritable environment"] += 1
+        secret |= set(self._secrets.values())
+        named = {key for values in self._environments.values() for key in values}
+        self._missing = self._wanted - set(self._variables) - named - secret
+        own = f"env/{ENVIRONMENT}.yaml"
+        files = {own: dict.fromkeys(sorted(self._wanted & secret), SavedVariable("", True))}
+        for name, values in self._environments.items():
+            files[_free(f"env/{_slug(name)}", {*flows, *files})] = values
+        texts: dict[str, str] = {}
+        for file, values in files.items():
+            secrets = {key for key, variable in values.items() if self._is_secret(key, variable)}
+            written = {
+                key: f"env:{self._process_variable(key)}" if key in secrets else self._typed(key, variable.value)
+                for key, variable in values.items()
+            }
+            if not written:
+                continue
+            try:
+                texts[file] = environment_text(written, secrets, comment=_COMMENT if file == own else "")
+            except ConfigError:
+                self._others["unwritable environment"] += 1
+                continue
+            for key in secrets & self._wanted:
+                self._references.setdefault(key, []).append(Path(file).stem)
         return texts
+
+    def _process_variable(self, name: str) -> str:
+        """The variable of the process that holds a secret: the collection's name is before it."""
+        return f"{_variable(self._saved.name) or ENVIRONMENT.upper()}_{_variable(name) or 'SECRET'}"
 
     def left_out(self) -> str:
         """Return the kinds of things that are not in the flows, with counts."""
@@ -214,15 +235,82 @@ class _FlowBuilder:
                 f"{quantity(self._with_authorization, 'step')} with an Authorization header. It is sent with the step "
                 "only: add --header for the whole connection."
             )
-        if self._from_process:
-            names = ", ".join(line.removeprefix("env:") for line in self._from_process.values())
-            notes.append(f"Values that are not written: set {names}, and run with --environment {ENVIRONMENT}.")
+        if self._commands:
+            notes.append(f"Commands that a run starts: {'; '.join(self._commands)}.")
+        notes += self._secret_notes()
+        if self._missing:
+            notes.append(
+                f"Variables without a value: {', '.join(sorted(self._missing))}. Give them with --set, or in an "
+                "environment."
+            )
         nested = sorted(key for key, each in self._variables.items() if key in self._wanted and _names_in(each.value))
         if nested:
             notes.append(f"Variables with variables in their values, to be set by hand: {', '.join(nested)}.")
         return notes
 
+    def _secret_notes(self) -> Iterator[str]:
+        """Say which variables of the process hold secrets, which servers get them, and which are set already."""
+        groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+        for name, named_in in sorted(self._references.items()):
+            servers = tuple(self._servers.get(name, ()))
+            groups.setdefault((tuple(named_in), servers), []).append(self._process_variable(name))
+        for (environments, servers), names in groups.items():
+            options = " or ".join(f"--environment {name}" for name in environments)
+            yield (
+                f"Secrets are not written: set {', '.join(names)}. A run with {options} sends them to "
+                f"{', '.join(servers) or 'its server'}."
+            )
+            for name in names:
+                if os.environ.get(name):
+                    yield f"{name} is set already: its value would be sent to {', '.join(servers) or 'the server'}."
+
     # One request
+
+    def _server(self, request: SavedRequest) -> str | None:
+        """The `server` of a request, empty where it has none; None where a run would take it for something else."""
+        found = self._without_secrets(request.server.strip(), secret_values.in_url, secret_values.in_arguments)
+        text = self._templates(found)
+        begins = list(self._beginnings(text)) if text else []
+        if request.is_command:
+            if any(map(_NOT_A_COMMAND.match, begins)):
+                self._others["unusable command"] += 1
+                return None
+            self._commands.update(dict.fromkeys(safe(each, 200) for each in self._expansions(text)))
+            return text
+        if all(map(_URL.match, begins)):
+            return text
+        if any(map(_URL.match, begins)):
+            self._others["unusable URL"] += 1
+            return None
+        return f"http://{text}"  # As these clients read it.
+
+    def _beginnings(self, text: str) -> Iterator[str]:
+        """Yield how a text may begin: with each value that the collection gives to a variable at its start."""
+        found = _TEMPLATE.match(text)
+        if found is None:
+            yield text
+            return
+        rest = text[found.end() :].partition("{{")[0]
+        for values in (self._variables, *self._environments.values()):
+            variable = values.get(found[1])
+            if variable is not None and not self._is_secret(found[1], variable):
+                yield f"{text_of(self._typed(found[1], variable.value))}{rest}"
+
+    def _expansions(self, text: str) -> list[str]:
+        """A text with the values of the collection, without secrets: one for each environment that changes it."""
+
+        def expanded(values: dict[str, SavedVariable]) -> str:
+            return _TEMPLATE.sub(
+                lambda found: (
+                    text_of(values[found[1]].value)
+                    if found[1] in values and not self._is_secret(found[1], values[found[1]])
+                    else found[0]
+                ),
+                text,
+            )
+
+        layers = [self._variables | values for values in self._environments.values()]
+        return list(dict.fromkeys(safe(expanded(values), 200) for values in layers or [self._variables]))
 
     def _step(self, request: SavedRequest) -> dict[str, Any] | None:
         message = self._message(request)
@@ -235,6 +323,7 @@ class _FlowBuilder:
         params = params if isinstance(params, dict) else {}
         params = self._written({key: value for key, value in params.items() if key != "_meta"})
         notification = "id" not in message and not request.is_mcp and method.startswith("notifications/")
+        method = self._templates(method)
         step = {"notify": method} | ({"params": params} if params else {}) if notification else None
         step = step or request_step(method, params)
         name = safe(request.name, 200).strip()
@@ -393,7 +482,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _variable(name: str) -> str:
     """The variable of the process that holds a secret."""
-    return re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_") or "SECRET"
+    return re.sub(r"[^A-Z0-9]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()).strip("_")
 
 
 def _slug(name: str) -> str:
@@ -401,7 +490,7 @@ def _slug(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "calls"
 
 
-def _free(stem: str, taken: dict[str, str]) -> str:
+def _free(stem: str, taken: Collection[str]) -> str:
     name, number = f"{stem}.yaml", 2
     while name in taken:
         name = f"{stem}-{number}.yaml"

@@ -120,8 +120,9 @@ def _request_of_file(
     if kind == "mcp-request":
         if value.get("env"):
             found.notes.append("The environment of a server's process is not in a flow. Set it with -e or @NAME.")
-        server = text(value.get("command")) or text(value.get("url"))
-        return SavedRequest(folders, name, server, text(value.get("message")), headers, is_mcp=True)
+        command, message = text(value.get("command")), text(value.get("message"))
+        server = command or text(value.get("url"))
+        return SavedRequest(folders, name, server, message, headers, is_mcp=True, is_command=bool(command))
     if kind == "http-request":
         body = value.get("body")
         content = text(body.get("content")) if isinstance(body, dict) else ""

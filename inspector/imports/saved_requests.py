@@ -45,6 +45,8 @@ class SavedRequest(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
     is_mcp: bool = False
     """Whether the file says so. Otherwise the message tells: it has the member `jsonrpc`."""
+    is_command: bool = False
+    """Whether the file says that `server` is a command. Otherwise it is a URL, whatever it looks like."""
 
 
 @dataclass

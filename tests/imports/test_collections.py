@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,15 +71,17 @@ POSTMAN = postman(
 )
 
 
-def read(folder: Path, environment: str | None = None, environ: dict[str, str] | None = None) -> dict[str, Any]:
+def read(
+    folder: Path, environment: str | None = None, environ: dict[str, str] | None = None, **values: str
+) -> dict[str, Any]:
     """By name of the file, each flow with its variables inserted."""
     collection = Collection.read([folder])
     assert not collection.ignored
     chosen = [collection.environment(environment)] if environment else []
     found = {}
     for flow in collection.flows:
-        check(flow, [name for each in chosen for name in each.values])
-        variables = Variables.for_flow(flow, chosen, seed=1, environ=environ or {})
+        check(flow, [*values, *(name for each in chosen for name in each.names)])
+        variables = Variables.for_flow(flow, chosen, values, seed=1, environ=environ or {})
         found[flow.path.relative_to(folder).as_posix()] = variables.insert(flow.located.value)
     return found
 
@@ -96,8 +100,8 @@ def imported(tmp_path: Path, content: Any, name: str = "c.json", format: str = "
 def test_a_postman_collection_becomes_flows(tmp_path: Path) -> None:
     made = imported(tmp_path, POSTMAN)
     assert (made.flows, made.steps) == (1, 2)
-    environ = {"PASSWORD": "p", "TOKEN": "t", "ORDER_ID": "o-1"}
-    (flow,) = read(tmp_path / "calls", "imported", environ).values()
+    environ = {"SHOP_SERVER_PASSWORD": "p", "SHOP_SERVER_TOKEN": "t"}
+    (flow,) = read(tmp_path / "calls", "imported", environ, order_id="o-1").values()
     assert flow["server"] == "https://shop.example/mcp"
     first, second = flow["steps"]
     assert first["call"] == "create-order"
@@ -112,11 +116,14 @@ def test_no_secret_of_a_collection_is_written(tmp_path: Path) -> None:
     made = imported(tmp_path, POSTMAN)
     assert SECRET not in written(tmp_path / "calls")
     assert (tmp_path / "calls" / "env" / "imported.yaml").read_text().splitlines()[1:] == [
-        "order_id: env:ORDER_ID",
-        "password: env:PASSWORD",
-        "token: env:TOKEN",
+        "password: env:SHOP_SERVER_PASSWORD",
+        "token: env:SHOP_SERVER_TOKEN",
     ]
-    assert any("set ORDER_ID, PASSWORD, TOKEN" in note for note in made.notes)
+    assert made.notes[2:] == [
+        "Secrets are not written: set SHOP_SERVER_PASSWORD, SHOP_SERVER_TOKEN. A run with --environment imported sends "
+        "them to https://shop.example/mcp.",
+        "Variables without a value: order_id. Give them with --set, or in an environment.",
+    ]
 
 
 def test_what_is_not_a_request_of_mcp_is_counted(tmp_path: Path) -> None:
@@ -141,7 +148,7 @@ def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
     (folder / "dev.environment.yaml").write_text("name: Dev\nvalues:\n  - {key: KEY, value: v, type: secret}\n")
     assert recognised_client(folder) == "postman"
     made = import_calls(folder, tmp_path / "calls", "postman")
-    environ = {"SERVER_SECRET": "s", "KEY": "k"}
+    environ = {"SHOP_SERVER_SECRET": "s", "SHOP_KEY": "k"}
     assert read(tmp_path / "calls", "imported", environ) == {
         "orders.yaml": {
             "inspector": 1,
@@ -153,7 +160,7 @@ def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
             ],
         }
     }
-    assert (tmp_path / "calls" / "env" / "dev.yaml").read_text() == "KEY: env:KEY\n"
+    assert (tmp_path / "calls" / "env" / "dev.yaml").read_text() == "KEY: env:SHOP_KEY\n"
     assert SECRET not in written(tmp_path / "calls")
     assert any("1 graphql request" in note for note in made.notes)
 
@@ -183,7 +190,7 @@ def test_a_folder_of_bruno(tmp_path: Path) -> None:
         (folder / name).write_text(content)
     assert recognised_client(folder) == "bruno"
     made = import_calls(folder, tmp_path / "calls", "bruno")
-    assert read(tmp_path / "calls", "local", {"API_TOKEN": "t"}) == {
+    assert read(tmp_path / "calls", "local", {"SHOP_API_TOKEN": "t"}) == {
         "orders.yaml": {
             "inspector": 1,
             "name": "Orders",
@@ -273,7 +280,135 @@ def test_folders_that_are_named_alike_and_one_server_more(tmp_path: Path) -> Non
     env = {"name": "env", "item": [{"name": "x", "item": [posted("c", rpc("tools/list"))]}]}
     imported(tmp_path, postman(folder, {**folder, "name": "a b"}, env))
     names = sorted(file.relative_to(tmp_path / "calls").as_posix() for file in (tmp_path / "calls").rglob("*.yaml"))
-    assert names == ["a-b-2.yaml", "a-b-3.yaml", "a-b-4.yaml", "a-b.yaml", "env-x.yaml", "env/imported.yaml"]
+    assert names == ["a-b-2.yaml", "a-b-3.yaml", "a-b-4.yaml", "a-b.yaml", "env-x.yaml"]
+
+
+PLACES = {"zone": "file:~/.vault-token", "region": "env:AWS_SECRET_ACCESS_KEY", "ring": "keyring:vault/me"}
+"""Texts that are the places of secrets in an environment of ours."""
+CALL = json.dumps(rpc("tools/call", {"name": "t", "arguments": {name: f"{{{{{name}}}}}" for name in PLACES}}))
+
+
+def _postman(folder: Path) -> None:
+    values = [{"key": name, "value": value} for name, value in PLACES.items()]
+    (folder / "dev.environment.yaml").write_text(yaml.safe_dump({"name": "dev", "values": values}))
+    request = {"$kind": "mcp-request", "url": "https://shop.example/mcp", "message": CALL}
+    (folder / "a.request.yaml").write_text(yaml.safe_dump(request))
+
+
+def _bruno(folder: Path) -> None:
+    values = [{"name": name, "value": value} for name, value in PLACES.items()]
+    (folder / "environments").mkdir()
+    (folder / "environments" / "dev.yml").write_text(yaml.safe_dump({"name": "dev", "variables": values}))
+    (folder / "opencollection.yml").write_text("opencollection: 1.0.0\ninfo: {name: Shop}\n")
+    http = {"method": "POST", "url": "https://shop.example/mcp", "body": {"type": "json", "data": CALL}}
+    (folder / "a.yml").write_text(yaml.safe_dump({"info": {"name": "A", "type": "http"}, "http": http}))
+
+
+def _insomnia(folder: Path) -> None:
+    request = {"url": "https://shop.example/mcp", "name": "A", "method": "POST", "body": {"text": CALL}}
+    environments = {"name": "Base", "data": {}, "subEnvironments": [{"name": "dev", "data": PLACES}]}
+    content = {"type": "collection.insomnia.rest/5.0", "name": "Shop"}
+    (folder / "shop.yaml").write_text(
+        yaml.safe_dump({**content, "collection": [request], "environments": environments})
+    )
+
+
+@pytest.mark.parametrize("client", [_postman, _bruno, _insomnia], ids=lambda client: client.__name__.strip("_"))
+def test_no_text_of_a_collection_names_a_secret_of_the_user(tmp_path: Path, client: Callable[[Path], None]) -> None:
+    folder = tmp_path / "Shop"
+    folder.mkdir()
+    client(folder)
+    path = next(folder.glob("shop.yaml"), folder)
+    format = recognised_client(path)
+    assert format is not None
+    import_calls(path, tmp_path / "calls", format)
+    environment = Collection.read([tmp_path / "calls"]).environment("dev")
+    assert environment.references == {}
+    (flow,) = read(tmp_path / "calls", "dev", {"AWS_SECRET_ACCESS_KEY": SECRET}).values()
+    assert flow["steps"][0]["args"] == PLACES
+
+
+def test_a_name_in_braces_is_no_name_of_a_variable_of_the_process(tmp_path: Path) -> None:
+    names = ["AWS_SECRET_ACCESS_KEY", "process.env.HOME", "$processEnv HOME", "vault:token", "env:HOME", "file:~/x"]
+    call = rpc(
+        "tools/call", {"name": "{{process.env.TOOL}}", "arguments": {"a": " ".join(f"{{{{{n}}}}}" for n in names)}}
+    )
+    made = imported(tmp_path, postman(posted("a", call), posted("b", rpc("{{METHOD}}/{{not one}}"))))
+    assert not (tmp_path / "calls" / "env").exists()
+    (note,) = (note for note in made.notes if note.startswith("Variables without a value: "))
+    named = note.removeprefix("Variables without a value: ").partition(". ")[0].split(", ")
+    assert set(named) == {
+        "AWS_SECRET_ACCESS_KEY", "HOME", "METHOD", "TOOL", "baseUrl", "env_HOME", "file_x", "not_one", "processEnv_HOME",
+        "vault_token",
+    }  # fmt: skip
+    environ = dict.fromkeys(named, SECRET)
+    with pytest.raises(UsageError, match="Unknown variable"):
+        read(tmp_path / "calls", environ=environ)
+    (flow,) = read(tmp_path / "calls", environ=environ, **dict.fromkeys(named, "v")).values()
+    assert flow["steps"][0] == {"name": "a", "call": "v", "args": {"a": "v v v v v v"}}
+    assert flow["steps"][1]["request"] == "v/v"
+
+
+def test_a_variable_of_the_process_has_the_name_of_the_collection_and_is_told_if_it_is_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secret = {"key": "secret_access_key", "value": SECRET, "type": "secret"}
+    call = posted("a", rpc("tools/call", {"name": "t", "arguments": {"a": "{{secret_access_key}}"}}))
+    collection = postman(call, variable=[secret, {"key": "baseUrl", "value": "https://evil.example"}])
+    collection["info"]["name"] = "AWS"
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    assert not [note for note in imported(tmp_path, collection).notes if "is set already" in note]
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine-0123")
+    made = import_calls(tmp_path / "c.json", tmp_path / "calls2", "postman")
+    assert made.notes[-1] == (
+        "AWS_SECRET_ACCESS_KEY is set already: its value would be sent to https://evil.example/mcp."
+    )
+    assert "mine-0123" not in "".join(made.notes)
+
+
+@pytest.mark.parametrize(
+    ("url", "values", "server"),
+    [
+        ("https://x.example/mcp", {}, "https://x.example/mcp"),
+        ("x.example:8000/mcp", {}, "http://x.example:8000/mcp"),
+        ("sh -c 'touch pwned'", {}, "http://sh -c 'touch pwned'"),
+        ("@github", {}, "http://@github"),
+        ("{{b}}/mcp", {"b": "https://x.example"}, "https://x.example/mcp"),
+        ("{{b}}", {"b": "sh -c 'touch pwned'"}, "http://sh -c 'touch pwned'"),
+        ("{{b}}hub", {"b": "@git"}, "http://@github"),
+        ("{{b}}://{{host}}/mcp", {"b": "https", "host": "x.example"}, "https://x.example/mcp"),
+        ("{{b}}{{host}}", {"b": "", "host": "sh"}, "http://sh"),
+        ("{{b}}", {"b": "@github", "dev": {"b": "https://x.example"}}, None),
+        ("{{b}}", {"b": "https://x.example", "dev": {"b": "sh -c x"}}, None),
+    ],
+)
+def test_a_url_of_a_collection_is_never_a_command_or_the_name_of_an_entry(
+    tmp_path: Path, url: str, values: dict[str, Any], server: str | None
+) -> None:
+    folder = tmp_path / "Shop"
+    (folder / "environments").mkdir(parents=True)
+    dev = [{"name": name, "value": value} for name, value in values.get("dev", {}).items()]
+    base = [{"name": name, "value": value} for name, value in values.items() if name != "dev"]
+    (folder / "opencollection.yml").write_text(yaml.safe_dump({"opencollection": "1", "request": {"variables": base}}))
+    (folder / "environments" / "dev.yml").write_text(yaml.safe_dump({"name": "dev", "variables": dev}))
+    http = {"method": "POST", "url": url, "body": {"type": "json", "data": json.dumps(rpc("tools/list"))}}
+    (folder / "a.yml").write_text(yaml.safe_dump({"info": {"name": "A", "type": "http"}, "http": http}))
+    if server is None:
+        with pytest.raises(UsageError, match="1 unusable URL"):
+            import_calls(folder, tmp_path / "calls", "bruno")
+        return
+    import_calls(folder, tmp_path / "calls", "bruno")
+    assert [flow["server"] for flow in read(tmp_path / "calls").values()] == [server]
+
+
+@pytest.mark.parametrize("command", ["@github", "https://x.example/mcp"])
+def test_a_command_of_a_collection_is_one_and_is_named(tmp_path: Path, command: str) -> None:
+    for name, text in (("a", "uvx shop --now"), ("b", command)):
+        request = {"$kind": "mcp-request", "command": text, "message": json.dumps({"method": "tools/list"})}
+        (tmp_path / f"{name}.request.yaml").write_text(yaml.safe_dump(request))
+    made = import_calls(tmp_path, tmp_path / "calls", "postman")
+    assert [flow["server"] for flow in read(tmp_path / "calls").values()] == ["uvx shop --now"]
+    assert made.notes == ["Left out: 1 unusable command.", "Commands that a run starts: uvx shop --now."]
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"info": 1}', "a: ]", "a: &a [*a]", "!!python/object:x {}"])
