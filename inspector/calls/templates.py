@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from inspector.text import safe
@@ -34,10 +34,24 @@ class Placeholder(NamedTuple):
     arguments: tuple[int, ...]
     """Of `$int`."""
 
+    @property
+    def written(self) -> str:
+        """The placeholder as a flow has it."""
+        return "{{" + " ".join(map(str, (self.name, *self.arguments))) + "}}"
+
 
 def has_placeholder(text: str) -> bool:
     """Whether a text may have one."""
     return "{{" in text
+
+
+def literal(value: Any) -> Any:
+    """A JSON value as a flow writes it where no text inserts a variable: every `{{` is doubled."""
+    if isinstance(value, str):
+        return value.replace("{{", _LITERAL)
+    if isinstance(value, Mapping):
+        return {key: literal(item) for key, item in value.items()}
+    return [literal(item) for item in value] if isinstance(value, list) else value
 
 
 def placeholders(text: str) -> Iterator[Placeholder]:

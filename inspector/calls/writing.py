@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from inspector.calls.templates import literal
 from inspector.calls.yaml_text import (
     MAX_NUMBER,
     MAX_SIZE,
@@ -42,6 +44,8 @@ _UNSAFE_IN_FLOW = re.compile(r"[^\w $/.@=+*~()\\<>-]")
 """Characters that end a plain text between braces or brackets, at least for some readers."""
 _READ_OTHERWISE = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 """Words that YAML 1.1 or 1.2 reads as a boolean or as null, whatever their case."""
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_SPACE = re.compile(r"\s")
 _SHORT_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -63,7 +67,7 @@ def flow_text(
     """Return the text of a flow file. `comment` stands above it; `schema` is the path from the file to `SCHEMA`."""
     text = [
         f"# yaml-language-server: $schema={schema}",
-        *(f"# {_printable(line)}".rstrip() for line in comment.splitlines()),
+        *(f"# {printable(line)}".rstrip() for line in comment.splitlines()),
         "inspector: 1",
     ]
     for key, value in (("name", name), ("server", server), ("vars", vars)):
@@ -104,12 +108,25 @@ def _completion(ref: Any, argument: Any) -> dict[str, Any]:
     return {"complete": f"prompt/{of}" if kind == "name" else of, "argument": name, "value": value}
 
 
-def environment_text(values: Mapping[str, Any], *, comment: str = "") -> str:
-    """Return the text of an environment file: a line for each variable."""
-    text = [f"# {_printable(line)}".rstrip() for line in comment.splitlines()]
-    for key, value in values.items():
-        text += _entry(key, value, 0)
-    return "\n".join(text or ["{}"]) + "\n"
+def server_text(*, name: str = "", command: Sequence[str] = (), url: str = "") -> str | None:
+    """Return the `server` of a flow for a config entry, a command or a URL. It inserts no variable.
+
+    None for a text that would be read as another of the three: what is a URL in a recording never becomes a command.
+    """
+    if name:
+        found = f"@{name}"
+    elif command:
+        # One word is not split again when it is read.
+        found = command[0] if len(command) == 1 and not _SPACE.search(command[0]) else shlex.join(command)
+    else:
+        found = url
+    kind = "name" if found.startswith("@") else "url" if _URL.match(found) else "command"
+    return str(literal(found)) if kind == ("name" if name else "command" if command else "url") else None
+
+
+def entry_lines(key: str, value: Any) -> list[str]:
+    """Return the lines of one key and its value in the outermost map of a file."""
+    return _entry(key, value, 0)
 
 
 def step_text(step: Mapping[str, Any], *, indent: int = 2) -> str:
@@ -541,5 +558,6 @@ def _escaped(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _printable(line: str) -> str:
+def printable(line: str) -> str:
+    """A line of a comment, with spaces for what is not printable."""
     return "".join(character if character.isprintable() else " " for character in line)

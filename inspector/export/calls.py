@@ -8,13 +8,13 @@ expects success, or the kind of error that was recorded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
-from inspector.calls.writing import flow_text, request_step, step_text
+from inspector.calls.templates import literal
+from inspector.calls.writing import flow_text, request_step, server_text, step_text
 from inspector.calls.yaml_text import MAX_SIZE
 from inspector.compare.json_places import ROOT, ValuePath
-from inspector.config.text_checks import format_command
 from inspector.errors import ConfigError, UsageError
 from inspector.export.quoting import REDACTED
 from inspector.export.recording_facts import facts_of
@@ -100,11 +100,8 @@ def _era(journal: Journal) -> list[str]:
 def _server(journal: Journal) -> str | None:
     header = View(journal.header.get("target"))
     argv = [each for each in header.array("argv") if isinstance(each, str)]
-    named = f"@{header.text('name')}" if header.text("name") else ""
-    server = named or format_command(argv) or header.text("url")
-    if not server or not _is_writable(server) or REDACTED.search(server):
-        return None
-    return server.replace("{{", "{{{{")
+    server = server_text(name=header.text("name"), command=argv, url=header.text("url"))
+    return server if server and _is_writable(server) and not REDACTED.search(server) else None
 
 
 def _is_writable(value: Any) -> bool:
@@ -163,16 +160,20 @@ class _FlowBuilder:
                 f"{quantity(self._mixed, 'question')} of the server got another answer than an earlier one of the "
                 "same step: `answer` has the first."
             )
+        server = _server(self._journal)
         if self._values.secrets:
             names = ", ".join(self._values.secrets)
             found.append(
                 f"Secrets are not in the recording. Set these variables with --set or an environment: {names}."
+                + (f" A run sends them to {safe(server, 300)}" if server else "")
             )
         header = View(self._journal.header.get("target"))
         env = [safe(name, 60) for name in header.array("env") if isinstance(name, str)]
         if env and not header.text("name"):
             found.append(f"The server was started with {', '.join(env)}. Pass these with --env, or name it @NAME.")
-        if _server(self._journal) is None:
+        if server and not header.text("name") and not header.text("url"):
+            found.append(f"A run starts the recorded command: {safe(server, 300)}")
+        if server is None:
             found.append("The recording does not name its server. Name it: inspector run FLOW -- SERVER.")
         return found
 
@@ -182,12 +183,14 @@ class _FlowBuilder:
         if n not in self._chosen or not isinstance(method, str) or not method or method in _OWN_NOTIFICATIONS:
             return
         if _is_writable((method, params)):
-            yield {"notify": method} | ({"params": self._values.written(params)} if type(params) is dict else {})
+            yield {"notify": literal(method)} | (
+                {"params": self._values.written(params)} if type(params) is dict else {}
+            )
 
     def _step(self, step: ExportStep) -> dict[str, Any]:
-        made = request_step(step.method, self._values.written(step.params or {}))
+        made = request_step(literal(step.method), self._values.written(step.params or {}))
         self._values.knows(step.params)
-        answers = _Answers({})
+        answers = _Answers({}, self._values.written)
         for n in self._chosen.inside(step.n):
             if self._journal.index.shape(n) is Shape.REQUEST:
                 if View(self._message(n).get("params")).text("mode") == "url":
@@ -201,7 +204,7 @@ class _FlowBuilder:
         made = self._asking.get((step.method, _name(step)))
         if made is None:
             return
-        answers = _Answers(made.pop("answer", {}))
+        answers = _Answers(made.pop("answer", {}), self._values.written)
         given = (step.params or {}).get("inputResponses")
         for answer in given.values() if type(given) is dict else ():
             answers.add(answer)
@@ -211,7 +214,7 @@ class _FlowBuilder:
     def _finish(self, made: dict[str, Any], step: ExportStep, answers: _Answers) -> None:
         """Add to a step what the client answered, and what is expected of the answer."""
         if answers.found:
-            made["answer"] = answers.found if step.round else self._values.written(answers.found)
+            made["answer"] = answers.found
         self._mixed += answers.mixed
         answer = self._message(step.n, answer=True)
         result = answer.get("result")
@@ -259,8 +262,10 @@ def _failure(answer: dict[str, Any]) -> dict[str, Any]:
 class _Answers:
     """The answers of the client inside one step, as `answer` has them: one of each kind."""
 
-    def __init__(self, found: dict[str, Any]) -> None:
+    def __init__(self, found: dict[str, Any], written: Callable[[Any], Any]) -> None:
+        """`found` are answers as they are written already; `written` makes such a one of what the client sent."""
         self.found = found
+        self._written = written
         self.mixed = 0
         """Answers that differ from the first of their kind."""
 
@@ -279,7 +284,8 @@ class _Answers:
             return
         if type(answer.get("roots")) is list:
             uris = [root.get("uri") for root in answer["roots"] if type(root) is dict]
-            self._keep("roots", [uri for uri in uris if uri and isinstance(uri, str)])
+            # A flow takes any other text for a folder.
+            self._keep("roots", [uri for uri in uris if isinstance(uri, str) and uri.startswith("file://")])
         elif isinstance(answer.get("action"), str):
             content = answer.get("content")
             accepted = content if type(content) is dict else {}
@@ -292,6 +298,7 @@ class _Answers:
 
     def _keep(self, kind: str, answer: Any) -> None:
         if _is_writable(answer):
+            answer = self._written(answer)
             self.mixed += self.found.setdefault(kind, answer) != answer
 
 
@@ -362,7 +369,7 @@ class _Values:
         if value not in self._captured:
             step, path = self._origins[value]
             self._captured[value] = name = self._named(key if _ID.search(key) else _key(path), step)
-            step.setdefault("capture", {})[name] = str(path)
+            step.setdefault("capture", {})[name] = literal(str(path))
         return self._captured[value]
 
     def _secret(self, mark: str, key: str) -> str:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.calls.variables import Variables
+from inspector.calls.collection import read_flow
+from inspector.calls.variables import Variables, names_used
 from inspector.calls.yaml_text import read_yaml
 from inspector.errors import UsageError
 from inspector.export import export
@@ -118,6 +119,45 @@ def test_any_text_is_inserted_as_it_was(text: str) -> None:
     assert Variables({}).insert(steps_of(journal)[0]["args"]) == {"template": text}
 
 
+def test_no_text_of_a_recording_inserts_a_variable_wherever_it_stands() -> None:
+    """The values of answers, names of members, methods and URIs: a foreign recording chooses all of them."""
+    text = "x/{{token}}"
+    journal = live()
+    tool(journal, 1, text, {text: text}, {text: "made-up-4711"})
+    tool(journal, 2, "use", {"id": "made-up-4711"})
+    call(journal, 3, text, {"p": text}, result(3, {}))
+    call(journal, 4, "resources/read", {"uri": text}, result(4, {"contents": []}))
+    call(journal, 5, "prompts/get", {"name": text, "arguments": {"a": text}}, result(5, {"messages": []}))
+    ref = {"ref": {"type": "ref/prompt", "name": text}, "argument": {"name": text, "value": text}}
+    call(journal, 6, "completion/complete", ref, result(6, {"completion": {"values": []}}))
+    note = {"jsonrpc": "2.0", "method": text, "params": {"p": text}}
+    journal.record_sent("stdio", json.dumps(note).encode(), note)
+    asks = {"resultType": "input_required", "inputRequests": {}, "requestState": "s"}
+    call(journal, 7, "tools/call", {"name": "ask"}, result(7, asks))
+    given = {
+        "a": {"action": "accept", "content": {"c": text}}, "b": {"roots": [{"uri": f"file:///{text}"}, {"uri": "~/.ssh"}]},
+        "c": {"role": "assistant", "content": {"type": "text", "text": text}},
+    }  # fmt: skip
+    params = {"name": "ask", "inputResponses": given, "requestState": "s"}
+    call(journal, 8, "tools/call", params, result(8, {"content": []}))
+    source = exported(journal, "calls")
+    read = read_flow(Path("flow.yaml"), source.encode())
+    assert names_used(read) == {"x_token__id"}, "the variable that the second step takes from the first"
+    steps = Variables({}, {"x_token__id": "v"}).insert(read.located.value["steps"])
+    assert steps[0] == {
+        "call": text,
+        "args": {text: text},
+        "capture": {"x_token__id": f'$.structuredContent["{text}"]'},
+    }
+    assert steps[2] == {"request": text, "params": {"p": text}}
+    assert steps[3] == {"read": text}
+    assert steps[4] == {"prompt": text, "args": {"a": text}}
+    assert steps[5] == {"complete": f"prompt/{text}", "argument": text, "value": text}
+    assert steps[6] == {"notify": text, "params": {"p": text}}
+    answers = {"elicitation": {"c": text}, "roots": [f"file:///{text}"], "sampling": text}
+    assert steps[7] == {"call": "ask", "answer": answers}
+
+
 def test_failures_are_expected() -> None:
     journal = live()
     call(journal, 1, "tools/call", {"name": "a"}, result(1, {"content": [], "isError": True}))
@@ -189,6 +229,15 @@ def test_the_server_is_that_of_the_recording() -> None:
         ({"argv": ["node", "my server.js"]}, "node 'my server.js'"),
         ({"url": "https://example.com/mcp"}, "https://example.com/mcp"),
         ({"url": f"https://example.com/mcp?key={MARK}"}, None),
+        ({"url": "https://example.com/{{token}}"}, "https://example.com/{{{{token}}"),
+        ({"argv": ["node", "{{token}}"]}, "node '{{{{token}}'"),
+        ({"name": "{{token}}"}, "@{{{{token}}"),
+        # What is one of the three in a recording is never another one in a flow.
+        ({"url": "sh -c 'touch pwned'"}, None),
+        ({"url": "@github"}, None),
+        ({"argv": ["@github"]}, None),
+        ({"argv": ["@github", "x"]}, None),
+        ({"argv": ["https://evil.example"]}, None),
     ):
         journal = Journal.unnamed({"label": "x", **target})
         tool(journal, 1, "a", {})

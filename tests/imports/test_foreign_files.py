@@ -10,13 +10,15 @@ from typing import Any
 
 import pytest
 
+from inspector.calls.collection import read_flow
+from inspector.calls.variables import Variables, names_used
 from inspector.check.judge.judge import Judge
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, Imported, import_file
 from inspector.imports import source as sources
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
-from tests.export.journals import opened
+from tests.export.journals import exported, opened
 
 ASK = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"n": 2**70}}}
 ANSWER = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}}
@@ -303,6 +305,42 @@ def test_the_network_tab_of_the_official_inspector_with_its_login(tmp_path: Path
     assert [event.t for event in of(journal, Kind.RPC)] == [1_000_000, 1_012_000]
     assert SECRET not in (tmp_path / "ours.mcp.jsonl").read_text()
     assert journal.header["target"]["url"] == MCP
+
+
+LIVE = "x/{{token}} env:HOME file:~/.vault-token"
+"""A text that would be a variable, and the place of a secret, in a file of ours."""
+SAID = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": LIVE, "arguments": {LIVE: LIVE}}}
+OTHER = {"jsonrpc": "2.0", "id": 2, "method": LIVE, "params": {"a": LIVE}}
+META = {"server": LIVE, "ts": STARTED}
+FOREIGN = {
+    "har": archive(entry("POST", f"{MCP}?{LIVE}", SAID, json.dumps(ANSWER)), entry("POST", MCP, OTHER, json.dumps({**ANSWER, "id": 2}))),
+    "inspector": json.dumps(
+        [{"id": str(each["id"]), "timestamp": STARTED, "direction": "request", "message": each,
+          "response": {**ANSWER, "id": each["id"]}, "duration": 1} for each in (SAID, OTHER)]
+    ),
+    "mcpsnoop": snoop(1, "meta", raw={"command": ["@github", LIVE], "cwd": "/tmp"})
+    + "".join(snoop(n, said[0], raw=said[1]) for n, said in enumerate(
+        (("c2s", SAID), ("s2c", ANSWER), ("c2s", OTHER), ("s2c", {**ANSWER, "id": 2})), 2)),
+    "mcp-cassette": json.dumps(cassette(
+        *({"t_offset_ms": n, "sender": sender, "payload": said} for n, (sender, said) in enumerate(
+            (("client", SAID), ("server", ANSWER), ("client", OTHER), ("server", {**ANSWER, "id": 2})))))),
+    "mcporter": "\n".join(
+        json.dumps({**said, "_meta": {"dir": dir, **META}})
+        for dir, said in (("send", SAID), ("recv", ANSWER), ("send", OTHER), ("recv", {**ANSWER, "id": 2}))
+    ),
+    "jsonl": "\n".join(map(json.dumps, (SAID, ANSWER, OTHER, {**ANSWER, "id": 2}))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FOREIGN)
+def test_a_flow_from_a_foreign_file_inserts_nothing(tmp_path: Path, format: str) -> None:
+    _, journal = imported(tmp_path, FOREIGN[format], format)
+    flow = read_flow(tmp_path / "flow.yaml", exported(journal, "calls").encode())
+    assert names_used(flow) == set()
+    assert not flow.model.server.startswith("@")
+    found = Variables({}).insert(flow.located.value["steps"])
+    assert found[0] == {"call": LIVE, "args": {LIVE: LIVE}}
+    assert found[1] == {"request": LIVE, "params": {"a": LIVE}}
 
 
 def test_the_console_tab_of_the_official_inspector(tmp_path: Path) -> None:

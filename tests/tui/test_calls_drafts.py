@@ -10,13 +10,16 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.calls.templates import insert
+from inspector.calls.collection import read_flow
+from inspector.calls.templates import insert, literal
+from inspector.calls.variables import names_used
 from inspector.calls.writing import step_text
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.protocol.validation import Validator
-from inspector.tui.calls.drafts import draft_of, escaped, file_name, literal, server_of
-from inspector.tui.calls.expectation import place, shape_of
+from inspector.tui.calls.drafts import draft_of, file_name, server_of
+from inspector.tui.calls.expectation import choices, place, shape_of
 from inspector.tui.widgets.external_editor import at_line
+from inspector.tui.work.outcome import CallOutcome
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | st.text(max_size=8),
@@ -58,8 +61,25 @@ def test_a_secret_inside_a_list_is_written_as_a_variable() -> None:
     assert "k1" not in step_text(draft.step(""))
 
 
-def test_braces_that_are_not_a_variable_stay_braces() -> None:
-    assert escaped({"a": ["{{name}} {{ x", "{{{{"]}) == {"a": ["{{name}} {{{{ x", "{{{{{{{{"]}
+def test_what_looks_like_a_variable_is_a_text_unless_a_saved_step_has_it() -> None:
+    arguments = {"a": ["{{name}} {{ x", "{{{{"], "b": "{{token}}"}
+    draft = draft_of("resources", "x://{{token}}", arguments, None, {})
+    step = draft.step("{{token}}")
+    assert step["read"] == "x://{{{{token}}"
+    assert step["args"] == {"a": ["{{{{name}} {{{{ x", "{{{{{{{{"], "b": "{{{{token}}"}
+    shown = {"hello {{token}}": "{{word}} {{token}}"}
+    draft = draft_of("tools", "t", {"a": "hello {{token}}", "b": "{{token}}"}, None, {}, templates=shown)
+    assert draft.step("")["args"] == {"a": "{{word}} {{token}}", "b": "{{{{token}}"}
+
+
+def test_a_secret_never_takes_the_name_of_another_secret() -> None:
+    arguments = {"github_token": "typed-here-1", "password": "known-value-1"}
+    secrets = ("typed-here-1", "known-value-1")
+    draft = draft_of(
+        "tools", "t", arguments, None, {}, secrets, named={"known-value-1": "shop_password"}, taken={"github_token"}
+    )
+    assert draft.step("")["args"] == {"github_token": "{{github_token_2}}", "password": "{{shop_password}}"}
+    assert draft.secrets == ["github_token_2"], "the other one is defined"
 
 
 @given(VALUES)
@@ -77,6 +97,19 @@ def test_a_literal_value_is_the_same_after_variables_are_inserted(value: Any) ->
 @given(VALUES)
 def test_a_value_has_its_own_shape(value: Any) -> None:
     assert list(Validator(shape_of(value)).errors(value)) == []
+
+
+def test_no_member_of_a_result_inserts_a_variable() -> None:
+    result = {"structuredContent": {"{{token}}": "{{token}}"}}
+    outcome = CallOutcome("tools/call", 1, 2, result, None, late=False, took=1, gave_up=0)
+    for choice in choices(outcome, result, "/structuredContent/{{token}}", "../{{token}}"):
+        step = {"call": "t", "expect": dict(choice.expect)}
+        text = f"inspector: 1\nsteps:\n{step_text(step)}"
+        assert names_used(read_flow(Path("flow.yaml"), text.encode())) == set()
+        if choice.snapshot is not None:
+            assert choice.snapshot[0] == "snapshots/token.json"
+    same = next(choice for choice in choices(outcome, result, "/structuredContent/{{token}}", "t"))
+    assert same.expect["result"] == {'$.structuredContent["{{{{token}}"]': "{{{{token}}"}
 
 
 def test_another_shape_is_reported_apart() -> None:
@@ -100,6 +133,9 @@ def test_the_place_in_a_result() -> None:
     [
         (StdioTarget(("node", "server.js", "a b")), "node server.js 'a b'"),
         (StdioTarget(("node", "server.js"), name="shop", source="inspector.json"), "@shop"),
+        (StdioTarget(("docker", "--format", "{{token}}")), "docker --format '{{{{token}}'"),
+        (HttpTarget("https://shop.example/{{token}}"), "https://shop.example/{{{{token}}"),
+        (StdioTarget(("@shop",)), None),
         (StdioTarget(("node", "server.js", "--token", "t0p-secret-value")), None),
         (HttpTarget("https://shop.example/mcp"), "https://shop.example/mcp"),
         (HttpTarget("https://shop.example/mcp?api_key=t0p-secret-value"), None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -13,6 +13,7 @@ from textual.screen import Screen
 
 from inspector.calls.collection import Flow
 from inspector.calls.snapshots import snapshot_path
+from inspector.calls.templates import insert, placeholders
 from inspector.calls.writing import (
     append_expectation,
     append_step,
@@ -23,6 +24,7 @@ from inspector.calls.writing import (
 )
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.secret_values import forms
+from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.results import StepResult
 from inspector.journal.format import Dir
@@ -53,6 +55,8 @@ RECENT = 30
 """Calls of the session that can be saved from the list of calls."""
 _WITHOUT_VALUES = ("same shape", "tool error", "same error")
 """The expectations that hold no value of the result."""
+_SENT = ("call", "read", "prompt", "args")
+"""The keys of a step that have what the form shows."""
 _LOOKED_AT = 5000
 """Requests of the session in which calls are looked for, the newest first."""
 _PINNED_CALL_FIRST = 5.0
@@ -73,8 +77,14 @@ class CallsPart:
         self.saved.findings = findings
         self.saved.watched = watched
         self.saved.blanked = panes.messages.read_again
+        self.saved.ask = self._ask
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
+
+    async def _ask(self, exposure: Exposure) -> TrustAnswer:
+        from inspector.tui.start.trust import AskTrust
+
+        return await self._screen.app.push_screen_wait(AskTrust(exposure))
 
     def read(self) -> None:
         """Read the files, in a thread."""
@@ -146,7 +156,17 @@ class CallsPart:
         await asyncio.to_thread(self.saved.read)
         saved = self.saved
         flow = self._chosen_flow()
-        draft = draft_of(list_name, address, arguments, schema, saved.plain_values(flow), self._secrets())
+        draft = draft_of(
+            list_name,
+            address,
+            arguments,
+            schema,
+            saved.plain_values(flow),
+            self._secrets(),
+            named=saved.named_secrets(),
+            taken={name for each in saved.environments.values() for name in each.references},
+            templates=self._templates(),
+        )
         draft.expect, draft.name = expect, name
         folder = saved.shown(saved.folder)
         files = [
@@ -172,6 +192,17 @@ class CallsPart:
         made = next((flow for flow in saved.flows if flow.path.absolute() == chosen.path.absolute()), None)
         if made is not None:
             self._panes.work.request.came_from(made.path, len(made.steps))
+
+    def _templates(self) -> dict[str, str]:
+        """The texts of this server's saved steps that insert a variable without a value, by what the form shows."""
+        found: dict[str, str] = {}
+        for flow in self.saved.flows:
+            values = self.saved.plain_values(flow)
+            for step in () if self.saved.other_server(flow) else self.saved.steps(flow):
+                for text in _texts([value for key, value in step.items() if key in _SENT]):
+                    if any(each.name not in values for each in placeholders(text)):
+                        found.setdefault(str(inserted(text, values)), text)
+        return found
 
     def _chosen_flow(self) -> Flow | None:
         """The flow that the cursor of the tab is on, else the only one; never one of another server."""
@@ -410,11 +441,15 @@ def inserted(value: Any, values: Mapping[str, Any]) -> Any:
         return {key: inserted(item, values) for key, item in value.items()}
     if isinstance(value, list):
         return [inserted(item, values) for item in value]
-    if not isinstance(value, str) or "{{" not in value:
+    if not isinstance(value, str):
         return value
-    for name, held in values.items():
-        if value == f"{{{{{name}}}}}":
-            return held
-        text = held if isinstance(held, str) else json_of(held)
-        value = value.replace(f"{{{{{name}}}}}", text)
-    return value
+    return insert(value, lambda each: values.get(each.name, each.written))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts of a step in which variables may be inserted."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inspector.calls.templates import literal
+from inspector.calls.writing import server_text
 from inspector.client.state.catalog import ListName
 from inspector.config.secret_values import MASK
 from inspector.config.server_memory import without_secrets
@@ -18,7 +20,6 @@ from inspector.protocol.forms.values import json_of
 
 SHORT = 3
 """Characters of a text from which on a variable with this value is likely to mean it."""
-_TEMPLATE = re.compile(r"\{\{\s*[A-Za-z_][\w.-]*\s*\}\}")
 _STRANGE = re.compile(r"[^\w.-]+")
 _VARIABLE = re.compile(r"\W+")
 _ACTIONS: dict[ListName, str] = {"tools": "call", "resources": "read", "templates": "read", "prompts": "prompt"}
@@ -36,7 +37,7 @@ class OfferedVariable:
 
 @dataclass
 class Draft:
-    """A call that is about to be saved. `secrets` are the names that stand for secret values."""
+    """A call that is about to be saved, as a flow has it. `secrets` are the names that stand for secret values."""
 
     list_name: ListName
     address: str
@@ -51,8 +52,7 @@ class Draft:
         values = {offer.name: offer.value for offer in self.offers if offer.name in set(chosen)}
         action = _ACTIONS[self.list_name]
         step: dict[str, Any] = {"name": name} if name and name != self.address else {}
-        subject = escaped(self.address)
-        step[action] = _with_variables(subject, values) if action == "read" else subject
+        step[action] = _with_variables(self.address, values) if action == "read" else self.address
         if self.arguments:
             step["args"] = _with_variables(self.arguments, values)
         if self.expect:
@@ -67,15 +67,21 @@ def draft_of(
     schema: Any,
     variables: Mapping[str, Any],
     secrets: Sequence[str] = (),
+    *,
+    named: Mapping[str, str] | None = None,
+    taken: Collection[str] = (),
+    templates: Mapping[str, str] | None = None,
 ) -> Draft:
     """A call with these arguments. `schema` marks secret arguments; `secrets` are values known to be secret.
 
-    `variables` are those of the flow and the environment, with secret values left out.
+    `variables` are those of the flow and the environment, with secret values left out; `named` has the variables of
+    secret values, and `taken` names that mean other secrets. Texts are written as they were sent: names and schemas
+    of a server may look like variables. `templates` has texts of saved steps as they are shown, with what the step has.
     """
     whole = dict(arguments) if isinstance(arguments, Mapping) else {}
     kept = without_secrets(whole, schema, tuple(secrets))
-    names: list[str] = []
-    draft = Draft(list_name, address, _templated(whole, kept, names), secrets=names)
+    writer = _Writer(named or {}, set(taken), templates or {})
+    draft = Draft(list_name, writer.text(address), writer.value(whole, kept), secrets=writer.names)
     found = list(_scalars(draft.arguments)) + ([address] if list_name in ("resources", "templates") else [])
     for name, value in variables.items():
         if (
@@ -87,37 +93,40 @@ def draft_of(
     return draft
 
 
-def _templated(whole: Any, kept: Any, names: list[str], key: str = "") -> Any:
-    """The values that may be written; `{{name}}` for each that may not, with its name added to `names`."""
-    if isinstance(whole, Mapping) and isinstance(kept, Mapping):
-        found: dict[str, Any] = {}
-        for name, value in whole.items():
-            if name in kept:
-                found[name] = _templated(value, kept[name], names, name)
-            else:
-                variable = _VARIABLE.sub("_", name).strip("_") or "secret"
-                names.append(variable)
-                found[name] = f"{{{{{variable}}}}}"
-        return found
-    if isinstance(whole, list) and isinstance(kept, list) and len(whole) == len(kept):
-        return [_templated(one, other, names, key) for one, other in zip(whole, kept, strict=True)]
-    return escaped(kept)
+class _Writer:
+    """Writes what was sent as a flow has it."""
 
+    def __init__(self, named: Mapping[str, str], taken: set[str], templates: Mapping[str, str]) -> None:
+        self.names: list[str] = []
+        """The variables of secrets that no environment defines."""
+        self._named = named
+        self._taken = taken
+        self._templates = templates
 
-def escaped(value: Any) -> Any:
-    """A value as a flow writes it: `{{` that does not begin a `{{name}}` is doubled, everywhere in the value."""
-    if isinstance(value, str):
-        parts, at = [], 0
-        for found in _TEMPLATE.finditer(value):
-            parts += [value[at : found.start()].replace("{{", "{{{{"), found.group()]
-            at = found.end()
-        return "".join([*parts, value[at:].replace("{{", "{{{{")])
-    return _mapped(value, escaped)
+    def value(self, whole: Any, kept: Any) -> Any:
+        """The values that may be written; `{{name}}` for each that may not."""
+        if isinstance(whole, Mapping) and isinstance(kept, Mapping):
+            return {
+                name: self.value(value, kept[name]) if name in kept else self._secret(name, value)
+                for name, value in whole.items()
+            }
+        if isinstance(whole, list) and isinstance(kept, list) and len(whole) == len(kept):
+            return [self.value(one, other) for one, other in zip(whole, kept, strict=True)]
+        return self.text(kept)
 
+    def text(self, value: Any) -> Any:
+        """A text that inserts what it inserts in a saved step, else nothing; any other value as it is."""
+        return self._templates.get(value, literal(value)) if isinstance(value, str) else value
 
-def literal(value: Any) -> Any:
-    """A value as a flow writes it where nothing in it means a variable: every `{{` is doubled."""
-    return value.replace("{{", "{{{{") if isinstance(value, str) else _mapped(value, literal)
+    def _secret(self, member: str, value: Any) -> str:
+        name = self._named.get(value) if isinstance(value, str) else None
+        if name is None:
+            wish = _VARIABLE.sub("_", member).strip("_") or "secret"
+            name, number = wish, 2
+            while name in self._taken:
+                name, number = f"{wish}_{number}", number + 1
+            self.names.append(name)
+        return f"{{{{{name}}}}}"
 
 
 def _mapped(value: Any, change: Any) -> Any:
@@ -166,14 +175,14 @@ def file_name(address: str) -> str:
 def server_of(target: Target) -> str | None:
     """How a new flow names the server: `@NAME`, a URL or a command; None where a secret would be written."""
     if target.name and target.kind != "recording" and getattr(target, "source", ""):
-        return f"@{target.name}"
+        return server_text(name=target.name)
     if isinstance(target, HttpTarget):
         shown = target.describe()
-        return None if MASK in shown or shown != target.url else shown
+        return None if MASK in shown or shown != target.url else server_text(url=shown)
     if isinstance(target, StdioTarget):
         command = shlex.join(target.command)
-        shown = target.describe()
-        return None if MASK in shown or any(secret and secret in command for secret in target.secrets) else command
+        hidden = MASK in target.describe() or any(secret and secret in command for secret in target.secrets)
+        return None if hidden else server_text(command=target.command)
     return None
 
 
@@ -194,7 +203,7 @@ def secret_note(names: Sequence[str], environment: Path) -> str:
     first = names[0]
     listed = ", ".join(f"{{{{{name}}}}}" for name in names)
     what = "a secret is" if len(names) == 1 else "secrets are"
-    example = f"{first}: env:{first.upper()}"
+    example = f"{first}: env:VARIABLE"
     return f"{what[0].upper()}{what[1:]} not written: {listed}. Define it in {environment}, such as {example}."
 
 

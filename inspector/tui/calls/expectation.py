@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.calls.templates import literal
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ServerError
 from inspector.text import json_document
-from inspector.tui.calls.drafts import file_name, literal
+from inspector.tui.calls.drafts import file_name
 from inspector.tui.work.outcome import CallOutcome
 
 _MAX_DEPTH = 20
@@ -37,6 +38,7 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
     if not outcome.has_answer or not isinstance(value, dict):
         return []
     at, path = place(value, pointer)
+    written = literal(str(path))
     found: list[WritableExpectation] = []
     if outcome.is_tool_error:
         found.append(WritableExpectation("tool error", "the tool reports an error", {"tool_error": True}))
@@ -46,11 +48,11 @@ def choices(outcome: CallOutcome, value: Any, pointer: str | None, address: str)
     # An object would be read as an expectation with the names of its members.
     wanted = {"exactly": literal(at)} if isinstance(at, dict) else literal(at)
     found += [
-        WritableExpectation("same value", f"{path} is {shown}", {**allowed, "result": {str(path): wanted}}),
+        WritableExpectation("same value", f"{path} is {shown}", {**allowed, "result": {written: wanted}}),
         WritableExpectation(
             "same shape",
             f"{path} has the same members and types",
-            {**allowed, "result": {str(path): {"schema": shape_of(at)}}},
+            {**allowed, "result": {written: {"schema": shape_of(at)}}},
         ),
     ]
     name = f"snapshots/{Path(file_name(address)).stem}.json"
