@@ -1,10 +1,20 @@
-"""Writes a Locust file (https://locust.io) that runs a plan, so that it can be spread over several machines."""
+"""Writes a Locust file (https://locust.io) that runs a plan, so that it can be spread over several machines.
+
+It has no secret: neither one that Inspector holds, nor an argument that is one by its name or its schema. The file
+reads those from variables.
+"""
 
 from __future__ import annotations
 
+import json
 import math
+import re
+from collections.abc import Collection, Mapping
 from pprint import pformat
+from typing import Any
 
+from inspector.config import secret_values
+from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
 from inspector.load.plan import LoadPlan
@@ -17,10 +27,11 @@ One machine:    locust -f {file} --headless -u {users} -r {users} -t {seconds}s
 Master:         locust -f {file} --headless -u {users} -r {users} -t {seconds}s --master --expect-workers 2
 Each worker:    locust -f {file} --worker --master-host HOST
 
-Each worker needs `pip install locust mcp-terminal-inspector`.
+Each worker needs `pip install locust mcp-terminal-inspector`.{variables}
 """
 
 import itertools
+import json
 import os
 import time
 
@@ -119,16 +130,26 @@ def close_clients(**_):
 '''
 
 
-def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "load.py") -> str:
-    """Return the Python source. It has no secrets: a masked target is set with INSPECTOR_TARGET."""
+def locust_file(
+    plan: LoadPlan,
+    target: StdioTarget | HttpTarget,
+    file: str = "load.py",
+    *,
+    secrets: Collection[str] = (),
+    schemas: Mapping[str, Any] | None = None,
+) -> str:
+    """Return the Python source. `secrets` are those that Inspector holds, `schemas` those of the tools' arguments.
+
+    A masked target is set with INSPECTOR_TARGET. Raises `UsageError` where a secret is a name, such as that of a tool.
+    """
     where = f"@{target.name}" if target.name else target.describe()
     users = plan.users or max(min(math.ceil(plan.rate), _MAX_USERS), 1)
-    if any(call.masked is not None for call in plan.calls):
-        raise UsageError(
-            "The arguments of this plan have secrets, and a Locust file would contain them.",
-            hint="Write the flow without them, and set them in the Locust file from os.environ.",
-        )
-    calls = [(call.tool, dict(call.arguments), call.weight) for call in plan.calls]
+    held = tuple({*secrets, *target.secrets})
+    variables: dict[str, str] = {}
+    calls = []
+    for call in plan.calls:
+        kept = without_secrets(call.arguments, (schemas or {}).get(call.tool), held)
+        calls.append((call.tool, _without(dict(call.arguments), kept, variables), call.weight))
     head = _HEAD.format(
         file=file,
         users=users,
@@ -136,6 +157,49 @@ def locust_file(plan: LoadPlan, target: StdioTarget | HttpTarget, file: str = "l
         target=where,
         connections=plan.connections,
         calls=pformat(calls, width=110, sort_dicts=False),
+        variables=f"\nSet these variables: {', '.join(variables.values())}." if variables else "",
     )
-    body = _CLOSED if plan.users else _OPEN.format(interval=users / plan.rate)
-    return head + body + _TAIL
+    if any(form in head for secret in held if len(secret) >= secret_values.MIN_INSIDE for form in _forms(secret)):
+        raise UsageError(
+            "A name in this plan is a secret, and a Locust file would contain it.",
+            hint="Choose a plan in which only values of arguments are secret.",
+        )
+    return head + (_CLOSED if plan.users else _OPEN.format(interval=users / plan.rate)) + _TAIL
+
+
+class _Read:
+    """A value that the file reads from a variable."""
+
+    def __init__(self, name: str, is_text: bool) -> None:
+        self._source = f'os.environ["{name}"]' if is_text else f'json.loads(os.environ["{name}"])'
+
+    def __repr__(self) -> str:
+        return self._source
+
+
+def _without(whole: Any, kept: Any, variables: dict[str, str]) -> Any:
+    """The value with what is not `kept` read from variables, which are added to `variables` by their values."""
+    if isinstance(whole, dict) and isinstance(kept, dict):
+        return {
+            key: _without(value, kept[key], variables) if key in kept else _read(key, value, variables)
+            for key, value in whole.items()
+        }
+    if isinstance(whole, list) and isinstance(kept, list):
+        return [_without(one, other, variables) for one, other in zip(whole, kept, strict=True)]
+    return whole
+
+
+def _read(key: str, value: Any, variables: dict[str, str]) -> _Read:
+    known = json.dumps(value, sort_keys=True)
+    if known not in variables:
+        wish = f"INSPECTOR_{re.sub(r'[^A-Z0-9]+', '_', key.upper()).strip('_')[:40] or 'SECRET'}"
+        name, number = wish, 2
+        while name in variables.values():
+            name, number = f"{wish}_{number}", number + 1
+        variables[known] = name
+    return _Read(variables[known], isinstance(value, str))
+
+
+def _forms(secret: str) -> set[str]:
+    """The texts in which a secret may stand in the source."""
+    return secret_values.forms(secret) | {repr(secret)[1:-1]}

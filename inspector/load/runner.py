@@ -157,6 +157,11 @@ class LoadRun:
             await self._close()
         return self.plan
 
+    def input_schemas(self) -> dict[str, Any]:
+        """The schemas of the arguments of the plan's tools, by tool, as the server lists them."""
+        listed = self.connections[0].session.catalog.tools
+        return {name: (listed.get(name) or {}).get("inputSchema") for name in self.plan.tools}
+
     async def _close(self) -> None:
         for task in self._tasks:
             task.cancel()

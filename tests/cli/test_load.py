@@ -61,6 +61,17 @@ def test_a_flow_and_a_locust_file(run: Run, tmp_path: Path) -> None:
     assert "('echo', {'a': 1}, 2)" in file.read_text()
 
 
+def test_a_locust_file_has_no_secret_argument(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "plan.py"
+    words = ("load", "echo", "password=hunter2-typed", "note=held-Key-0c4f6b", "k=1", *SHORT, "--locust", str(file))
+    ran = run(*words, "--env", "API_KEY=held-Key-0c4f6b", *SERVER)
+    assert ran.code == 0, ran.err
+    text = file.read_text()
+    assert "hunter2" not in text
+    assert "held-Key" not in text
+    assert "{'password': os.environ[\"INSPECTOR_PASSWORD\"], 'note': os.environ[\"INSPECTOR_NOTE\"], 'k': 1}" in text
+
+
 def test_a_flow_takes_its_values_from_an_environment_and_from_set(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,8 +78,66 @@ def test_secrets_are_sent_and_not_shown(tmp_path: Path, monkeypatch: pytest.Monk
     assert plan.calls[0].arguments == {"key": "hidden-value-1", "b": 1}
     assert "hidden-value-1" in secrets.known
     assert "hidden-value-1" not in str(plan.as_json())
-    with pytest.raises(UsageError, match="have secrets"):
-        locust_file(plan, HttpTarget("http://127.0.0.1:1/mcp"), "load.py")
+    text = locust_file(plan, HttpTarget("http://127.0.0.1:1/mcp"), secrets=secrets.known)
+    assert "hidden-value-1" not in text
+    assert plan_of(text) == [("a", {"key": "<INSPECTOR_KEY>", "b": 1}, 1)]
+
+
+def plan_of(source: str) -> Any:
+    """The calls of a Locust file; a value that it reads from a variable is `<NAME>`."""
+    tree = ast.parse(source)
+    (calls,) = (
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "CALLS"
+    )
+
+    class Environ(dict[str, str]):
+        def __missing__(self, name: str) -> str:
+            return f"<{name}>"
+
+    class Os:
+        environ = Environ()
+
+    class Json:
+        @staticmethod
+        def loads(text: str) -> tuple[str, str]:
+            return ("json", text)
+
+    return eval(compile(ast.Expression(calls), "calls", "eval"), {"os": Os, "json": Json})
+
+
+HELD = 'held/"secret" ü 77ab'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "schema", "target", "written"),
+    [
+        ({"password": "hunter2-1", "n": 1}, None, StdioTarget(("x",)), {"password": "<INSPECTOR_PASSWORD>", "n": 1}),
+        ({"n": "hunter2-1"}, {"properties": {"n": {"format": "password"}}}, StdioTarget(("x",)), {"n": "<INSPECTOR_N>"}),
+        ({"n": HELD}, None, StdioTarget(("x",), {"API_KEY": HELD}), {"n": "<INSPECTOR_N>"}),
+        ({"n": f"a {HELD}!"}, None, HttpTarget("http://x.example", (("X-Api-Key", HELD),)), {"n": "<INSPECTOR_N>"}),
+        ({"a": {"b": [1, HELD]}}, None, StdioTarget(("x", "--token", HELD)), {"a": {"b": ("json", "<INSPECTOR_B>")}}),
+        ({"n": HELD, "m": HELD, "token": {"n": 1}}, None, StdioTarget(("x",), {"API_KEY": HELD}),
+         {"n": "<INSPECTOR_N>", "m": "<INSPECTOR_N>", "token": ("json", "<INSPECTOR_TOKEN>")}),
+    ],
+)  # fmt: skip
+def test_a_locust_file_reads_each_secret_from_a_variable(
+    arguments: dict[str, Any], schema: Any, target: StdioTarget | HttpTarget, written: dict[str, Any]
+) -> None:
+    text = locust_file(LoadPlan((PlannedCall("t", arguments),)), target, schemas={"t": schema})
+    assert plan_of(text) == [("t", written, 1)]
+    assert "hunter2" not in text
+    assert "77ab" not in text
+    assert "Set these variables: INSPECTOR_" in text
+
+
+def test_a_plan_with_a_secret_in_a_name_is_refused() -> None:
+    target = StdioTarget(("x",), {"API_KEY": HELD})
+    for call in (PlannedCall(HELD), PlannedCall("t", {"a": {HELD: 1}})):
+        with pytest.raises(UsageError, match="A name in this plan is a secret") as caught:
+            locust_file(LoadPlan((call,)), target)
+        assert "77ab" not in f"{caught.value.message}{caught.value.hint}"
 
 
 @pytest.mark.parametrize("users", [0, 7])

@@ -39,9 +39,9 @@ def run(invocation: Invocation) -> int:
     _check(invocation)
     to_stdout = check_outputs(invocation, *_FILES)
     secrets = Secrets()
-    plan = _plan(invocation, out, secrets)
     conditions = _conditions(invocation)
     target = session_setup.live_target(invocation)
+    plan = _plan(invocation, out, secrets, target)
     is_locust = invocation.option("locust") is not None
     if not is_locust:
         _confirm(invocation, out, target, plan)
@@ -49,7 +49,7 @@ def run(invocation: Invocation) -> int:
     secrets.tell(runs.journal.redactor.add)
     try:
         if is_locust:
-            return _write_locust(invocation, out, asyncio.run(runs.new(plan).check()), target)
+            return _write_locust(invocation, out, runs, plan, target)
         report, signal = _run(invocation, runs, plan, conditions)
     finally:
         runs.close()
@@ -78,14 +78,14 @@ def _check(invocation: Invocation) -> None:
         raise UsageError("--flow names the calls, so it cannot be used with a TOOL or --args.", hint="Remove one.")
 
 
-def _plan(invocation: Invocation, out: Output, secrets: Secrets) -> LoadPlan:
+def _plan(invocation: Invocation, out: Output, secrets: Secrets, target: StdioTarget | HttpTarget) -> LoadPlan:
     """The plan; arguments of a named tool are added when its schema is known. `secrets` learns those in it."""
     from inspector.load.find_limit import STEP_SECONDS
     from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
 
     flow = invocation.option("flow")
     if flow is not None:
-        calls = _flow_calls(invocation, out, flow, secrets)
+        calls = _flow_calls(invocation, out, flow, secrets, target)
     else:
         calls = (PlannedCall(invocation.arguments["tool"], invocation.option("args", {})),)
     length = invocation.option("for", STEP_SECONDS if invocation.option("find-limit") else SECONDS)
@@ -101,9 +101,13 @@ def _plan(invocation: Invocation, out: Output, secrets: Secrets) -> LoadPlan:
     )
 
 
-def _flow_calls(invocation: Invocation, out: Output, path: Path, secrets: Secrets) -> tuple[PlannedCall, ...]:
+def _flow_calls(
+    invocation: Invocation, out: Output, path: Path, secrets: Secrets, target: StdioTarget | HttpTarget
+) -> tuple[PlannedCall, ...]:
     from inspector.calls.collection import Collection
+    from inspector.calls.recipients import CredentialCheck
     from inspector.cli.flow_options import warn_of_unused
+    from inspector.cli.session_setup import consent_of
     from inspector.load.flow_calls import calls_of
 
     if path.is_dir():
@@ -114,7 +118,10 @@ def _flow_calls(invocation: Invocation, out: Output, path: Path, secrets: Secret
     given = dict(invocation.option("set", ()))
     warn_of_unused(out, collection.flows, given)
     environments = [collection.environment(name) for name in invocation.option("environment", ())]
-    return calls_of(collection.flows[0], environments, given, secrets)
+    flow = collection.flows[0]
+    check_credentials = CredentialCheck(lambda *_: target, consent_of(invocation))
+    check_credentials({flow: ""}, environments, given, named=True)
+    return calls_of(flow, environments, given, secrets)
 
 
 def _conditions(invocation: Invocation) -> list[FailCondition]:
@@ -315,12 +322,19 @@ def _document(form: str, report: LoadReport) -> str:
     return as_junit(report)
 
 
-def _write_locust(invocation: Invocation, out: Output, plan: LoadPlan, target: StdioTarget | HttpTarget) -> int:
+def _write_locust(
+    invocation: Invocation, out: Output, runs: _Runs, plan: LoadPlan, target: StdioTarget | HttpTarget
+) -> int:
     from inspector.load.locust import locust_file
 
     where = invocation.option("locust")
     to_stdout = str(where) == "/dev/stdout"
-    text = locust_file(plan, target, "load.py" if to_stdout else where.name)
+    run = runs.new(plan)
+    plan = asyncio.run(run.check())
+    secrets: set[str] = set()
+    runs.journal.redactor.tell(secrets.add)()
+    name = "load.py" if to_stdout else where.name
+    text = locust_file(plan, target, name, secrets=secrets, schemas=run.input_schemas())
     write_text(where, text, out, force=forced(invocation))
     if not to_stdout:
         out.note(f"Wrote {out.safe(str(where))}; its first lines say how to run it.")
