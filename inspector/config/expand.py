@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -183,7 +184,7 @@ class Expander:
         raise ValueMissing(
             f"{self._where()} needs the environment variable {shown}, which is not set",
             variable=name,
-            hint=f"Set it before starting inspector: export {shown}=…",
+            hint=f"Set it before starting inspector: export {shlex.quote(shown)}=…",
         )
 
     def own_variable(self, name: str, *, secret: bool) -> str | None:
@@ -197,7 +198,7 @@ class Expander:
 
     def env_file(self, path: Path) -> dict[str, str]:
         """Return the variables of the `.env` file at `path`. Raises ConfigError if it cannot be read."""
-        text = self._taken(_file_reference(path), lambda: foreign_files.read_text(path, never=paths.logins_file()))
+        text = self._taken(file_reference(path), lambda: foreign_files.read_text(path, never=paths.logins_file()))
         found = env_file(text)
         for name, value in found.items():
             self.secrets += secret_values.in_variable(name, value)
@@ -205,7 +206,7 @@ class Expander:
 
     def _file(self, name: str) -> str:
         path = Path(self.home / name[2:] if name.startswith("~/") else self.path.parent / name)
-        return self._taken(_file_reference(path), lambda: self._read_file(path))
+        return self._taken(file_reference(path), lambda: self._read_file(path))
 
     def _read_file(self, path: Path) -> str:
         try:
@@ -246,7 +247,7 @@ class Expander:
         if value is None:
             raise ConfigError(
                 f"{self._where()} needs {foreign_files.shown(name)} from the keyring, but the entry does not exist",
-                hint=f"Store it: keyring set {foreign_files.shown(service)} {foreign_files.shown(user)}",
+                hint=f"Store it: {shlex.join(['keyring', 'set', *map(foreign_files.shown, (service, user))])}",
             )
         self.secrets.append(value)
         return value
@@ -318,7 +319,7 @@ class ReferenceSurvey(Expander):
 
     def env_file(self, path: Path) -> dict[str, str]:
         """Does not read the file; it counts as used."""
-        self._taken(_file_reference(path), str)
+        self._taken(file_reference(path), str)
         return {}
 
     def ask(self, question: InputQuestion) -> str | None:
@@ -327,7 +328,7 @@ class ReferenceSurvey(Expander):
         return question.default or f"<{question.id}>"
 
 
-def _file_reference(path: Path) -> Reference:
+def file_reference(path: Path) -> Reference:
     """Return the path of the file itself: a link that changes later leads to another file."""
     try:
         return Reference("file", os.path.realpath(path))

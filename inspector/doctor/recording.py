@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 from inspector.client.state.steps import ConnectionStep, connection_steps
@@ -47,7 +48,7 @@ def diagnose_recording(target: RecordingTarget) -> Diagnosis:
         "recording",
         "opens",
         text,
-        Fix("", f"inspector replay {name}"),
+        Fix("", f"inspector replay {shlex.quote(name)}"),
         tuple(chart.steps),
         words,
         watch.seconds,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -117,7 +118,10 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
             "failed",
             f"not set: {names}",
             details=entry.missing,
-            fix=Fix("Set it before you start inspector.", "; ".join(f"export {name}=…" for name in entry.missing)),
+            fix=Fix(
+                "Set it before you start inspector.",
+                "; ".join(f"export {shlex.quote(name)}=…" for name in entry.missing),
+            ),
             cause=f"{where} needs the environment {what.format(names)} not set.",
         )
     elif isinstance(entry.problem, TrustNeeded):
@@ -138,6 +142,10 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
     if entry.exposure is not None:
         _report_trust(chart, entry, entry.exposure)
     return entry.usable
+
+
+def _export(name: str) -> str:
+    return f"export {shlex.quote(name)}=…"
 
 
 def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
+_OPTIONS = ("--args", "--task")
 MAX_LENGTH = 4000
 """Characters of a command line that is given."""
 
@@ -21,9 +22,14 @@ def repeat(
     headers: Mapping[str, str] | None = None,
     answer: Mapping[str, Any] | None = None,
 ) -> str:
-    """`inspector …` for a POSIX shell; empty where no verb sends this. `target` are the words that name the server."""
+    """`inspector …` for a POSIX shell; empty where no verb sends this. `target` are the words that name the server.
+
+    A text that the command line would take for an option or a file is not written as a word of its own.
+    """
     words = _words(method, params)
-    if not words:
+    if any(word.startswith("-") and word not in _OPTIONS for word in words):
+        words = [] if method.startswith("-") else ["request", method, _json(params)]
+    if not words or str((answer or {}).get("sampling", "")).startswith("@"):
         return ""
     for name, value in (headers or {}).items():
         words += ["--header", f"{name}: {value}"]

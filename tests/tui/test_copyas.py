@@ -109,6 +109,8 @@ def test_a_request_as_our_command(method: str, params: Any, words: str) -> None:
             "--header 'X-Key: '\"$INSPECTOR_HEADER_X_KEY\" https://x.example",
         ),
         ({"argv": "no list"}, "TARGET"),
+        ({"url": "sh -c 'touch pwned'"}, "TARGET"),
+        ({"url": "--bearer-env=HOME"}, "TARGET"),
         ([], "TARGET"),
     ],
 )
@@ -133,6 +135,12 @@ def test_python_talks_to_a_stdio_server(tmp_path: Any) -> None:
     program = copy_as.python(talk.journal, n)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=30, check=True)
     assert json.loads(done.stdout)["result"]["params"]["arguments"] == {"message": 'quo"te\u2028'}
+
+
+def test_a_method_is_never_an_option() -> None:
+    talk = Talk({"kind": "stdio", "argv": ["server"]})
+    with pytest.raises(copy_as.CannotCopy, match="would be read as an option"):
+        copy_as.command(talk.journal, talk.ask(1, "--bearer-env=AWS_SECRET_ACCESS_KEY"))
 
 
 def test_what_cannot_be_copied_says_why() -> None:

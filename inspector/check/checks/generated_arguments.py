@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -140,4 +141,4 @@ async def _call(visit: Visit, tool: dict[str, Any], case: ArgumentCase) -> Reque
 def _as_typed(tool: dict[str, Any], case: ArgumentCase) -> str:
     """The call as a command line, to try it manually."""
     arguments = json.dumps(case.arguments, ensure_ascii=False)
-    return f"inspector call {tool.get('name')} --args '{arguments[:300]}'"
+    return shlex.join(["inspector", "call", str(tool.get("name")), "--args", arguments[:300]])

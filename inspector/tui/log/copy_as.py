@@ -36,6 +36,7 @@ from inspector.tui.log.summaries import headers_of
 _MAX_OPTIONS = 50
 _VARIABLE = re.compile(r"""\$\{?(INSPECTOR_[A-Z0-9_]+)|environ\[["'](INSPECTOR_[A-Z0-9_]+)""")
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*")
+_URL = re.compile(r"https?://", re.IGNORECASE)
 _LISTS = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -110,6 +111,8 @@ def command(journal: Journal, n: int) -> str:
     if event.shape != Shape.REQUEST:
         raise CannotCopy("Only a request can be copied as a command.", hint="Copy the message as JSON instead.")
     method, params = message["method"], message.get("params")
+    if method.startswith("-"):
+        raise CannotCopy("Its method would be read as an option.", hint="Copy the message as JSON instead.")
     words = _verb(method, params if isinstance(params, dict) else {}, params)
     return " ".join(("inspector", *map(word, words), *_connection(journal), *map(word, _target(journal))))
 
@@ -160,7 +163,8 @@ def _target(journal: Journal) -> list[str]:
     argv = _argv(journal)
     if argv:
         return ["--", *argv]
-    return [header.text("url") or "TARGET"]
+    # What is not a URL would be read as a command or as the name of a config entry.
+    return [header.text("url") if _URL.match(header.text("url")) else "TARGET"]
 
 
 def _connection(journal: Journal) -> list[str]:
