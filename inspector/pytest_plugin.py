@@ -177,8 +177,12 @@ def inspector_flow(request: pytest.FixtureRequest) -> Callable[..., FlowResult]:
 
 
 def _run_flow(path: Path, target: Any, options: dict[str, Any]) -> FlowResult:
-    """Run a flow in a thread of its own, because a loop may run in this one. Raises `FlowFailed`."""
+    """Run a flow in a thread of its own, because a loop may run in this one. Raises `FlowFailed`.
+
+    pytest runs the code of the folder anyway, so an environment or entry of the folder is used without a question.
+    """
     __tracebackhide__ = True
+    options = {"trust": True, **options}
     import asyncio
     from concurrent.futures import ThreadPoolExecutor
 

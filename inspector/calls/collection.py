@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
 from inspector.calls import models
+from inspector.calls.environments import NAME_HINT, Environment, read_environment
 from inspector.calls.models import FlowModel, StepModel
 from inspector.calls.regex import BadPattern, Pattern
 from inspector.calls.templates import BadTemplate, has_placeholder, insert, placeholders
@@ -38,15 +39,6 @@ _ENDINGS = (".yaml", ".yml")
 _SHOWN = 80
 MAX_DEEP = 20
 """Flows that use one another, one inside the other."""
-
-
-class Environment(NamedTuple):
-    """Variables of one environment, as they stand in its file: secrets are named, not resolved."""
-
-    name: str
-    path: Path
-    values: dict[str, Any]
-    located: LocatedValue
 
 
 class Flow:
@@ -253,23 +245,6 @@ def read_flow(path: Path, data: bytes | None = None) -> Flow:
     return flow
 
 
-def read_environment(path: Path) -> Environment:
-    """Read one environment: a flat map of names and values. Raises `CallsError`."""
-    located = read_yaml(path)
-    values = {} if located.value is None else located.value
-    if not isinstance(values, dict):
-        raise located.error((), "An environment is a map of names and values.", hint="Write NAME: VALUE on each line.")
-    for name, value in values.items():
-        _check_name(located, (name,), name)
-        if isinstance(value, (dict, list)):
-            raise located.error(
-                (name,),
-                f"The value of “{safe(name, _SHOWN)}” is not a string, number, true or false.",
-                hint="Write one value, or move it to “vars” of the flow.",
-            )
-    return Environment(path.stem, path, values, located)
-
-
 # Finding files
 
 
@@ -443,17 +418,7 @@ def _bad_key(located: LocatedValue, place: tuple[str | int, ...]) -> CallsError:
         )
     if "headers" in place:
         return located.error(place, "A header name is not empty.", key=True)
-    return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=_NAME_HINT)
-
-
-_NAME_HINT = "A name has letters, digits, _ and -, and begins with a letter or _."
-
-
-def _check_name(located: LocatedValue, place: tuple[str | int, ...], name: str) -> None:
-    import re
-
-    if not re.fullmatch(models.NAME, name):
-        raise located.error(place, f"“{safe(name, _SHOWN)}” is not a variable name.", key=True, hint=_NAME_HINT)
+    return located.error(place, f"“{safe(key, _SHOWN)}” is not a variable name.", key=True, hint=NAME_HINT)
 
 
 _WANTED = {

@@ -5,29 +5,26 @@ Precedence: row of `each` > captured > `vars` of `use` > `--set` > environments 
 
 from __future__ import annotations
 
-import os
 import random
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.calls.environments import in_effect
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
 from inspector.config import logfile, secret_values
 from inspector.config.foreign_files import nearest
-from inspector.errors import ConfigError, UsageError
+from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.protocol import jsonrpc
 from inspector.text import safe
 
 if TYPE_CHECKING:
-    from inspector.calls.collection import Environment, Flow
+    from inspector.calls.collection import Flow
+    from inspector.calls.environments import Environment
     from inspector.calls.yaml_text import CallsError
 
-SECRET_SOURCES = ("env:", "file:", "keyring:")
-"""How the value of an environment begins that is a secret."""
-_SECRET_BYTES = 1 << 16
 _EPOCH = datetime(2001, 9, 9, 1, 46, 40, tzinfo=UTC)
 """With a seed, the first moment; each use is a second later."""
 _MIN_DIGITS = 6
@@ -165,16 +162,11 @@ class Variables:
         """
         secrets = secrets or Secrets()
         wanted = names_used(flow)
-        outside: dict[str, Any] = {}
-        for environment in environments:
-            for name, value in environment.values.items():
-                if isinstance(value, str) and value.startswith(SECRET_SOURCES):
-                    if name not in wanted or name in (given or {}):
-                        continue
-                    value = read_secret(environment, name, value, os.environ if environ is None else environ)
-                    secrets.add(value)
-                outside[name] = value
-        outside.update(given or {})
+        outside, secret = in_effect(environments, given or {})
+        for name, environment in secret.items():
+            if name in wanted:
+                outside[name] = environment.read(name, environ)
+                secrets.add(outside[name])
         made = cls(flow.model.vars, outside, secrets, Generators(seed, flow.display_path))
         for name, value in outside.items():
             made.outside[name] = made._typed(name, value)
@@ -305,56 +297,6 @@ def unknown_variable(flow: Flow, place: Sequence[str | int], name: str, known: I
     else:
         hint = Hint("Define it ", define)
     return flow.error(place, f"Unknown variable “{safe(name, 80)}”.", hint=hint)
-
-
-def read_secret(environment: Environment, name: str, value: str, environ: Mapping[str, str]) -> str:
-    """The secret that a value of an environment names. Raises `CallsError`."""
-    source, _, rest = value.partition(":")
-
-    def error(problem: str, hint: str = "") -> CallsError:
-        return environment.located.error((name,), problem, hint=hint)
-
-    if source == "env":
-        found = environ.get(rest, "")
-        if not found:
-            raise error(f"The environment variable {safe(rest, 80)} is not set.", f"Set {safe(rest, 80)}.")
-        return found
-    if source == "file":
-        from inspector.config import paths
-        from inspector.config.foreign_files import read_text
-
-        path = paths.home_folder() / rest[2:] if rest.startswith("~/") else environment.path.parent / rest
-        try:
-            text = read_text(Path(path), limit=_SECRET_BYTES, never=paths.logins_file())
-        except ConfigError as problem:
-            raise error(f"{problem.message}.", str(problem.hint)) from None
-        found = text.rstrip("\r\n")
-        if not found:
-            raise error(f"The file {safe(rest, 200)} is empty.")
-        return found
-    return _from_keyring(rest, error)
-
-
-def _from_keyring(rest: str, error: Callable[..., CallsError]) -> str:
-    from inspector.config.keyrings import KeyringProblem, library, names_logins
-
-    service, slash, user = rest.rpartition("/")
-    if not slash or not service or not user:
-        raise error(f"“{safe(rest, 80)}” is not a keyring entry.", "Write keyring:SERVICE/USER.")
-    if names_logins(service, user):
-        raise error("This keyring entry holds logins of Inspector.", "No flow can use them.")
-    try:
-        with library() as keyring:
-            found: str | None = keyring.get_password(service, user)
-    except KeyringProblem as problem:
-        raise error(
-            f"The keyring cannot be read: {problem or 'there is none'}.", "Unlock it, or use env:NAME or file:PATH."
-        ) from None
-    if not found:
-        raise error(
-            f"The keyring has no entry {safe(rest, 80)}.", f"Store it: keyring set {safe(service, 80)} {safe(user, 80)}"
-        )
-    return found
 
 
 def _type_name(value: Any) -> str:

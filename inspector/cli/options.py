@@ -52,6 +52,11 @@ class Option:
         self.fits = fits
         self.otherwise = otherwise
 
+    @property
+    def is_secret(self) -> bool:
+        """Whether the value is a secret, which is read from a variable or a file."""
+        return self.read in (secret, key)
+
     def value(self, word: str) -> Any:
         """Convert `word` to the value; raises `UsageError` with the expected values."""
         if self.choices and word not in self.choices:
@@ -313,7 +318,7 @@ SERVER = (
     Option("--no-pin", "Do not compare the server with its pin"),
     Option(
         "--trust",
-        "For this run, allow a config file that is not yours to use your secrets, a proxy or no TLS verification",
+        "For this run, allow a file that is not yours to use your secrets, a proxy or no TLS verification",
     ),
     Option("--no-verify", "Do not verify the server's TLS certificate; kept logins are not sent"),
 )

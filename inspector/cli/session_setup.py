@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.addresses import shown_url
 from inspector.cli import login_options
+from inspector.cli.options import LOGIN
 from inspector.cli.output import Output
 from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import by_id, client_identity
@@ -58,6 +59,16 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
 def consent_of(invocation: Invocation) -> trust.Consent:
     """Decides whether to open an entry of an untrusted file: `--trust`, else the user is asked once."""
     return trust.always if invocation.option("trust") else trust.asking_once(partial(allow, Output.of(invocation)))
+
+
+def credentials_of(invocation: Invocation) -> list[str]:
+    """The options with credentials, without their values: each server of the command gets them."""
+    named = [f"--{option} {name}" for option in ("header", "env") for name, _ in invocation.option(option, ())]
+    named += [f"--{option.name}" for option in LOGIN if option.is_secret and invocation.option(option.name)]
+    content = invocation.option("elicit")
+    if isinstance(content, dict) and any(map(secret_values.looks_secret, content)):
+        named.append("--elicit")
+    return named
 
 
 def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) -> None:
@@ -212,10 +223,10 @@ def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:
     """Ask on the terminal whether to open an entry of an untrusted file; `no` without a terminal."""
     if not _is_terminal():
         return "no"
-    lines = [f"{out.safe(exposure.title, 600)} is not in your own config file. This entry:"]
+    lines = [f"{out.safe(exposure.title, 600)} is not in your own {exposure.file}. This {exposure.part}:"]
     lines += [f"  - {out.safe(fact, 800)}" for fact in exposure.facts()]
     out.ask("\n".join(lines))
-    out.aside("Allow it? [o]nce, [a]lways until the entry changes, [N]o: ")
+    out.aside(f"Allow it? [o]nce, [a]lways until the {exposure.part} changes, [N]o: ")
     answer = sys.stdin.readline().strip().lower()
     return "always" if answer in ("a", "always") else "once" if answer in ("o", "once") else "no"
 

@@ -73,7 +73,16 @@ def is_own(
         return True
     if not named:
         return not foreign_files.present(home / ".git")
-    return all(_is_outside(each, _absolute(folder), home) for each in (_lexical(place.path), _absolute(place.path)))
+    return belongs_to_user(place.path, folder, home)
+
+
+def belongs_to_user(path: Path, folder: Path, home: Path) -> bool:
+    """Whether a file that is none of a client's is the user's own: neither in a repository nor below `folder`.
+
+    A link counts for both of its ends. Files directly in the home folder are the user's, unless it is a repository.
+    """
+    home = _absolute(home)
+    return all(_is_outside(each, _absolute(folder), home) for each in (_lexical(path), _absolute(path)))
 
 
 def _is_outside(path: Path, folder: Path, home: Path) -> bool:

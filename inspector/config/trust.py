@@ -1,8 +1,9 @@
-"""The exposure of the user's secrets by a config entry of a cloned folder, and the user's consent.
+"""The exposure of the user's secrets by a file of a cloned folder, and the user's consent.
 
-A file that is not the user's own may use a variable, a file or a keyring entry of the user's, send everything through a
-proxy, or switch off the check of certificates. Such an entry is opened only after the user agreed. The answer “always”
-is stored by the content of the entry, so that any change asks again. This module neither reads nor stores values.
+A config entry that is not the user's own may use a variable, a file or a keyring entry of the user's, send everything
+through a proxy, or switch off the check of certificates. An environment of saved calls may name the same secrets, and
+a flow may name a command. Such a part is used only after the user agreed. The answer “always” is stored by its content,
+so that any change asks again. This module neither reads nor stores values.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ Standing: TypeAlias = Literal["free", "asks", "allowed"]
 TrustAnswer: TypeAlias = Literal["once", "always", "no"]
 """`once` allows one opening, `always` every opening until the entry changes."""
 
+Part: TypeAlias = Literal["entry", "environment", "flow"]
+"""The part of a file that is asked about."""
+_FILES: dict[Part, str] = {"entry": "config file", "environment": "file", "flow": "file"}
+
 
 @dataclass(frozen=True, slots=True)
 class UsedReference:
@@ -63,9 +68,10 @@ class UsedReference:
 
 @dataclass(frozen=True, slots=True)
 class Exposure:
-    """The data that opening an entry of another person's file would expose. All texts fit on one line."""
+    """The data that using a part of another person's file would expose. All texts fit on one line."""
 
-    server: str
+    subject: str
+    """`@NAME` of an entry, else the part and its name."""
     path: Path
     destination: str
     """The URL or the command, with references as written."""
@@ -77,11 +83,18 @@ class Exposure:
     verify: bool = True
     fingerprint: str = ""
     """A hash of the file's path and the entry's whole meaning."""
+    part: Part = "entry"
 
     @property
     def title(self) -> str:
-        """`@NAME in FILE`."""
-        return f"@{foreign_files.shown(self.server)} in {foreign_files.shown(str(self.path), _DESTINATION)}"
+        """`@NAME in FILE`, `Environment NAME in FILE`."""
+        subject = self.subject[:1].upper() + self.subject[1:]
+        return f"{subject} in {foreign_files.shown(str(self.path), _DESTINATION)}"
+
+    @property
+    def file(self) -> str:
+        """The kind of file: `config file`."""
+        return _FILES[self.part]
 
     def facts(self) -> list[str]:
         """Return what goes where, one line each, the most important first, because a long list may be cut."""
@@ -137,7 +150,7 @@ def exposure(
     except (RecursionError, ValueError, TypeError):
         raise ConfigError(f"@{foreign_files.shown(server)} in {path} is nested too deeply") from None
     return Exposure(
-        server=server,
+        subject=f"@{foreign_files.shown(server)}",
         path=path,
         destination=made.shown(_DESTINATION),
         is_url=not stdio,
@@ -146,6 +159,36 @@ def exposure(
         proxy=proxy,
         verify=verify,
         fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
+    )
+
+
+def exposure_of_calls(
+    part: Part,
+    name: str,
+    path: Path,
+    destination: str,
+    meaning: Mapping[str, Any],
+    uses: Iterable[tuple[str, Reference]] = (),
+) -> Exposure | None:
+    """Return what a file of saved calls exposes to one server; None for nothing.
+
+    `meaning` is what makes it this server, as JSON, with its `kind`; `destination` is how it is shown.
+    """
+    stdio = meaning["kind"] == "stdio"
+    path = path.absolute()
+    found = tuple(UsedReference(place, each) for place, each in uses if not (stdio and is_harmless(each)))
+    if not found and part == "environment":
+        return None
+    references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
+    text = json.dumps([part, str(path), name, dict(meaning), references], sort_keys=True)
+    return Exposure(
+        subject=f"{part} {foreign_files.shown(name)}",
+        path=path,
+        destination=_shown(destination),
+        is_url=not stdio,
+        uses=found,
+        fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),
+        part=part,
     )
 
 
@@ -159,8 +202,9 @@ def require(found: Exposure, consent: Consent | None, memory: Memory | None = No
         memory.allow(found)
     if answer not in ("once", "always"):
         raise TrustNeeded(
-            f"{found.title} was not opened. It is not your own config file, and the entry {_listed(found.facts())}.",
-            hint=Hint("Read the entry. To allow it for this run, ", Parameter.TRUST, "."),
+            f"{found.title} was not opened. It is not your own {found.file}, and the {found.part} "
+            f"{_listed(found.facts())}.",
+            hint=Hint(f"Read the {found.part}. To allow it for this run, ", Parameter.TRUST, "."),
             exposure=found,
         )
 
@@ -208,7 +252,7 @@ class Memory:
         # Read the file: another window may have changed it.
         self._kept = kept = self._read()
         kept.pop(found.fingerprint, None)
-        kept[found.fingerprint] = {"server": found.server, "path": str(found.path), "when": round(time.time())}
+        kept[found.fingerprint] = {"server": found.subject, "path": str(found.path), "when": round(time.time())}
         content = json.dumps({"allowed": dict(list(kept.items())[-MAX_KEPT:])}, indent=1).encode("ascii")
         try:
             paths.private_folder(self._path.parent)

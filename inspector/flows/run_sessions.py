@@ -149,14 +149,18 @@ class SessionOpener:
             except OSError as error:
                 raise cannot_write(self.keep, error) from None
         for flow, server in servers.items():
-            try:
-                self.target(server)
-            except CallsError:
+            self.target_of(flow, server)
+
+    def target_of(self, flow: Flow, server: str) -> StdioTarget | HttpTarget:
+        """The target of a flow. Raises `CallsError` for one that the flow names, `UsageError` and `TrustNeeded`."""
+        try:
+            return self.target(server)
+        except CallsError:
+            raise
+        except UsageError as error:
+            if server != flow.model.server:
                 raise
-            except UsageError as error:
-                if server != flow.model.server:
-                    raise
-                raise flow.error(("server",), f"{error.message.rstrip('.')}.", hint=str(error.hint)) from None
+            raise flow.error(("server",), f"{error.message.rstrip('.')}.", hint=error.hint) from None
 
     def kill_now(self) -> None:
         """Kill all servers without waiting."""

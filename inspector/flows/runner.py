@@ -8,7 +8,7 @@ import asyncio
 import gc
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from inspector.calls import models
+from inspector.calls.environments import in_effect
 from inspector.calls.models import Answer, Expect, StepModel, given, verb_of
-from inspector.calls.variables import Variables, check
+from inspector.calls.recipients import CredentialCheck
+from inspector.calls.variables import Generators, Variables, check, names_in
 from inspector.client.inbox import TOPICS, StandingAnswers
 from inspector.compare.json_places import places
 from inspector.config.foreign_files import nearest
@@ -37,7 +39,8 @@ from inspector.text import safe, sentences
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection as Calls
-    from inspector.calls.collection import Environment, Flow
+    from inspector.calls.collection import Flow
+    from inspector.calls.environments import Environment
     from inspector.calls.variables import Secrets
     from inspector.client.engine.pending_requests import Call
     from inspector.client.session import Session
@@ -368,7 +371,7 @@ class FlowRun:
     def _notify(self, number: int, step: models.NotifyStep, row: int) -> StepResult:
         params = self._params_of(step, self.variables.insert(step.params))
         began = time.monotonic()
-        n = self.session.notify(step.notify, params or None, headers=self._headers(step))
+        n = self.session.notify(str(self.variables.insert(step.notify)), params or None, headers=self._headers(step))
         seconds = time.monotonic() - began
         if not n:
             return self._made(
@@ -928,30 +931,40 @@ class CollectionRun:
         secrets: Secrets,
         options: RunOptions,
         progress: FlowProgress | None = None,
+        check_credentials: CredentialCheck | None = None,
     ) -> None:
-        """Raises `CallsError` and other `UsageError`s for what is wrong with the files or the options."""
+        """`check_credentials` is asked before a secret is read; by default a file of others gets none.
+
+        Raises `CallsError` and other `UsageError`s for what is wrong with the files or the options, and `TrustNeeded`.
+        """
         self.open_session = open_session
         self.secrets = secrets
         self.options = options
         self.progress = progress or Silent()
         self.flows = list(flows)
         self.selected = selected(self.flows, options.only)
-        names = {name for environment in options.environments for name in environment.values}
-        names |= set(options.given or {})
+        given = options.given or {}
         for flow in self.selected:
-            check(flow, names)
+            check(flow, {name for environment in options.environments for name in environment.names} | set(given))
+        plain, secret = in_effect(options.environments, given)
+        servers = {flow: options.server or self._server_of(flow, plain, secret) for flow in self.selected}
+        for flow, server in servers.items():
+            if server == "":
+                raise flow.error((), "The flow does not name a server.", hint="Add “server:”, or give a TARGET.")
+        self.recipients = (check_credentials or CredentialCheck())(
+            servers, options.environments, given, named=bool(options.server), dry=options.dry
+        )
+        """The servers that get credentials."""
         self.variables = {
             flow: Variables.for_flow(
-                flow, options.environments, options.given, seed=options.seed, secrets=secrets, environ=options.environ
+                flow, options.environments, given, seed=options.seed, secrets=secrets, environ=options.environ
             )
             for flow in self.selected
         }
         self.servers = {
-            flow: options.server or str(each.insert(flow.model.server)) for flow, each in self.variables.items()
+            flow: str(self.variables[flow].insert(flow.model.server)) if server is None else server
+            for flow, server in servers.items()
         }
-        for flow, server in self.servers.items():
-            if not server:
-                raise flow.error((), "The flow does not name a server.", hint="Add “server:”, or give a TARGET.")
         self._results: dict[Flow, FlowResult] = {}
         self._opened: dict[str, asyncio.Task[OpenedSession]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
@@ -960,6 +973,13 @@ class CollectionRun:
         self._seconds = 0.0
         self._began = 0.0
         self.interrupted = False
+
+    def _server_of(self, flow: Flow, plain: Mapping[str, Any], secret: Collection[str]) -> str | None:
+        """The server that a flow names; None where a secret stands in its text, which is not read yet."""
+        if names_in(flow.model.server) & set(secret):
+            return None
+        generators = Generators(self.options.seed, flow.display_path)
+        return str(Variables(flow.model.vars, plain, generators=generators).insert(flow.model.server))
 
     async def run(self) -> RunResult:
         """Run the flows. A flow that fails raises nothing; `asyncio.CancelledError` ends the run: see `result`."""

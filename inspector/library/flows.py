@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector.config.settings import Settings
+from inspector.config.trust import always
 from inspector.errors import UsageError
 from inspector.library.opening import open as open_session
 from inspector.library.session import parts, running
@@ -36,15 +37,17 @@ async def run_flow(
     """Run the flow in the file `path` in a session of its own, and return what came of it.
 
     `target` is the server, as `inspector.open` takes it; None: the one that the flow names. `options` are those of
-    `inspector.open`. `environment` names environments, `set` gives variables, `only` are globs of step names. `update`
-    writes the files of `same_as`, `dry_run` sends no call, `seed` makes generated values the same each time. `record`:
-    the file to record to, which ends with `.jsonl` and must be new, or a folder; True: the folder in which `inspector`
-    keeps recordings.
+    `inspector.open`; `trust` also allows an environment of a folder that is not the user's own. `environment` names
+    environments, `set` gives variables, `only` are globs of step names. `update` writes the files of `same_as`,
+    `dry_run` opens the server and sends no call, `seed` makes generated values the same each time. `record`: the file
+    to record to, which ends with `.jsonl` and must be new, or a folder; True: the folder in which `inspector` keeps
+    recordings.
 
     A step that fails raises nothing: see `FlowResult.outcome`, and `failure` for a text. Raises `UsageError` for files
     and variables that cannot be used, before anything is sent.
     """
     from inspector.calls.collection import Collection
+    from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.check.judge.judge import Judge
     from inspector.flows.run_sessions import SessionOpener
@@ -93,6 +96,7 @@ async def run_flow(
             seed=seed,
             server="" if target is None else "the server of the program",
         ),
+        check_credentials=CredentialCheck(opener.target_of, always if options.get("trust") else None),
     )
     opener.check(run.servers)
     async with running(opener.target(run.servers[flow])):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from inspector.calls.collection import Environment, Flow
+from inspector.calls.collection import Flow
+from inspector.calls.environments import Environment
 from inspector.calls.models import CallStep
 from inspector.calls.variables import Secrets, Variables, check
 from inspector.errors import UsageError
@@ -27,7 +28,7 @@ def calls_of(
     Raises `CallsError` for a variable without a value, `UsageError` without calls, and for a call that needs a result.
     """
     secrets = secrets or Secrets()
-    check(flow, {name for environment in environments for name in environment.values} | set(given or {}))
+    check(flow, {name for environment in environments for name in environment.names} | set(given or {}))
     variables = Variables.for_flow(flow, environments, given, secrets=secrets)
     found: list[PlannedCall] = []
     for number, step in enumerate(flow.steps, 1):

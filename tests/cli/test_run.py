@@ -668,6 +668,15 @@ def test_a_snapshot_without_an_end_is_not_read(run: Run, script: Script, home: P
     assert "but the limit is" in ran.out
 
 
+def test_variables_are_inserted_in_the_method_of_a_notification(run: Run, script: Script, home: Path) -> None:
+    server = script(tools__list=TOOLS)
+    path, log = Path(server[-1]), home / "log"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"log": str(log)}))
+    flow(home, '  - notify: "x/{{name}}/{{{{y}}"\n', head="vars: {name: z}\n")
+    assert run("run", *server).code == 0
+    assert '"x/z/{{y}}"' in log.read_text()
+
+
 def test_environments_and_set(run: Run, script: Script, home: Path) -> None:
     server = script(tools__list=TOOLS, tools__call=result({}))
     flow(home, "  - call: echo\n    args: {a: '{{a}}', n: '{{n}}'}\n", head="vars: {n: 1}\n")

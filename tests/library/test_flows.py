@@ -64,6 +64,26 @@ async def test_what_is_wrong_with_the_files_is_raised(flow: Path) -> None:
     assert "was not found" in result.failure
 
 
+async def test_an_environment_of_a_cloned_folder_needs_trust(
+    flow: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str]]
+) -> None:
+    monkeypatch.setenv("SHOP_CITY", "Oslo-by-secret")
+    (flow.parents[1] / ".git").mkdir()
+    (flow.parent / "env").mkdir()
+    (flow.parent / "env" / "ci.yaml").write_text("city: env:SHOP_CITY\n")
+    with pytest.raises(inspector.TrustNeeded, match=r"Environment ci in .* was not opened") as caught:
+        await inspector.run_flow(flow, DEMO, environment="ci")
+    assert "add trust=True" in caught.value.hint
+    result = await inspector.run_flow(flow, DEMO, environment="ci", trust=True)
+    assert result.outcome == "failed"
+    assert "by-secret" not in result.failure
+    assert "city=***" in result.failure
+    # pytest runs the code of the folder anyway.
+    _, shown = run("--inspector-calls", "calls", "--inspector-environment", "ci")
+    assert "was not opened" not in shown
+    assert "city=***" in shown
+
+
 def test_the_example_of_the_page_runs(flow: Path) -> None:
     page = ROOT / "docs" / "reference" / "calls.md"
     flow.write_text(next(iter(blocks(page, "yaml"))))

@@ -354,6 +354,53 @@ async def test_a_saved_call_is_loaded_with_one_key_and_called() -> None:
         )
 
 
+async def test_a_text_that_was_sent_is_saved_as_a_text_and_a_variable_of_a_saved_step_as_one() -> None:
+    async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
+        await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
+        await to_tool(app, pilot, "echo")
+        form = main_screen(app).panes.work.request.form
+        await form.load({"message": "{{token}}"})
+        await pilot.press("ctrl+s")
+        await shows(app, pilot, 'message: "{{{{token}}"')
+        await pilot.press("escape")
+        await form.load({"message": "{{said}}"})
+        await pilot.press("ctrl+s")
+        await shows(app, pilot, 'message: "{{said}}"')
+
+
+async def test_an_environment_of_a_cloned_folder_is_used_after_a_question(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "clone" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(home / "clone")
+    monkeypatch.setenv("DEMO_TOKEN", "s3cret-token-value")
+    flow = 'inspector: 1\nvars: {token: ""}\nsteps:\n  - call: echo\n    args: {message: "{{token}}"}\n'
+    files = {"calls/echo.yaml": flow, "calls/env/local.yaml": LOCAL}
+    async with on_calls(files) as (app, pilot):
+        saved = main_screen(app).panes.saved_calls
+        await shows(app, pilot, "calls/env")
+        await pilot.press("E", "down", "enter")
+        await shows(app, pilot, "in use")
+        assert saved.secrets() == [], "nothing is read before"
+        await pilot.press("home", "ctrl+r")
+        await shows(app, pilot, "Allow environment local?")
+        shown = " ".join(screen_text(app).split())
+        assert "environment variable DEMO_TOKEN in variable token" in shown
+        assert "inspector.demo" in shown.replace("│", "").replace(" ", "")
+        await pilot.press("escape")
+        await ran(app, pilot, "was not opened")
+        assert saved.secrets() == []
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "Allow environment local?")
+        await pilot.press("o")
+        await ran(app, pilot, "✓ calls/echo.yaml")
+        assert saved.secrets() == ["s3cret-token-value"]
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "✓ calls/echo.yaml")
+        assert "s3cret" not in screen_text(app)
+    assert not (home / "trust.json").exists()
+
+
 async def test_a_variable_is_offered_where_it_holds_the_value() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
         await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
+    from inspector.config.trust import Consent
     from inspector.flows.reports.text import TextReport
     from inspector.flows.results import FlowResult, RunResult, StepResult
     from inspector.flows.run_sessions import SessionOpener
@@ -68,14 +69,19 @@ def _made(
     said: Invocation, out: Output, collection: Collection, options: RunOptions, *, shown: bool
 ) -> tuple[CollectionRun, SessionOpener, _Progress]:
     """The run, checked before anything is sent."""
+    from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
     from inspector.flows.runner import CollectionRun
 
     secrets = Secrets()
-    opener = _opener(said, out, options)
+    consent = session_setup.consent_of(said)
+    opener = _opener(said, options, consent)
     progress = _Progress(out, collection.flows, verbose=bool(said.option("verbose")), shown=shown)
-    made = CollectionRun(collection.flows, opener, secrets, options, progress)
+    credentials = CredentialCheck(opener.target_of, consent, session_setup.credentials_of(said))
+    made = CollectionRun(collection.flows, opener, secrets, options, progress, credentials)
+    for each in made.recipients:
+        out.note(f"note: {each.sentence()}")
     progress.flows(list(made.selected))
     opener.opened = progress.opened(secrets)
     opener.ended = lambda session: session_setup.warn_of_incomplete(out, session.journal, named=True)
@@ -120,14 +126,13 @@ def _server(said: Invocation) -> str:
     return shlex.join(said.target_words) if said.target_words else said.option("server", "")
 
 
-def _opener(said: Invocation, out: Output, options: RunOptions) -> SessionOpener:
+def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionOpener:
     """Opens the sessions, as other verbs do. The judge looks at each exchange."""
     from inspector.check.judge.judge import Judge
     from inspector.cli import session_setup
     from inspector.flows.run_sessions import SessionOpener
 
     settings = session_setup.settings_of(said)
-    consent = session_setup.consent_of(said)
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
         from inspector.config.target_arguments import parse_target
@@ -310,7 +315,7 @@ VERBS = {
             Option("--shared", "Use one session for all flows of one server"),
             Option("--bail", "Stop at the first failure"),
             Option("--update", "Write the files of same_as"),
-            Option("--dry-run", "Check names and arguments against the server's lists, and send no call"),
+            Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
             Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
             Option(
                 "--markdown",

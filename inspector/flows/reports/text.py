@@ -13,7 +13,7 @@ Paint = Callable[[str, Colour], str]
 _WIDEST_NAME = 40
 _WIDEST_PATH = 60
 _INDENT = "    "
-DRY_RUN = "This was a dry run: names and arguments were checked, and no call was sent."
+DRY_RUN = "This was a dry run: each server was started or contacted for its lists, and no call was sent."
 _ORDER = ("failed", "passed", "skipped", "not_run")
 _COLOURS = {"passed": "green", "failed": "red", "skipped": "yellow", "not_run": "yellow"}
 

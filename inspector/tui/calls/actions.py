@@ -160,7 +160,7 @@ class CallsActions(Widget):
     async def _choose_environment(self) -> None:
         saved = self.saved
         choices = [(_NONE, "only the variables of the flows")]
-        choices += [(name, ", ".join(each.values)) for name, each in saved.environments.items()]
+        choices += [(name, ", ".join(each.names)) for name, each in saved.environments.items()]
         chosen = await self.app.push_screen_wait(Choose("Environment", choices, saved.environment or _NONE))
         if chosen is not None:
             self.use_environment("" if chosen == _NONE else chosen)

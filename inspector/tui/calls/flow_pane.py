@@ -152,7 +152,7 @@ class FlowPane(CompactPane, CallsActions):
         if environment is not None:
             page.add(Row([(shown, "muted")]), line=1)
             page.add(Row())
-            for name, value in environment.values.items():
+            for name, value in (environment.located.value or {}).items():
                 pieces = fact(name, "")[0].pieces
                 assert not isinstance(pieces, str)
                 page.add(Row([pieces[0], *templates(plain(value))], 14), line=1)

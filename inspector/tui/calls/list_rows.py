@@ -139,7 +139,7 @@ class CallsRows:
             return [(saved.shown(row.path), "bright")], ""
         if row.kind == "environment":
             used = row.name == saved.environment
-            count = quantity(len(saved.environments[row.name].values), "variable")
+            count = quantity(len(saved.environments[row.name].names), "variable")
             return [f"  {row.name}"], [("in use", "bright")] if used else count
         if row.kind == "error":
             where = f"{saved.shown(row.path)}:{row.line}" if row.line else saved.shown(row.path)

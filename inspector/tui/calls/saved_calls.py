@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.calls.collection import Collection, Environment, Flow
-from inspector.calls.variables import SECRET_SOURCES, Variables, check, read_secret
+from inspector.calls.collection import Collection, Flow
+from inspector.calls.environments import Environment, in_effect
+from inspector.calls.recipients import CredentialCheck
+from inspector.calls.variables import Variables, check
 from inspector.calls.yaml_text import CallsError, display_path
 from inspector.client.session_state import SessionState
 from inspector.config.secret_values import MASK
-from inspector.config.targets import RecordingTarget
-from inspector.errors import InspectorError
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
+from inspector.config.trust import Exposure, TrustAnswer
+from inspector.errors import InspectorError, TrustNeeded
 from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
 from inspector.text import sentences, size
@@ -130,6 +132,10 @@ class SavedCalls:
         """Whether a change of a file restarts the server."""
         self.blanked: Callable[[], None] = lambda: None
         """Called when recorded events have changed because a secret was overwritten."""
+        self.ask: Callable[[Exposure], Awaitable[TrustAnswer]] = _refuse
+        """Asks the user about an environment that is not the user's own."""
+        self._answers: dict[str, TrustAnswer] = {}
+        """By fingerprint of what was asked about, the answer in this session."""
         self.pinned: set[Path] = set()
         """The flows that run again after each restart of a watched server."""
         self._secrets: set[str] = set()
@@ -220,32 +226,39 @@ class SavedCalls:
         """The steps of a flow with the keys of the file."""
         return [flow.raw_step(number) for number in range(1, len(flow.steps) + 1)]
 
+    @property
+    def _in_use(self) -> list[Environment]:
+        chosen = self.environments.get(self.environment)
+        return [chosen] if chosen is not None else []
+
     def plain_values(self, flow: Flow | None) -> dict[str, Any]:
         """The variables that are not secret, by name."""
-        chosen = self.environments.get(self.environment)
-        secret = {name for name, value in chosen.values.items() if is_reference(value)} if chosen is not None else set()
-        return {name: value for name, value in self.values(flow).items() if name not in secret}
+        values, secret = in_effect(self._in_use, {})
+        found = {**(flow.model.vars if flow is not None else {}), **values}
+        return {name: value for name, value in found.items() if name not in secret}
 
     def secrets(self) -> list[str]:
-        """The secret values that are known: those of earlier runs, and those that the environment names.
+        """The secret values that are known: those of earlier runs, and those that the environment may read."""
+        return sorted({*self._secrets, *self.named_secrets()})
+
+    def named_secrets(self) -> dict[str, str]:
+        """By secret value that the environment may read, its variable.
 
         A keyring is not asked: it may want the user's consent.
         """
-        found = set(self._secrets)
-        chosen = self.environments.get(self.environment)
-        if chosen is not None:
-            for name, value in chosen.values.items():
-                if is_reference(value) and not value.startswith("keyring:"):
-                    with suppress(InspectorError):
-                        found.add(read_secret(chosen, name, value, os.environ))
-        return sorted(found)
+        found: dict[str, str] = {}
+        for name, environment in in_effect(self._in_use, {})[1].items():
+            with suppress(InspectorError):
+                if environment.reference(name).kind != "keyring":
+                    found[environment.read(name)] = name
+        return found
 
     def values(self, flow: Flow | None) -> dict[str, Any]:
         """The variables that a step of a flow sees before it runs, as they are written: secrets are references."""
         found: dict[str, Any] = dict(flow.model.vars) if flow is not None else {}
-        chosen = self.environments.get(self.environment)
-        if chosen is not None:
-            found.update(chosen.values)
+        for environment in self._in_use:
+            found.update(environment.values)
+            found.update(environment.references)
         return found
 
     # Running
@@ -255,13 +268,30 @@ class SavedCalls:
         if self.running is not None or self.session.commands is None:
             return
         try:
+            self._answers = {print: answer for print, answer in self._answers.items() if answer != "no"}
             for flow in flows:
-                await self._run(flow, only)
+                await self._run(flow, only, flows)
         finally:
             self.running = None
             self.note_change()
 
-    async def _run(self, flow: Flow, only: int) -> None:
+    async def _allow(self, flows: Sequence[Flow]) -> None:
+        """Ask before the environment gets secrets of the user's, if its file is not the user's own.
+
+        Raises `TrustNeeded` where the user does not allow it, and `CallsError` for a variable that is not set.
+        """
+        target = cast("StdioTarget | HttpTarget", self.session.target)
+        check = CredentialCheck(lambda *_: target, lambda found: self._answers.get(found.fingerprint, "no"))
+        servers = dict.fromkeys(flows, "")
+        try:
+            check(servers, self._in_use, {}, named=True)
+        except TrustNeeded as error:
+            if error.exposure.fingerprint in self._answers:
+                raise
+            self._answers[error.exposure.fingerprint] = await self.ask(error.exposure)
+            check(servers, self._in_use, {}, named=True)
+
+    async def _run(self, flow: Flow, only: int, flows: Sequence[Flow]) -> None:
         commands = self.session.commands
         assert commands is not None
         from inspector.flows.runner import run_flow
@@ -287,10 +317,10 @@ class SavedCalls:
         stops: list[Callable[[], None]] = []
         blanking: list[asyncio.Task[None]] = []
         try:
+            await self._allow(flows)
             variables = self._variables(flow, run if only else None)
             if not only:
-                chosen = self.environments.get(self.environment)
-                check(flow, chosen.values if chosen is not None else ())
+                check(flow, [name for environment in self._in_use for name in environment.names])
             # Before the first byte is sent, so that no secret is recorded or shown.
             stops.append(variables.secrets.tell(journal.redactor.add))
             # A server may have told a token, on stderr for example, before its answer shows that it is one.
@@ -335,8 +365,7 @@ class SavedCalls:
                 run.nested.setdefault(step.parent, []).append(step)
 
     def _variables(self, flow: Flow, captured: NewestRun | None) -> Variables:
-        chosen = self.environments.get(self.environment)
-        made = Variables.for_flow(flow, [chosen] if chosen is not None else [])
+        made = Variables.for_flow(flow, self._in_use)
         if captured is not None:
             # A secret is masked in a result; without it the step says which variable it lacks.
             made.captured.update({name: value for name, value in captured.captured.items() if value != MASK})
@@ -350,6 +379,10 @@ class SavedCalls:
         if run.outcome_of(number) == "passed":
             run.passed_at[number] = time.time()
         self.note_change()
+
+
+async def _refuse(_: Exposure) -> TrustAnswer:
+    return "no"
 
 
 class _Progress:
@@ -375,8 +408,3 @@ class _Progress:
 
     def flow_ended(self, result: FlowResult) -> None:
         self._saved.ended(self._run, result)
-
-
-def is_reference(value: Any) -> bool:
-    """Whether the value of an environment names a secret: `env:NAME`, `file:PATH`, `keyring:SERVICE/USER`."""
-    return isinstance(value, str) and value.startswith(SECRET_SOURCES)

@@ -66,7 +66,7 @@ class AskTrust(ModalScreen[TrustAnswer]):
             KeyHint("a", "allow always", "a"),
             KeyHint("esc", "do not open", "escape"),
         ]
-        edge = Pane(FactsView(), title=f"Allow @{safe(self._exposure.server, 60)}?", keys=keys)
+        edge = Pane(FactsView(), title=f"Allow {safe(self._exposure.subject, 60)}?", keys=keys)
         edge.tone = "ask"
         edge.styles.height = len(self._exposure.facts()) + 7
         yield edge
@@ -81,9 +81,9 @@ class AskTrust(ModalScreen[TrustAnswer]):
         mark = signs_now().finding
         facts = [Row([(f"  {mark} ", "finding"), safe(fact, _LINE)], 4) for fact in self._exposure.facts()]
         return [
-            *paragraph(f"{where} is not your own config file. This entry:"),
+            *paragraph(f"{where} is not your own {self._exposure.file}. This {self._exposure.part}:"),
             *facts,
-            *paragraph("“Always” applies until the entry changes."),
+            *paragraph(f"“Always” applies until the {self._exposure.part} changes."),
         ]
 
     def action_answer(self, answer: TrustAnswer) -> None:
