@@ -71,6 +71,15 @@ def credentials_of(invocation: Invocation) -> list[str]:
     return named
 
 
+def refuse_credentials(invocation: Invocation) -> None:
+    """Raise `UsageError` for an option with credentials where several servers would get it."""
+    for option in credentials_of(invocation)[:1]:
+        raise UsageError(
+            f"{option.partition(' ')[0]} is for one server, but several are named.",
+            hint="Name one server, or put the credentials of each server into its config entry.",
+        )
+
+
 def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) -> None:
     """Say why a recording is incomplete, if it is. `named`: with its name, because a run has several."""
     if journal.incomplete:

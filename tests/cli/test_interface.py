@@ -139,7 +139,9 @@ def test_several_names_open_several_servers_after_a_question(
     assert (target.name, [other.name for other in rest["others"]]) == ("a", ["b"])
 
 
-@pytest.mark.parametrize("words", [["--record", "x.mcp.jsonl"], ["--header", "A: 1"], ["--watch"]])
+@pytest.mark.parametrize(
+    "words", [["--record", "x.mcp.jsonl"], ["--header", "A: 1"], ["--bearer-env", "HOME"], ["--watch"]]
+)
 def test_options_for_one_server_are_refused_for_several(
     run: Run, shown: list[tuple[Any, ...]], three: Path, words: list[str]
 ) -> None:

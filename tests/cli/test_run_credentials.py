@@ -98,6 +98,19 @@ def test_commands_that_flows_name_get_no_variables(run: Run, home: Path) -> None
     assert not (home / "two").exists()
 
 
+@pytest.mark.parametrize("words", [["@all"], ["@good", "@evil"]], ids=" ".join)
+@pytest.mark.parametrize("given", OPTIONS[:3], ids=lambda words: words[0])
+def test_a_check_of_several_servers_takes_no_credentials(
+    run: Run, home: Path, good: Noting, evil: Noting, words: list[str], given: list[str]
+) -> None:
+    entries = {"good": {"url": at(good)}, "evil": {"url": at(evil)}}
+    (home / "inspector.json").write_text(json.dumps({"servers": entries}))
+    ran = run("check", "--yes", *given, *words)
+    assert ran.code == 2, ran.err
+    assert " is for one server, but several are named" in ran.err
+    assert good.seen == evil.seen == ""
+
+
 @pytest.fixture
 def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = home / "src" / "clone"

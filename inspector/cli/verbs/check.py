@@ -109,6 +109,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
             raise UsageError(f"--{option} cannot be used with {what}.", hint=f"Name one server, or remove --{option}.")
     compared = {id: check for id, check in across_checks().items() if wanted.takes(check)}
     wanted = replace(wanted, lists=bool(compared))
+    session_setup.refuse_credentials(invocation)
     session_setup.confirm_start(invocation, found)
     settings = session_setup.settings_of(invocation)
     policy = _policy(invocation, several=True)

@@ -50,7 +50,8 @@ def _several(invocation: Invocation) -> int:
     from inspector.cli import session_setup
     from inspector.config.servers import find_servers, resolve
 
-    for name in ("record", "header", "env", "cwd", "watch"):
+    session_setup.refuse_credentials(invocation)
+    for name in ("record", "cwd", "watch"):
         if invocation.option(name):
             raise UsageError(f"--{name} is for one server, but several are named.", hint="Open them one by one.")
     listed = find_servers(config=invocation.option("config"))
