@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from inspector.addresses import host_remarks, shown_url
 from inspector.calls.environments import Environment, in_effect
 from inspector.calls.variables import names_used
 from inspector.config import paths, secret_values, trust
@@ -113,14 +114,16 @@ class CredentialCheck:
     def _recipient(self, flow: Flow, server: str | None) -> tuple[object, Recipient]:
         if server is None or self.target_of is None:
             text = flow.model.server if server is None else server
-            return text, Recipient(safe(secret_values.mask_url(text), _SHOWN), {"kind": "http", "written": text})
+            shown = shown_url(secret_values.mask_url(text), _SHOWN)
+            return text, Recipient(shown, {"kind": "http", "written": text})
         target = self.target_of(flow, server)
         label = f"{safe(target.label, 80)} at " if target.label.startswith("@") else ""
         if isinstance(target, HttpTarget):
             origin = _origin(target)
-            return origin, Recipient(f"{label}{safe(origin, _SHOWN)}", {"kind": "http", "origin": origin})
-        key = (target.command, target.cwd)
-        return key, Recipient(f"{label}{safe(target.describe(), _SHOWN)}", target.as_header())
+            return origin, Recipient(f"{label}{shown_url(origin, _SHOWN)}", {"kind": "http", "origin": origin})
+        command = target.describe()
+        shown = f"{label}{safe(command, _SHOWN)}{host_remarks(command)}"
+        return (target.command, target.cwd), Recipient(shown, target.as_header())
 
     def _ask(self, recipient: Recipient, *, named: bool, dry: bool) -> None:
         """Raise `TrustNeeded` unless the user allows what files of others do with this server."""

@@ -184,7 +184,7 @@ def exposure_of_calls(
     return Exposure(
         subject=f"{part} {foreign_files.shown(name)}",
         path=path,
-        destination=_shown(destination),
+        destination=foreign_files.shown(destination, _DESTINATION),
         is_url=not stdio,
         uses=found,
         fingerprint=hashlib.sha256(text.encode("ascii")).hexdigest(),

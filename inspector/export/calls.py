@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
+from inspector.addresses import shown_url
 from inspector.calls.templates import literal
 from inspector.calls.writing import flow_text, request_step, server_text, step_text
 from inspector.calls.yaml_text import MAX_SIZE
@@ -165,7 +166,7 @@ class _FlowBuilder:
             names = ", ".join(self._values.secrets)
             found.append(
                 f"Secrets are not in the recording. Set these variables with --set or an environment: {names}."
-                + (f" A run sends them to {safe(server, 300)}" if server else "")
+                + (f" A run sends them to {shown_url(server, 300)}" if server else "")
             )
         header = View(self._journal.header.get("target"))
         env = [safe(name, 60) for name in header.array("env") if isinstance(name, str)]

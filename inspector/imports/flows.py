@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.addresses import shown_url
 from inspector.calls.environments import environment_text
 from inspector.calls.templates import text_of
 from inspector.calls.writing import SCHEMA, create_schema, create_text, flow_text, request_step, step_text
@@ -275,7 +276,7 @@ class _FlowBuilder:
             if any(map(_NOT_A_COMMAND.match, begins)):
                 self._others["unusable command"] += 1
                 return None
-            self._commands.update(dict.fromkeys(safe(each, 200) for each in self._expansions(text)))
+            self._commands.update(dict.fromkeys(self._expansions(text)))
             return text
         if all(map(_URL.match, begins)):
             return text
@@ -310,7 +311,7 @@ class _FlowBuilder:
             )
 
         layers = [self._variables | values for values in self._environments.values()]
-        return list(dict.fromkeys(safe(expanded(values), 200) for values in layers or [self._variables]))
+        return list(dict.fromkeys(shown_url(expanded(values), 200) for values in layers or [self._variables]))
 
     def _step(self, request: SavedRequest) -> dict[str, Any] | None:
         message = self._message(request)
