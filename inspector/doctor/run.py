@@ -144,10 +144,6 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
     return entry.usable
 
 
-def _export(name: str) -> str:
-    return f"export {shlex.quote(name)}=…"
-
-
 def _report_trust(chart: StepCollector, entry: ExaminedEntry, exposure: Exposure) -> None:
     """Report what an entry outside the user's own config files exposes, and whether the user allowed it."""
     if not isinstance(entry.problem, TrustNeeded):
