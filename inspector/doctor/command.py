@@ -34,7 +34,7 @@ _SCRIPT = re.compile(r"[^-].*\.(?:py|js|mjs|cjs|ts|mts|rb|jar|php|sh)")
 _RUNS_SCRIPTS = re.compile(r"(?:python|pypy)[\d.]*|node|tsx|ts-node|ruby|php|bash|sh|zsh|bun|deno")
 _NEEDS_SHELL = re.compile(r"\s(?:&&|\|\|?|;|>)\s|;\s|^cd\s")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_TWO_WORDS = re.compile(r"--?[A-Za-z][\w-]*\s+\S")
+_TWO_WORDS = re.compile(r"--?(?![ce])[A-Za-z][\w-]*\s+\S")
 """An option and its value in one word."""
 
 
@@ -207,7 +207,7 @@ class CommandDoctor:
             else:
                 continue
             fix = self._start(text, [*self.target.command[:at], *instead, *self.target.command[at + 1 :]])
-            weight = Weight.PROOF if word in said else Weight.LIKELY
+            weight = Weight.PROOF if word in said else Weight.SYMPTOM
             self.chart.add("arguments", "warn", cause.rstrip("."), fix=fix, cause=cause, weight=weight)
 
     def _runs(self, seconds: float) -> bool:

@@ -67,6 +67,8 @@ def not_exported(found: re.Match[str], server: ServerFacts) -> StderrCause:
     """Return the cause for a part of a package that its installed version does not have."""
     inside = _INSIDE.match(f"{found[2]}/package.json")
     package = inside[2] if inside is not None else found[2]
+    if found[1] is None:
+        return StderrCause(f"Its import of {package} names no part of it.", Fix(f"Import a part: {package}/…"))
     return _other_version(package, found[1], _root(inside), server)
 
 
@@ -96,9 +98,11 @@ def no_such_method(found: re.Match[str], server: ServerFacts) -> StderrCause | N
 
 def _other_version(package: str, missing: str, project: str, server: ServerFacts) -> StderrCause:
     version = _version(package, project)
+    wanted = _NEEDS.get(package)
+    fix = Fix("Install the version that it was written for, or change the import.")
     return StderrCause(
         f"It needs another version of the package {package}: the installed {version or 'one'} has no {missing}.",
-        Fix("Install that version.", f"npm install {shlex.quote(_NEEDS.get(package, f'{package}@latest'))}", project),
+        Fix("Install that version.", f"npm install {shlex.quote(wanted)}", project) if wanted else fix,
     )
 
 

@@ -33,6 +33,8 @@ _TAKES_WITH = {("uvx",): 1, ("uv", "run"): 2, ("uv", "tool", "run"): 3, ("uv", "
 _SOURCES = ("", "src", "lib", "python", "packages/*", "packages/*/src", "libs/*", "apps/*")
 """Where a project has its own packages."""
 _CONTAINERS = ("docker", "podman", "nerdctl")
+_APART = (*_CONTAINERS, "uvx", "pipx")
+"""Programs that start a server away from the files of the project."""
 
 
 def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
@@ -60,19 +62,14 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
             f"{name}.",
             Fix("Install the version that it was written for."),
         )
-    python = _python_that_has(module, server)
+    python = _python_that_has(module, server) if PYTHON.fullmatch(server.program) else ""
     if python:
         return StderrCause(
             f"It cannot import the module {module}, which is installed for {python}, but the server is started with "
             f"another Python, {words[0]}.",
-            started_with(
-                "Start it with that Python.",
-                [python, *words[1:]] if PYTHON.fullmatch(server.program) else [python, *words],
-                server.target,
-                server.line,
-            ),
+            started_with("Start it with that Python.", [python, *words[1:]], server.target, server.line),
         )
-    own = _own_folder(module, server)
+    own = _own_folder(module, server) if server.program not in _APART else ""
     if own:
         cause = f"Python does not find the server's own package, {module}, which is in {own}."
         return StderrCause(cause, _own(own, server))
@@ -110,6 +107,9 @@ def install(requirement: str, server: ServerFacts, *, upgrade: bool = False, tex
         return Fix(text, command if tool[1] == "pipx/venvs" else f"uv tool install --with {wanted} {tool[2]}")
     if re.search(r"/uv/\w+-v\d+/", site):
         return Fix(text, f"uvx --with {wanted} …")
+    if not interpreter(server):
+        where = f"{text} Use the Python that {server.program} starts.".lstrip()
+        return Fix(where, f"python -m pip install{' -U' * upgrade} {wanted}")
     python = shlex.quote(interpreter(server))
     folder = "" if os.path.isabs(python) else server.folder
     if _is_managed(interpreter(server), server):
@@ -161,14 +161,12 @@ def _made_by_uv(site: str) -> bool:
 
 
 def interpreter(server: ServerFacts) -> str:
-    """Return the Python of the server, as typed or as a path; `python3` if it is not known."""
+    """Return the Python of the server, as typed or as a path; empty if it is not known."""
     if PYTHON.fullmatch(server.program):
         return server.words[0]
     site = site_packages(server)
     inside = [os.path.join(_prefix(site), where) for where in ("bin/python", "Scripts/python.exe")] if site else []
-    return next(
-        (path for path in (*inside, _interpreter_of_script(server)) if path and os.path.exists(path)), "python3"
-    )
+    return next((path for path in (*inside, _interpreter_of_script(server)) if path and os.path.exists(path)), "")
 
 
 def _interpreter_of_script(server: ServerFacts) -> str:
@@ -258,7 +256,7 @@ def _own(folder: str, server: ServerFacts) -> Fix:
     """Return how Python finds the user's own package, without asking a registry for its name."""
     for project in (folder, *_parents(folder, 2)):
         if os.path.exists(os.path.join(project, "pyproject.toml")):
-            python = shlex.quote(interpreter(server))
+            python = shlex.quote(interpreter(server) or "python")
             return Fix("Install the project itself.", f"{python} -m pip install -e {shlex.quote(project)}")
     return Fix("Tell Python the folder.", str(server.line.setting("PYTHONPATH", folder)))
 

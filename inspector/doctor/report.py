@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.text import duration, safe
+from inspector.text import lines as text_lines
 
 if TYPE_CHECKING:
     from inspector.doctor.diagnosis import Diagnosis, DoctorStep, DoctorVerdict, Fix
@@ -13,13 +14,27 @@ if TYPE_CHECKING:
 SIGNS: dict[DoctorVerdict, str] = {"ok": "✓", "warn": "▲", "failed": "✗", "info": "·", "skipped": "–"}
 ASCII_SIGNS: dict[DoctorVerdict, str] = {"ok": "+", "warn": "!", "failed": "x", "info": ".", "skipped": "-"}
 TITLE = 14
+_BEFORE = 2 + TITLE
+"""Characters of sign and name."""
 MAX_LENGTH = 400
 
 
-def remedy(fix: Fix) -> str:
-    """Return the fix in one line; empty without one."""
-    where = f"   (in {fix.folder})" if fix.folder and fix.command else ""
-    return "   ".join(filter(None, (fix.hint.command_line, f"{fix.command}{where}")))
+def _remedy(fix: Fix, indent: str, width: int | None, *, ascii: bool) -> Iterator[str]:
+    """Yield the sentence of a fix, then its command in a line of its own, to be copied."""
+    before = f"{indent}try: "
+    if fix.hint.command_line:
+        yield from _hanging(before, safe(fix.hint.command_line, None, ascii=ascii), width)
+        before = " " * len(before)
+    if fix.command:
+        where = f"   (in {fix.folder})" if fix.folder else ""
+        yield f"{before}{safe(f'{fix.command}{where}', None, ascii=ascii)}"
+
+
+def _hanging(before: str, text: str, width: int | None) -> Iterator[str]:
+    """Yield a text after its beginning, wrapped at words, with further lines below its first word."""
+    first, *rest = text_lines(text, None if width is None else width - len(before))
+    yield f"{before}{first}"
+    yield from (f"{' ' * len(before)}{line}" for line in rest)
 
 
 def step_line(step: DoctorStep, *, ascii: bool = False) -> str:
@@ -29,20 +44,25 @@ def step_line(step: DoctorStep, *, ascii: bool = False) -> str:
     return f"{sign} {step.name:<{TITLE}}{safe(step.text, MAX_LENGTH, ascii=ascii)}{took}"
 
 
-def lines(diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False) -> Iterator[str]:
-    """Yield the report: the cause, the fix, the steps, the last stderr lines. `verbose`: with all details."""
-    yield safe(diagnosis.cause, None, ascii=ascii)
-    if remedy(diagnosis.fix):
-        yield f"try: {safe(remedy(diagnosis.fix), None, ascii=ascii)}"
+def lines(
+    diagnosis: Diagnosis, *, verbose: bool = False, ascii: bool = False, width: int | None = None
+) -> Iterator[str]:
+    """Yield the report: the cause, the fix, the steps, the last stderr lines.
+
+    `verbose`: with all details. `width`: sentences are wrapped to that many cells.
+    """
+    yield from text_lines(diagnosis.cause, width, ascii=ascii)
+    yield from _remedy(diagnosis.fix, "", width, ascii=ascii)
     yield ""
     for step in diagnosis.steps:
-        yield f"  {step_line(step, ascii=ascii)}"
+        line = step_line(step, ascii=ascii)
+        yield from _hanging(f"  {line[:_BEFORE]}", line[_BEFORE:], width)
         if verbose or step.verdict in ("failed", "warn"):
             yield from (
                 f"      {safe(detail, MAX_LENGTH, ascii=ascii)}" for detail in step.details if step.name != "stderr"
             )
-            if remedy(step.fix) and step.fix != diagnosis.fix:
-                yield f"      try: {safe(remedy(step.fix), MAX_LENGTH, ascii=ascii)}"
+            if step.fix != diagnosis.fix:
+                yield from _remedy(step.fix, " " * 6, width, ascii=ascii)
     if diagnosis.last_words:
         yield ""
         yield "  stderr, last lines"

@@ -70,5 +70,6 @@ class ServerFacts(NamedTuple):
         return next((name for name in ours if passed.get(name) != self.environ[name]), "")
 
     def passing(self, name: str) -> Fix:
-        """Return the fix that passes a variable to the server."""
-        return Fix("Pass it, or add it to the config entry.", str(self.line.passing(name)))
+        """Return the fix that passes a variable to the server; one that this shell does not have is a blank."""
+        line = self.line.passing(name) if self.environ.get(name) else self.line.adding("env", f"--env {name}=…")
+        return Fix("Pass it, or add it to the config entry.", str(line))

@@ -24,13 +24,16 @@ def _search(pattern: str, what: str, variables: str, weight: Weight = Weight.PRO
 
 _SEARCHES = (
     _search(
-        r"docker daemon|dockerDesktopLinuxEngine|docker\.sock|DockerException",
+        r"(?i)docker daemon|dockerDesktopLinuxEngine|DockerException|error during connect|docker\.sock.{0,80}(?:no such"
+        r"|refused|denied)|(?:ENOENT|EACCES|ECONNREFUSED).{0,40}docker\.sock",
         "does not reach Docker",
         "DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG",
     ),
     _search(r"podman\.sock|Cannot connect to Podman", "does not reach Podman", "CONTAINER_HOST CONTAINER_CONNECTION"),
     _search(
-        r"(?i)kube-?config|no configuration has been provided, try setting KUBE|localhost:8080\b.*refused",
+        r"(?i)no configuration has been provided, try setting KUBE|localhost:8080\b.{0,80}refused"
+        r"|(?:invalid|no|unable|cannot|could not|missing|failed)\b.{0,60}kube-?config"
+        r"|kube-?config.{0,60}(?:not|no such)",
         "does not find the Kubernetes cluster",
         "KUBECONFIG KUBE_CONFIG_PATH",
     ),
@@ -42,7 +45,8 @@ _SEARCHES = (
         "AWS_CONFIG_FILE AWS_SHARED_CREDENTIALS_FILE",
     ),
     _search(
-        r"(?i)default credentials|DefaultCredentialsError",
+        r"(?i)could not (?:automatically determine|load the default) credentials|default credentials were not found"
+        r"|DefaultCredentialsError",
         "does not find the Google credentials",
         "GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG GOOGLE_CLOUD_PROJECT",
     ),
@@ -51,7 +55,7 @@ _SEARCHES = (
         "does not find the Azure credentials",
         "AZURE_CLIENT_ID AZURE_TENANT_ID AZURE_CLIENT_SECRET AZURE_CONFIG_DIR",
     ),
-    _search(r"Permission denied \(publickey|SSH_AUTH_SOCK", "does not reach the SSH agent", "SSH_AUTH_SOCK"),
+    _search(r"Permission denied \(publickey|SSH_AUTH_SOCK.{0,30} not", "does not reach the SSH agent", "SSH_AUTH_SOCK"),
     _search(
         r"(?i)missing x server|cannot open display|no display name|DISPLAY environment variable",
         "does not reach the display",
@@ -75,7 +79,7 @@ _SEARCHES = (
     _search(r"Can't locate .{1,100} in @INC", "does not find a Perl module", "PERL5LIB"),
     _search(r"cannot load such file -- |Could not find gem", "does not find a gem", "GEM_HOME GEM_PATH RUBYLIB"),
     _search(
-        r"JAVA_HOME|no java executable|Unable to locate a Java Runtime|UnsupportedClassVersionError",
+        r"JAVA_HOME (?:is|env)|no java executable|Unable to locate a Java Runtime|UnsupportedClassVersionError",
         "does not find Java",
         "JAVA_HOME",
     ),

@@ -17,7 +17,7 @@ from inspector.doctor.shell_variables import variable_cause
 from inspector.log_lines import searched
 
 MAX_LINE = 500
-_SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
+_SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror(?: \[\w+\])?|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
 """A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
 _NAME = r"[\w.@/+-]{1,200}"
 
@@ -152,7 +152,8 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(r"Cannot find (?:module|package) '([^']{1,400})'"), node_packages.missing_module),
     (
         re.compile(
-            r"Package subpath '(\./[^']{1,200})' is not defined by \"exports\" in (\S{1,400}?)[/\\]package\.json"
+            r"(?:Package subpath '(\./[^']{1,200})' is not defined by \"exports\"|No \"exports\" main defined)"
+            r" in (\S{1,400}?)[/\\]package\.json"
         ),
         node_packages.not_exported,
     ),

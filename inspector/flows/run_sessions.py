@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from inspector.calls.yaml_text import CallsError
 from inspector.client.recording import new_journal
 from inspector.client.session import Session
+from inspector.config.command_lines import CommandLine, line_of
 from inspector.config.output_files import cannot_write, check_free, create_beside
 from inspector.config.paths import make_private
-from inspector.errors import InspectorError, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared
+from inspector.hints import Hint
 from inspector.journal.format import SUFFIX
 from inspector.journal.redaction import Redactor
+from inspector.log_lines import shown
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Flow
@@ -82,10 +85,11 @@ class SessionOpener:
         judge: JudgeOf | None = None,
         opened: Callable[[Session], object] | None = None,
         ended: Callable[[Session], object] | None = None,
+        line: Callable[[StdioTarget | HttpTarget], CommandLine] | None = None,
     ) -> None:
         """`server_of` says what the text of `server` means. Recordings go to the folder `keep`, that of one flow to
         `file`; else to the state folder, or nowhere without `record`. `opened` is told of each session that is open,
-        `ended` of each that is closed.
+        `ended` of each that is closed. `line` is the command line that examines a target.
         """
         self.server_of = server_of
         self.options_of = options_of
@@ -96,6 +100,7 @@ class SessionOpener:
         self.judge = judge
         self.opened = opened
         self.ended = ended
+        self.line = line or (lambda target: line_of(target, os.environ, "doctor"))
         self._targets: dict[str, StdioTarget | HttpTarget] = {}
         self.live: list[Session] = []
         """The sessions that are not closed."""
@@ -124,6 +129,10 @@ class SessionOpener:
             if isinstance(error, InspectorError):
                 journal.redactor.error(error)
                 error.recording = str(journal.path or "")
+            if isinstance(error, ConnectionProblem) and error.connecting:
+                said = shown(error.stderr)[-1:] if isinstance(error, ServerExited) else []
+                hint = Hint(f"Its last line on stderr is “{said[0]}”.") if said else error.hint
+                error.hint = hint.then(f"To find the cause, run {self.line(target)}")
             await made.close("closed")
             raise
         if self.opened is not None:

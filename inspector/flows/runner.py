@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -22,8 +23,8 @@ from inspector.calls.recipients import CredentialCheck
 from inspector.calls.variables import Generators, Variables, check, names_in
 from inspector.client.inbox import TOPICS, StandingAnswers
 from inspector.compare.json_places import places
+from inspector.config.command_lines import line_of
 from inspector.config.foreign_files import nearest
-from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.config.text_checks import checked_headers, root_uri
 from inspector.errors import InspectorError, ServerError, TargetError, UsageError
 from inspector.flows.expectations import Observed, judge, seconds_of
@@ -764,7 +765,7 @@ class FlowRun:
         return repeat(
             method,
             secrets.mask_value(params),
-            _target_words(self.session),
+            line_of(self.session.target, os.environ).opened,
             headers=secrets.mask_value(dict(self._headers(step))),
             answer=secrets.mask_value(answer),
         )
@@ -868,16 +869,6 @@ def _as_text(value: Any) -> str:
     from inspector.calls.templates import text_of
 
     return text_of(value)
-
-
-def _target_words(session: Session) -> list[str]:
-    """The words of a command line that name the server of a session, without secrets."""
-    target = session.target
-    if isinstance(target, (StdioTarget, HttpTarget)) and target.name:
-        return [f"@{target.name}"]
-    if isinstance(target, StdioTarget):
-        return ["--", *target.as_header()["argv"]]
-    return [target.describe()] if isinstance(target, HttpTarget) else []
 
 
 # Many flows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -17,12 +17,12 @@ MAX_LENGTH = 4000
 def repeat(
     method: str,
     params: Mapping[str, Any],
-    target: Sequence[str],
+    target: str,
     *,
     headers: Mapping[str, str] | None = None,
     answer: Mapping[str, Any] | None = None,
 ) -> str:
-    """`inspector …` for a POSIX shell; empty where no verb sends this. `target` are the words that name the server.
+    """`inspector …` for a POSIX shell; empty where no verb sends this. `target` has the options and the server.
 
     A text that the command line would take for an option or a file is not written as a word of its own.
     """
@@ -34,7 +34,7 @@ def repeat(
     for name, value in (headers or {}).items():
         words += ["--header", f"{name}: {value}"]
     words += _answers(answer or {})
-    command = shlex.join(["inspector", *words, *target])
+    command = f"{shlex.join(['inspector', *words])} {target}"
     return command if len(command) <= MAX_LENGTH else ""
 
 

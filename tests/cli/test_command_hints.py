@@ -69,6 +69,17 @@ def test_the_doctor_repeats_the_verb_of_its_caller(run: Run, home: Path, monkeyp
     )
 
 
+@pytest.mark.slow
+def test_a_flow_names_the_doctor_and_repeats_the_options_of_its_steps(run: Run, home: Path) -> None:
+    (home / "flow.yaml").write_text("inspector: 1\nname: x\nserver: '@x'\nsteps:\n  - call: echo\n")
+    ran = run("run", "flow.yaml", "--env", "A=b", *GONE)
+    assert f"To find the cause, run inspector doctor --env A=b -- {sys.executable} gone.py" in ran.out
+    assert "can't open file" in ran.out
+    ran = run("run", "flow.yaml", "--env", "A=b", "--json", "--", sys.executable, "-m", "inspector.demo")
+    (step,) = ran.json["flows"][0]["steps"]
+    assert step["command"] == f"inspector call echo --env A=b -- {sys.executable} -m inspector.demo"
+
+
 def test_a_file_that_does_not_exist_is_not_a_command(run: Run) -> None:
     for words in (["context", "--against", "gone.json", "--", "sh"], ["tools", "gone.json"]):
         ran = run(*words)

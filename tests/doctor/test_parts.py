@@ -122,6 +122,7 @@ def test_the_version_of_the_sdk_that_a_server_needs(line: str, requirement: str)
         (("uv", "--directory", "/src/weather", "run", "weather"), "uv add 'mcp<2'"),
         (("poetry", "run", "weather"), "poetry add 'mcp<2'"),
         (("docker", "run", "-i", "weather"), ""),
+        (("sh", "run.sh"), "python -m pip install 'mcp<2'"),
     ],
 )
 def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, ...], fix: str) -> None:
@@ -131,6 +132,13 @@ def test_a_version_is_installed_where_the_server_looks_for_it(words: tuple[str, 
     assert found is not None
     assert found.fix.command == fix
     assert fix or "pip install 'mcp<2'" in found.fix.text
+
+
+def test_a_variable_that_this_shell_does_not_have_is_a_blank() -> None:
+    target = StdioTarget(("weather",))
+    found = stderr_cause(["SHOP_KEY is required"], ServerFacts(target, "/srv", {}, line_of(target, {})))
+    assert found is not None
+    assert found.fix.command == "inspector --env SHOP_KEY=… -- weather"
 
 
 def test_the_sdk_is_installed_in_the_version_that_the_source_imports() -> None:

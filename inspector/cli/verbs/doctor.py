@@ -111,7 +111,7 @@ def _print(invocation: Invocation, out: Output, found: Diagnosis) -> None:
     if invocation.option("paste"):
         out.lines(paste(found, _about()).splitlines())
     else:
-        out.lines(lines(found, verbose=bool(invocation.option("verbose")), ascii=out.ascii))
+        out.lines(lines(found, verbose=bool(invocation.option("verbose")), ascii=out.ascii, width=out.width))
     if found.recording and found.kind != "recording":
         out.note(f"recording: {out.safe(found.recording)}")
 

@@ -169,6 +169,7 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
         keep=said.option("keep"),
         record=settings.record and not said.option("no-record"),
         judge=Judge,
+        line=lambda target: said.line_for("doctor", target),
     )
 
 
