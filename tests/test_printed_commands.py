@@ -25,7 +25,7 @@ NASTY = (
     "=x",
     "a b",
 )
-TARGET = ("--", "server")
+TARGET = "-- server"
 
 
 @pytest.mark.parametrize("text", NASTY)
