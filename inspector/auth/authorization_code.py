@@ -33,6 +33,9 @@ STATE_HINT = (
     "4.1.2). If the page belongs to an older login, log in again."
 )
 
+_REPLACE = frozenset(("request", "request_uri", "response_mode"))
+"""Parameters that change the whole request or the way of its response (RFC 9101, OAuth 2.0 Multiple Response Types)."""
+
 _ANSWER = ("error", "iss")
 """Parameters of a redirect whose values are shown: they say who answers, and that it refuses."""
 _ONCE = ("state", "code", "iss", "error", "error_description", "error_uri")
@@ -103,15 +106,20 @@ def request(
         if "offline_access" in scope:
             # Without it, OpenID providers issue no refresh token (OpenID Connect Core section 11).
             asked["prompt"] = "consent"
-    endpoint = server.authorization_endpoint
-    already = {name for name, _ in parse_qsl(urlsplit(endpoint).query, keep_blank_values=True)}
-    if doubled := already & (asked.keys() | {"scope", "prompt", "request", "request_uri", "response_mode"}):
+    endpoint, _, query = server.authorization_endpoint.partition("?")
+    own = dict(parse_qsl(query, keep_blank_values=True))
+    if replaced := own.keys() & _REPLACE:
         raise AuthorizationNeeded(
-            f"The authorization endpoint of {safe(server.issuer, 200)} has “{safe(min(doubled), 60)}” in its URL. "
-            "The client sets that parameter.",
+            f"The authorization endpoint of {safe(server.issuer, 200)} has “{safe(min(replaced), 60)}” in its URL, "
+            "which replaces the request of the client.",
             hint="Remove the parameter from the endpoint's URL in the metadata (RFC 6749 section 3.1).",
         )
-    url = endpoint + ("&" if urlsplit(endpoint).query else "" if endpoint.endswith("?") else "?") + urlencode(asked)
+    # Some providers write parameters into the endpoint's URL (Salesforce: prompt, Auth0: audience). Each is sent once.
+    if "prompt" in own:
+        asked.pop("prompt", None)
+    if "scope" in own and "scope" in asked:
+        asked["scope"] = " ".join(dict.fromkeys(f"{asked['scope']} {own['scope']}".split()))
+    url = f"{endpoint}?{urlencode(own | asked)}"
     if len(url) > MAX_URL:
         raise AuthorizationNeeded(
             f"The authorization URL has {len(url)} characters, more than browsers accept.",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 _SUFFIX = ".mcp.jsonl"
 """The suffix of recordings' file names."""
 _RECORDING_HEADER = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"format"\s*:\s*"mcp-recording"')
+_URL = re.compile(r"https?://", re.IGNORECASE)
+_WRAPPERS = frozenset((('"', '"'), ("'", "'"), ("<", ">"), ("`", "`"), ("(", ")"), ("“", "”")))
+"""Pairs of characters around a URL that was copied from a text."""
 _HOST_AND_PORT = re.compile(r"(?:[\w-]+\.)*[\w-]+:\d{2,5}(?:/\S*)?|\[[0-9a-fA-F:]+\]:\d{2,5}(?:/\S*)?")
 
 
@@ -58,16 +61,16 @@ def parse_target(
             "The target is missing", hint="Give a command, a URL, @NAME from a config file, or a recording."
         )
     flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport, verify)
-    if command:
+    if command and not (len(words) == 1 and _URL.match(_unwrapped(words[0]))):
         return flags.on_command(words)
-    first = words[0]
+    first = _unwrapped(words[0])
     if first.startswith("@"):
         _refuse_more(words, "a server's name")
         from inspector.config import servers
 
         listed = servers.find_servers(folder, home, environ, config=config)
         return flags.on_entry(servers.resolve(listed.find(first), environ, prompt, home=home, consent=consent))
-    if re.match(r"https?://", first, re.IGNORECASE):
+    if _URL.match(first):
         _refuse_more(words, "a URL")
         return flags.on_url(first)
     if len(words) == 1:
@@ -79,6 +82,14 @@ def parse_target(
         if not _is_file(path) and any(char.isspace() for char in first):
             return flags.on_command(_split(first))
     return flags.on_command(words)
+
+
+def _unwrapped(word: str) -> str:
+    """Return a URL without what was copied with it: white space, quotes, angle brackets; any other word as it is."""
+    bare = word.strip()
+    while len(bare) > 1 and (bare[0], bare[-1]) in _WRAPPERS:
+        bare = bare[1:-1].strip()
+    return bare if _URL.match(bare) else word
 
 
 def recording_path(

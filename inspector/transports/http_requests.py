@@ -15,6 +15,7 @@ from inspector.errors import HttpError, TargetError
 from inspector.journal.format import Dir
 from inspector.text import safe
 from inspector.transports.base import HttpOptions, Refusal, Sink
+from inspector.transports.cookies import Cookies
 from inspector.transports.http_client import Endpoint, HttpAnswer
 from inspector.transports.http_url import Url, parse_url, resolve
 from inspector.version import __version__
@@ -57,6 +58,7 @@ class Requester:
             self._theirs.insert(0, ("Authorization", self._basic()))
         self._names = {name.lower() for name, _ in self._theirs}
         self._endpoint: Endpoint | None = None
+        self._cookies = Cookies()
 
     def _basic(self) -> str:
         word = f"{self.url.user}:{self.url.password}"
@@ -154,6 +156,7 @@ class Requester:
         assert self._endpoint is not None
         url = self.url
         for _ in range(MAX_REDIRECTS + 1):
+            fields = self._with_cookies(fields, url)
             self.sink.http(channel, Dir.SEND, method=method, url=url.text, headers=fields)
             exchange = self._endpoint.exchange(
                 method,
@@ -179,6 +182,8 @@ class Requester:
                 headers=answer.headers,
                 ms=round(answer.ms, 3),
             )
+            for cookie in answer.all("set-cookie"):
+                self._cookies.keep(cookie, url.host)
             location = answer.header("location")
             if answer.status not in REDIRECTS or location is None:
                 return answer
@@ -194,6 +199,11 @@ class Requester:
             f"{self.url.origin} redirected more than {MAX_REDIRECTS} times.",
             hint="Use the URL at which the server answers.",
         )
+
+    def _with_cookies(self, fields: Sequence[tuple[str, str]], url: Url) -> Sequence[tuple[str, str]]:
+        given = next((value for name, value in fields if name.lower() == "cookie"), "")
+        cookies = self._cookies.header(url.target.partition("?")[0], given)
+        return _over(list(fields), [("Cookie", cookies)]) if cookies != given else fields
 
     async def aclose(self) -> None:
         """Close all connections. Idempotent."""

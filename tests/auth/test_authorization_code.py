@@ -171,6 +171,12 @@ def again_or_not(world: World) -> AuthFlow[None]:
 # The request
 
 
+def visited(world: World) -> str:
+    """The URL of the login page."""
+    (visit,) = [action for action in world.log if isinstance(action, VisitPage)]
+    return visit.url
+
+
 def test_the_host_of_the_login_is_shown_with_its_mixed_scripts() -> None:
     world = World({AS_PLACE: metadata(authorization_endpoint="https://xn--pi-6kc.example/authorize")})
     run(world)
@@ -202,11 +208,40 @@ def test_the_query_of_the_endpoint_is_kept() -> None:
     assert world.visits[0]["tenant"] == "a b"
 
 
-@pytest.mark.parametrize(
-    "query", ["client_id=evil", "state=fixed", "redirect_uri=https://evil", "a=1&resource=", "scope"]
-)
-def test_an_endpoint_may_not_say_what_is_ours_to_say(query: str) -> None:
+@pytest.mark.parametrize("query", ["request=x.y.z", "request_uri=urn:x", "a=1&response_mode=form_post"])
+def test_an_endpoint_may_not_replace_the_request(query: str) -> None:
     refused(World({AS_PLACE: metadata(authorization_endpoint=f"{ISSUER}/authorize?{query}")}))
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "kept"),
+    [
+        ("client_id=evil", "client_id", False),
+        ("state=fixed", "state", False),
+        ("redirect_uri=https://evil", "redirect_uri", False),
+        ("a=1&resource=", "resource", False),
+        ("code_challenge_method=plain", "code_challenge_method", False),
+        ("prompt=select_account", "prompt", True),
+        ("audience=https://api.example", "audience", True),
+        ("prompt=login&prompt=none", "prompt", True),
+    ],
+)
+def test_a_parameter_of_the_endpoint_is_sent_once_and_what_binds_the_login_is_ours(
+    query: str, name: str, kept: bool
+) -> None:
+    world = World({AS_PLACE: metadata(authorization_endpoint=f"{ISSUER}/authorize?{query}")})
+    run(world)
+    pairs = parse_qsl(urlsplit(visited(world)).query, keep_blank_values=True)
+    values = [value for key, value in pairs if key == name]
+    assert len(values) == 1
+    assert (values[0] in [value for key, value in parse_qsl(query, keep_blank_values=True) if key == name]) is kept
+
+
+def test_scopes_of_the_endpoint_and_of_the_client_are_one_parameter() -> None:
+    world = World({AS_PLACE: metadata(authorization_endpoint=f"{ISSUER}/authorize?scope=api")})
+    run(world)
+    assert [key for key, _ in parse_qsl(urlsplit(visited(world)).query)].count("scope") == 1
+    assert "api" in world.visits[0]["scope"].split()
 
 
 @pytest.mark.parametrize("methods", [..., [], ["plain"], ["s256"]])

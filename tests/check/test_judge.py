@@ -268,6 +268,13 @@ def test_two_tools_of_one_name_also_over_pages(court):
     assert "TOOL-05" not in court.rules(elsewhere)
 
 
+def test_a_page_that_comes_twice_has_no_tools_of_one_name(court):
+    """The cursor does not advance: the client asks once more, and gets the same page."""
+    court.tools(TOOL, id=90, following="")
+    n = court.tools(TOOL, id=91, cursor="", following="")
+    assert "TOOL-05" not in court.rules(n)
+
+
 def test_structured_content_against_its_schema(court):
     """C-TOOL-02."""
     court.tools(TOOL)

@@ -407,6 +407,14 @@ async def test_a_bad_cursor_ends_the_list_with_a_finding(connect, cursor, words)
         assert words in finding.message
 
 
+@pytest.mark.parametrize("cursor", ["", "same"])
+async def test_a_page_that_comes_twice_is_listed_once(connect, cursor):
+    page = {"tools": [{"name": "first"}, {"name": "other"}], "nextCursor": cursor}
+    async with connect(Server(tools__list=page)) as session:
+        await session.load("tools")
+        assert [item["name"] for item in session.catalog.tools.items] == ["first", "other"]
+
+
 async def test_endless_empty_pages_end(connect):
     count = iter(range(10**9))
     answer = lambda m, reply: reply({"id": m["id"], "result": {"tools": [], "nextCursor": str(next(count))}})  # noqa: E731

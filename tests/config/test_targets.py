@@ -37,6 +37,32 @@ def test_words_are_a_command(world: World) -> None:
     assert (target.kind, target.label, target.describe()) == ("stdio", "some-server", "npx -y some-server --flag")
 
 
+@pytest.mark.parametrize(
+    "word",
+    [
+        " http://127.0.0.1:8000/mcp",
+        "http://127.0.0.1:8000/mcp \n",
+        '"http://127.0.0.1:8000/mcp"',
+        "'http://127.0.0.1:8000/mcp'",
+        "<http://127.0.0.1:8000/mcp>",
+        "< http://127.0.0.1:8000/mcp >",
+        "`http://127.0.0.1:8000/mcp`",
+    ],
+)
+@pytest.mark.parametrize("command", [False, True])
+def test_a_url_is_one_with_what_was_copied_around_it_and_after_two_hyphens(
+    world: World, word: str, command: bool
+) -> None:
+    target = parse_target([word], command=command, environ={}, home=world.home, folder=world.folder)
+    assert isinstance(target, HttpTarget)
+    assert target.url == "http://127.0.0.1:8000/mcp"
+
+
+def test_a_command_that_has_a_url_as_argument_stays_a_command(world: World) -> None:
+    words = ["npx", "mcp-remote", "https://host.example/mcp"]
+    assert parse_target(words, command=True, environ={}, home=world.home, folder=world.folder) == stdio(*words)
+
+
 def test_one_word_with_spaces_is_split_like_a_shell_would(world: World) -> None:
     assert world.open("python  'my server.py' --x=\"a b\"") == stdio("python", "my server.py", "--x=a b")
 
@@ -46,9 +72,9 @@ def test_one_word_with_spaces_that_is_a_file_is_not_split(world: World) -> None:
     assert world.open("my server") == stdio("my server")
 
 
-def test_words_after_the_dashes_are_a_command_whatever_they_look_like(world: World) -> None:
+def test_words_after_the_dashes_are_a_command_unless_they_are_one_url(world: World) -> None:
     world.write("r.mcp.jsonl", "{}")
-    for word in ("@name", "https://host/mcp", "r.mcp.jsonl", "a b", "localhost:3000"):
+    for word in ("@name", "r.mcp.jsonl", "a b", "localhost:3000"):
         assert world.open(word, command=True) == stdio(word)
 
 

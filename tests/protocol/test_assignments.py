@@ -30,6 +30,13 @@ SCHEMA = {
 }
 
 
+@pytest.mark.parametrize("kind", ["date-time", "mixed", "any", "int", ["mixed", "null"]])
+def test_a_type_that_json_schema_does_not_have_takes_text_as_it_is_written(kind: Any) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": kind}}}
+    assert parse_assignments(["x=2026-01-01"], schema).value == {"x": "2026-01-01"}
+    assert parse_assignments(["x=hello"], schema).value == {"x": "hello"}
+
+
 @pytest.mark.parametrize(
     ("words", "value"),
     [

@@ -22,6 +22,7 @@ from inspector.journal.index import State
 from inspector.protocol import jsonrpc
 from inspector.transports import http_client
 from inspector.transports.base import HttpOptions, Outgoing
+from inspector.transports.cookies import Cookies
 from inspector.transports.http import HttpTransport
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES
 from tests.transports.scripted_http import JSON, SSE, answer_to
@@ -788,3 +789,54 @@ async def test_a_packed_body_is_delivered_in_pieces_and_others_have_their_turn_b
     await client.call("ping")
     others.cancel()
     assert len({count for count in turns if count}) > 20
+
+
+# Cookies
+
+
+def behind_a_balancer(request, reply):
+    """A server whose balancer finds the node of a session by a cookie."""
+    if request.rpc_method == "initialize":
+        reply.result(request, {"protocolVersion": "2025-11-25"}, ("Set-Cookie", "NODE=7; Path=/; HttpOnly"))
+    elif "NODE=7" not in (request.field("cookie") or ""):
+        reply.body(404)
+    else:
+        echo(request, reply)
+
+
+async def test_a_cookie_of_the_endpoint_is_sent_back(serve, peer):
+    web = await serve(behind_a_balancer)
+    client = await peer(web.url)
+    await client.call("initialize")
+    assert (await client.call("tools/list"))["result"] == {"method": "tools/list"}
+    heads = [event for event in client.sink.journal.events() if event.kind == Kind.HTTP and event.dir == Dir.SEND]
+    assert "NODE=7" not in str([event.fields for event in heads]), "a recording has no cookies"
+
+
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ([], ""),
+        (["a=1", "b=2; Path=/mcp"], "a=1; b=2"),
+        (["a=1", "a=2"], "a=2"),
+        (["a=1", "a=; Max-Age=0"], ""),
+        (["a=1; Path=/other"], ""),
+        (["a=1; Domain=other.example"], ""),
+        (["a=1; Domain=host.example"], "a=1"),
+        (["no cookie", "=x", "a=b\x00c"], ""),
+        ([f"a={'x' * 5000}"], ""),
+    ],
+)
+def test_which_cookies_are_sent(given, sent):
+    cookies = Cookies()
+    for header in given:
+        cookies.keep(header, "host.example")
+    assert cookies.header("/mcp") == sent
+
+
+def test_the_users_own_cookie_wins_and_many_are_not_kept():
+    cookies = Cookies()
+    for n in range(200):
+        cookies.keep(f"c{n}=1", "host.example")
+    assert cookies.header("/mcp", "c1=mine; d=2").startswith("c1=mine; d=2; c0=1; c2=1")
+    assert cookies.header("/mcp").count("=") == 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -105,11 +106,22 @@ async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_it
         assert any("A today" in line for line in screen_lines(app)), "without another key"
 
 
-async def test_a_tool_without_earlier_calls_says_so(state: Path) -> None:
+async def test_a_tool_without_earlier_calls_says_so(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = history.of_other_sessions
+
+    drawn = threading.Event()
+
+    def late(*given: object) -> object:
+        drawn.wait(10)
+        return found(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(history, "of_other_sessions", late)
     async with on_demo() as live:
         app, pilot = live
         await open_form(live, "echo")
         await pilot.press("up")
+        await shows(app, pilot, "Reading recordings")
+        drawn.set()
         await shows(app, pilot, "It was not called before.")
         await pilot.press("escape")
         await settle(pilot, lambda: not isinstance(app.screen, EarlierCalls))

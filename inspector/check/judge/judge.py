@@ -42,6 +42,8 @@ class _Connection:
         self.tool_names: set[str] = set()
         self.next_page: Any = None
         """The cursor in the newest page of tools."""
+        self.cursors: set[str] = set()
+        """The cursors of the pages of tools since the first one."""
         self.waiting: list[tuple[int, WaitingDefinition]] = []
         """By event, definitions that are judged when all tools are listed."""
         self.held: Event | None = None
@@ -341,7 +343,12 @@ class Judge:
         cursor = self._request(request)[1].get("cursor")
         if cursor is None or cursor != self._now.next_page:
             self._now.tool_names = set()  # The first page, or one that does not follow the previous one.
+            self._now.cursors = set()
         self._now.next_page = result.get("nextCursor")
+        if isinstance(cursor, str):
+            self._now.cursors.add(cursor)
+        if isinstance(self._now.next_page, str) and self._now.next_page in self._now.cursors:
+            self._now.tool_names = set()  # The cursor does not advance: this page may be one that came before.
         over_http = ERAS[self.state.era].http_tools if event.ch in self.state.streams else ()
         tools = result.get("tools")
         for tool in tools if type(tools) is list else ():

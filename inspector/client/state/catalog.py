@@ -97,7 +97,7 @@ class CatalogList:
         """Add one page. Return the next cursor, or None at the end, and a problem of the page, or an empty text.
 
         The cursor is opaque and may be an empty string (C-PAG-01); the number of pages is not limited; a repeated
-        cursor ends the list (C-PAG-03).
+        cursor ends the list (C-PAG-03), and what its page lists again is listed once.
         """
         if self.pages == 0:
             self.items = []
@@ -130,10 +130,17 @@ class CatalogList:
         elif self._empty >= EMPTY_PAGES:
             trouble = f"{EMPTY_PAGES} consecutive pages were empty"
         if trouble:
+            if isinstance(cursor, str) and cursor in self._cursors:
+                self.items[before:] = [item for item in self.items[before:] if not self._is_listed_before(item)]
             self.end()
             return None, trouble
         self._cursors.add(cursor)
         return cursor, ""
+
+    def _is_listed_before(self, item: dict[str, Any]) -> bool:
+        name = item.get(self.kind.id_field)
+        first = self._by_id.get(name) if type(name) is str else None
+        return first is not None and first is not item and first == item
 
     def end(self, error: InspectorError | None = None) -> None:
         """End the listing: complete, or with an error. Loaded items stay."""

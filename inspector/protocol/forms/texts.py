@@ -18,6 +18,7 @@ HINT_LIMIT = 60
 INTEGER_DIGITS = 4000
 """Digits of a number that can be typed; Python parses integers of at most 4,300."""
 
+_NOT_TEXT = frozenset(("object", "array", "number", "integer", "boolean", "null"))
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,5})?")
 
@@ -150,6 +151,11 @@ def _read_number(text: str, kind: str) -> tuple[Any, str]:
     return int(Decimal(stripped)), ""
 
 
+def _allows_text(types: Any) -> bool:
+    """Whether a field of these types may be text: also one of a type that JSON Schema does not have (`date-time`)."""
+    return any(type(name) is not str or name not in _NOT_TEXT for name in (types if type(types) is list else (types,)))
+
+
 def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     """Parse a field of a kind that is not scalar: JSON, or plain text if a string is allowed."""
     try:
@@ -157,7 +163,7 @@ def _read_json(shape: FieldShape, text: str) -> tuple[Any, str]:
     except RecursionError:
         return text, "is nested too deeply"
     except ValueError as error:
-        if shape.kind == "json" and shape.schema.get("type", "string") == "string":
+        if shape.kind == "json" and _allows_text(shape.schema.get("type", "string")):
             return text, ""
         reason = json_fault(error) if isinstance(error, json.JSONDecodeError) else "a number is too long"
         return text, f"is not JSON: {reason}"

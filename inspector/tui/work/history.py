@@ -252,6 +252,7 @@ class EarlierCalls(ModalScreen[dict[str, Any] | None]):
     def _draw(self) -> None:
         edge, count = self.query_one(Pane), len(self._rows)
         self._list.empty = "Reading recordings …" if self._searching else "It was not called before."
+        self._list.refresh()
         edge.facts = [quantity(count, "call"), *(["reading recordings …"] if self._searching else [])]
         large = f"{quantity(self._left_out, 'large recording')} not searched" if self._left_out else ""
         edge.note = [("A is marked", "bright")] if self._rows.marked is not None else large
