@@ -152,7 +152,7 @@ def _read_number(text: str, kind: str) -> tuple[Any, str]:
 
 
 def _allows_text(types: Any) -> bool:
-    """Whether a field of these types may be text: also one of a type that JSON Schema does not have (`date-time`)."""
+    """Whether a field of these types may be text. So may one of a type that JSON Schema lacks (`date-time`)."""
     return any(type(name) is not str or name not in _NOT_TEXT for name in (types if type(types) is list else (types,)))
 
 
