@@ -107,7 +107,8 @@ class Person:
             return "renewed" if self.did("refresh") else "as before"
         failed = ran.code == 4 and "answered 500" in ran.err
         if failed:
-            assert "`inspector logout URL`, then log in again" in ran.err
+            assert "`inspector logout " in ran.err
+            assert "`, then log in again" in ran.err
             assert self("logout").code == 0
         else:
             assert (ran.code, "not valid any more" in ran.err) == (3, True), ran.err
