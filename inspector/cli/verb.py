@@ -162,18 +162,27 @@ class Invocation:
     def line(self) -> CommandLine:
         """The command line as it was given."""
         from inspector.cli.program_name import program
+        from inspector.config import secret_values
         from inspector.config.command_lines import CommandLine, masked
 
         words = [(part.after, word) for part, word in self.typed if isinstance(part, PositionalArgument)]
-        target = masked(self.target_words)
+        secrets = secret_values.unique(
+            [
+                *secret_values.in_environment(self.option("env", ())),
+                *secret_values.in_headers(self.option("header", ())),
+                *secret_values.in_arguments(self.target_words),
+            ]
+        )
+        target = masked(self.target_words, secrets)
         return CommandLine(
             self.verb.name,
-            tuple((part.name, _typed(part, word)) for part, word in self.typed if isinstance(part, Option)),
-            masked([word for is_after, word in words if not is_after]),
+            tuple((part.name, _typed(part, word, secrets)) for part, word in self.typed if isinstance(part, Option)),
+            masked([word for is_after, word in words if not is_after], secrets),
             f"-- {target}" if self.command else target,
-            masked([word for is_after, word in words if is_after]),
+            masked([word for is_after, word in words if is_after], secrets),
             program(),
             _CONNECTION,
+            secrets,
         )
 
     def line_for(self, verb: str, target: Target | None = None) -> CommandLine:
@@ -208,7 +217,7 @@ def load(name: str) -> Verb:
     return found[name]
 
 
-def _typed(option: Option, word: str) -> str:
+def _typed(option: Option, word: str, secrets: Sequence[str]) -> str:
     """An option as it is typed in a shell, without the secrets in its value."""
     import os
 
@@ -220,7 +229,7 @@ def _typed(option: Option, word: str) -> str:
     if option.name == "header":
         name, _, value = word.partition(":")
         return set_header(name.strip(), value.strip())
-    return f"{option.flags[-1]} {masked([word])}" if word else option.flags[-1]
+    return f"{option.flags[-1]} {masked([word], secrets)}" if word else option.flags[-1]
 
 
 def is_pair(word: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.config import secret_values
-from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,8 @@ class CommandLine:
     program: str = "inspector"
     shared: frozenset[str] = frozenset(("env", "cwd", "header", "transport", "no-verify"))
     """The names of the options that another verb on the same target takes, too."""
+    secrets: tuple[str, ...] = ()
+    """Values that no part may contain."""
 
     def __str__(self) -> str:
         options = [typed for _, typed in self.options]
@@ -57,7 +59,7 @@ class CommandLine:
 
     def on_command(self, words: Sequence[str]) -> CommandLine:
         """Return the line with another command as its target."""
-        return replace(self, target=_command(words))
+        return replace(self, target=_command(words, self.secrets))
 
     def on_url(self, url: str, transport: str = "", *, trusted: bool = True) -> CommandLine:
         """Return the line with another URL, and another transport, as its target.
@@ -100,9 +102,9 @@ def set_header(name: str, value: str) -> str:
     return f"--header {shlex.quote(f'{name}: {secret_values.mask(value, secret_values.in_headers([(name, value)]))}')}"
 
 
-def masked(words: Sequence[str]) -> str:
-    """Return words quoted for a shell, without the secrets in them."""
-    secrets = secret_values.in_arguments(words)
+def masked(words: Sequence[str], known: Iterable[str] = ()) -> str:
+    """Return words quoted for a shell, without `known` secrets and those that their names show."""
+    secrets = [*known, *secret_values.in_arguments(words)]
     return shlex.join(secret_values.mask(secret_values.mask_url(word), secrets) for word in words)
 
 
@@ -116,16 +118,17 @@ def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> Comma
         options = [("header", set_header(name, value)) for name, value in target.headers]
         options += [("transport", f"--transport {target.transport}")] if target.transport != "auto" else []
         options += [] if target.verify else [("no-verify", "--no-verify")]
-    return CommandLine(verb, tuple(options), target=_target(target))
+    secrets = () if isinstance(target, RecordingTarget) else target.secrets
+    return CommandLine(verb, tuple(options), target=_target(target), secrets=secrets)
 
 
 def _target(target: Target) -> str:
     if target.name:
         return f"@{target.name}"
     if isinstance(target, StdioTarget):
-        return _command(target.command)
+        return _command(target.command, target.secrets)
     return shlex.quote(target.describe() if isinstance(target, HttpTarget) else str(target.path))
 
 
-def _command(words: Sequence[str]) -> str:
-    return f"-- {masked(words)}"
+def _command(words: Sequence[str], known: Iterable[str] = ()) -> str:
+    return f"-- {masked(words, known)}"

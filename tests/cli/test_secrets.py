@@ -95,4 +95,4 @@ def test_the_hint_that_repeats_the_command_line_is_without_it(run: Run, json_wan
     ran = run("info", *json_wanted, "--env", f"SHOP_TOKEN={SECRET}", "--", *dies)
     assert ran.code == 4
     assert leaks(ran.out + ran.err) == []
-    assert "--token '‹redacted " in ran.err or "--token ‹redacted " in ran.err
+    assert "--token '***'" in ran.err

@@ -22,6 +22,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
         ("tools --header 'X-Team: a b' --transport sse https://x.example/mcp", "inspector doctor --header 'X-Team: a b' --transport sse https://x.example/mcp"),
         ("tools --header 'Authorization: Bearer abcdef' https://x.example", "inspector doctor --header 'Authorization: ***' https://x.example"),
         ("tools --env API_KEY=abcdef -- s --token=hijklm", "inspector doctor --env API_KEY=*** -- s '--token=***'"),
+        ("tools --env API_KEY=abcdef -- s abcdef -x=abcdef", "inspector doctor --env API_KEY=*** -- s '***' '-x=***'"),
         ("tools --env SHELL_KEY=of-the-shell -- s", 'inspector doctor --env SHELL_KEY="$SHELL_KEY" -- s'),
         ("tools https://u:pw@x.example/mcp?api_key=abc", "inspector doctor 'https://***@x.example/mcp?api_key=***'"),
         ("tools --root file:///a --sampling decline --bearer-env TOKEN @x", "inspector doctor --bearer-env TOKEN @x"),
