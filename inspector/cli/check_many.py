@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from inspector.errors import InspectorError, UsageError
+from inspector.errors import ConfigError, InspectorError, UsageError
 
 if TYPE_CHECKING:
     from inspector.check.cross_server import CrossServerFinding, KnownFindings
@@ -58,7 +58,10 @@ def entries(config: Path | None, words: Sequence[str] = ()) -> list[ServerEntry]
     if words:
         listed = find_servers(config=config)
         return list({entry.reference: entry for entry in map(listed.find, words)}.values())
-    found = [entry for entry in find_servers(config=config).entries if not entry.disabled]
+    listed = find_servers(config=config)
+    found = [entry for entry in listed.entries if not entry.disabled]
+    if config is not None and not listed.entries and listed.problems:
+        raise ConfigError(listed.problems[0].message, hint=listed.problems[0].hint)
     if not found:
         which = "No config file names a server" if config is None else f"{config} names no server"
         raise UsageError(f"{which} that is enabled.")

@@ -22,10 +22,15 @@ ConfigFamily = Literal[
     "windsurf",
     "gemini",
     "zed",
+    "opencode",
+    "codex",
+    "goose",
+    "continue",
     "registry",
 ]
 
 OWN_NAMES = ("inspector.json", ".inspector.json")
+_OPENCODE_NAMES = ("opencode.json", "opencode.jsonc")
 _MAX_PARENTS = 64
 
 
@@ -123,6 +128,8 @@ def explicit(path: Path, home: Path) -> ConfigPlace | None:
         return ConfigPlace(path, "claude-code", "Claude Code", path.parent)
     if name == ".claude.json":
         return ConfigPlace(path, "claude-code-user", "Claude Code")
+    if name in _OPENCODE_NAMES:
+        return ConfigPlace(path, "opencode", "opencode", path.parent)
     if name == "claude_desktop_config.json":
         return ConfigPlace(path, "claude-desktop", "Claude Desktop")
     if name == "mcp_config.json":
@@ -149,6 +156,7 @@ def _of_workspace(workspace: Path) -> list[ConfigPlace]:
         ConfigPlace(workspace / ".vscode" / "settings.json", "vscode-settings", "VS Code", workspace),
         ConfigPlace(workspace / ".gemini" / "settings.json", "gemini", "Gemini CLI", workspace),
         ConfigPlace(workspace / ".zed" / "settings.json", "zed", "Zed", workspace),
+        *(ConfigPlace(workspace / name, "opencode", "opencode", workspace) for name in _OPENCODE_NAMES),
         ConfigPlace(workspace / "server.json", "registry", "server.json", workspace),
     ]
 
@@ -158,6 +166,7 @@ def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[Conf
     own = paths.override("INSPECTOR_CONFIG_HOME", environ) or base / paths.APP
     claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home)
     zed = base / "Zed" if platform == "win32" else _xdg_config(home, environ) / "zed"
+    goose = base / "Block" / "goose" / "config" if platform == "win32" else _xdg_config(home, environ) / "goose"
     found = [
         ConfigPlace(own / OWN_NAMES[0], "own", "Inspector"),
         ConfigPlace(claude / ".claude.json", "claude-code-user", "Claude Code"),
@@ -173,6 +182,13 @@ def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[Conf
         ConfigPlace(home / ".codeium" / "mcp_config.json", "windsurf", "Windsurf plugin"),
         ConfigPlace(home / ".gemini" / "settings.json", "gemini", "Gemini CLI"),
         ConfigPlace(zed / "settings.json", "zed", "Zed"),
+        *(
+            ConfigPlace(_xdg_config(home, environ) / "opencode" / name, "opencode", "opencode")
+            for name in _OPENCODE_NAMES
+        ),
+        ConfigPlace(Path(environ.get("CODEX_HOME") or home / ".codex") / "config.toml", "codex", "Codex"),
+        ConfigPlace(goose / "config.yaml", "goose", "Goose"),
+        ConfigPlace(home / ".continue" / "config.yaml", "continue", "Continue"),
     ]
 
 

@@ -6,6 +6,7 @@ a definition, and continues with the others.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -45,6 +46,8 @@ OWN_KEYS = [
 ]
 _ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots", "client", "extensions"})
 _ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+"""Values that say that a member is not set."""
 _ERAS: dict[str, Literal["auto", "legacy", "modern"]] = {"auto": "auto", "legacy": "legacy", "modern": "modern"}
 
 
@@ -77,23 +80,60 @@ def read(place: ConfigPlace, workspaces: list[Path]) -> list[FoundServer]:
 def recognise(path: Path) -> ConfigPlace:
     """Return the place of a file that the user named, detected by its content. Raises ConfigError if that fails."""
     data = foreign_files.load_object(path)
+    mcp = data.get("mcp")
     family: ConfigFamily
     if "context_servers" in data:
         family, label = "zed", "Zed"
     elif "mcpServers" in data:
-        family, label = "generic", "this file"
+        family, label = ("continue", "Continue") if isinstance(data["mcpServers"], list) else ("generic", "this file")
     elif "servers" in data:
         family, label = ("vscode", "VS Code") if _is_vscode(data) else ("own", "this file")
     elif registry_entries.is_server_json(data):
         family, label = "registry", "server.json"
+    elif "mcp_servers" in data:
+        family, label = "codex", "Codex"
+    elif isinstance(mcp, dict) and not {"servers", "inputs"} & mcp.keys():
+        family, label = "opencode", "opencode"
     elif "mcp" in data or "mcp.servers" in data:
         family, label = "vscode-settings", "VS Code"
+    elif isinstance(data.get("extensions"), dict):
+        family, label = "goose", "Goose"
     else:
-        raise ConfigError(
-            f"{path} has no servers",
+        raise no_servers(path)
+    return ConfigPlace(path, family, label)
+
+
+def no_servers(path: Path, label: str = "this file") -> ConfigError:
+    """Return the error for a named file from which no server is read, with the place where it seems to have some.
+
+    Raises ConfigError where the file cannot be read.
+    """
+    data = foreign_files.load_object(path)
+    what = (
+        f"{path} has no servers" if label == "this file" else f"{path} is read as a file of {label} and has no servers"
+    )
+    place = _server_place(data)
+    if place is None:
+        return ConfigError(
+            what,
             hint="Add a “servers”, “mcpServers” or “context_servers” object, or use a server.json.",
         )
-    return ConfigPlace(path, family, label)
+    where = f"“{foreign_files.shown(place)}” has" if place else "its top level has"
+    return ConfigError(
+        f"{what} where Inspector looks for them; {where} some",
+        hint="Move them to an object “mcpServers” in a file of its own.",
+    )
+
+
+def _server_place(value: Mapping[str, Any], above: str = "") -> str | None:
+    """Return the path of the first object, at most three levels deep, whose members look like servers; else None."""
+    inner = [(key, member) for key, member in value.items() if isinstance(member, dict)]
+    if any(type(member.get(key)) in (str, list) for _, member in inner for key in ("command", "cmd", "url", "uri")):
+        return above
+    if above.count(".") >= 2:
+        return None
+    found = (_server_place(member, f"{above}.{key}" if above else key) for key, member in inner)
+    return next((place for place in found if place is not None), None)
 
 
 def _is_vscode(data: Mapping[str, Any]) -> bool:
@@ -121,7 +161,7 @@ def _own(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) ->
         raise ConfigError(f"{place.path} has no servers", hint="Add a “servers” object.")
     inputs = expand.questions(data.get("inputs"))
     for name, raw in servers.items():
-        yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs)
+        yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs, strict=True)
 
 
 def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
@@ -299,6 +339,97 @@ def _zed_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw)
 
 
+def _opencode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read `opencode.json`: `mcp`, `command` a list, `environment`; it expands `{env:NAME}` and `{file:PATH}`."""
+    for name, raw in _servers(data, "mcp", place).items():
+        yield _found(name, raw, _opencode_server, "own")
+
+
+def _opencode_server(raw: Mapping[str, Any]) -> Definition:
+    if raw.keys() <= {"enabled"}:
+        raise ConfigError("it only switches a server of another opencode file on or off")
+    options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
+    plain = {**raw, "env": raw.get("environment", raw.get("env"))}
+    if isinstance(raw.get("command"), list):
+        words = entry_fields.texts(raw, "command")
+        plain |= {"command": words[0], "args": [*words[1:], *entry_fields.texts(raw, "args")]}
+    return _either(_as_own(plain, _OPENCODE_REFERENCE), options=options)
+
+
+def _codex(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Codex's `config.toml`: `[mcp_servers.NAME]`; secrets are named by their variable."""
+    for name, raw in _servers(data, "mcp_servers", place).items():
+        yield _found(name, raw, _codex_server, "own")
+
+
+def _codex_server(raw: Mapping[str, Any]) -> Definition:
+    plain = _as_own(raw)
+    headers = entry_fields.text_map(plain, "http_headers")
+    for header, variable in entry_fields.text_map(raw, "env_http_headers").items():
+        headers[header] = f"${{{variable}}}"
+    if token := entry_fields.text(raw, "bearer_token_env_var"):
+        headers["Authorization"] = f"Bearer ${{{token}}}"
+    named = raw.get("env_vars") if isinstance(raw.get("env_vars"), list) else []
+    names = [each.get("name") if isinstance(each, dict) else each for each in named or ()]
+    passed = {name: f"${{{name}}}" for name in names if isinstance(name, str)}
+    options = ServerOptions(timeout=entry_fields.seconds(raw, "tool_timeout_sec"))
+    plain |= {"env": passed | entry_fields.text_map(plain, "env"), "headers": headers}
+    return _either(plain, options=options)
+
+
+def _goose(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Goose's `config.yaml`: `extensions` with `cmd`, `args`, `envs`, or `uri`; not those inside of Goose."""
+    for name, raw in _servers(data, "extensions", place).items():
+        if isinstance(raw, dict) and raw.get("type") in _GOOSE_TRANSPORTS:
+            yield _found(name, raw, _goose_server, "own")
+
+
+def _goose_server(raw: Mapping[str, Any]) -> Definition:
+    plain = _as_own(raw)
+    secrets = {name: f"${{{name}}}" for name in entry_fields.texts(raw, "env_keys")}
+    plain |= {"command": plain.get("cmd"), "url": plain.get("uri"), "headers": raw.get("headers")}
+    plain["env"] = secrets | entry_fields.text_map(plain, "envs")
+    return _either(plain, options=ServerOptions(timeout=entry_fields.seconds(raw, "timeout")))
+
+
+def _continue(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+    """Read Continue's `config.yaml`: a list `mcpServers` with names; it expands `${{ secrets.NAME }}`."""
+    listed = data.get("mcpServers")
+    if not isinstance(listed, list):
+        yield from _generic(data, place, workspaces)
+        return
+    for number, raw in enumerate(listed, 1):
+        name = raw.get("name") if isinstance(raw, dict) else None
+        yield _found(name if isinstance(name, str) and name else f"server-{number}", raw, _continue_server, "own")
+
+
+def _continue_server(raw: Mapping[str, Any]) -> Definition:
+    plain = _as_own(raw, _CONTINUE_REFERENCE)
+    options = plain.get("requestOptions")
+    return _either(plain | {"headers": options.get("headers") if isinstance(options, dict) else None})
+
+
+_OPENCODE_REFERENCE = re.compile(r"\{(?P<kind>env|file):(?P<name>[^{}]+)\}")
+_CONTINUE_REFERENCE = re.compile(r"\$\{\{\s*secrets\.(?P<name>\w+)\s*\}\}")
+_GOOSE_TRANSPORTS = ("stdio", "sse", "streamable_http")
+
+
+def _as_own(value: Any, reference: re.Pattern[str] | None = None) -> Any:
+    """Return a value of a client's file with its references in our own syntax, and what is one only for us escaped."""
+    if isinstance(value, dict):
+        return {key: _as_own(member, reference) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_as_own(member, reference) for member in value]
+    if not isinstance(value, str):
+        return value
+    pieces, start = [], 0
+    for found in reference.finditer(value) if reference else ():
+        kind = found.groupdict().get("kind") or "env"
+        pieces += [value[start : found.start()].replace("${", "$${"), f"${{{kind}:{found['name'].strip()}}}"]
+        start = found.end()
+    return "".join([*pieces, value[start:].replace("${", "$${")])
+
+
 def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
     """Read `server.json` of the MCP registry: one server per package and per remote; see `registry`."""
     for name, raw in registry_entries.servers(data):
@@ -321,13 +452,17 @@ _READERS: dict[ConfigFamily, Reader] = {
     "windsurf": _windsurf,
     "gemini": _gemini,
     "zed": _zed,
+    "opencode": _opencode,
+    "codex": _codex,
+    "goose": _goose,
+    "continue": _continue,
     "registry": _registry,
 }
 
 
 def _servers(data: Mapping[str, Any], key: str, place: ConfigPlace) -> dict[str, Any]:
     value = data.get(key)
-    if value is None:
+    if value in _EMPTY:
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"{place.path}: “{key}” must be an object of servers, not {foreign_files.kind_of(value)}")
@@ -342,12 +477,15 @@ def _found(
     *,
     inputs: tuple[expand.InputQuestion, ...] = (),
     workspace: Path | None = None,
+    strict: bool = False,
 ) -> FoundServer:
     if not isinstance(raw, dict):
         return FoundServer(name, {}, ConfigError(f"it must be an object, not {foreign_files.kind_of(raw)}"), dialect)
     try:
-        made: Definition | ConfigError = make(raw)
-        disabled = entry_fields.flag(raw, "disabled", False) or not entry_fields.flag(raw, "enabled", True)
+        # Programs write empty members for what is not set. Our own format is strict.
+        plain = raw if strict else {key: value for key, value in raw.items() if value not in _EMPTY}
+        made: Definition | ConfigError = make(plain)
+        disabled = entry_fields.flag(plain, "disabled", False) or not entry_fields.flag(plain, "enabled", True)
     except ConfigError as error:
         made, disabled = error, False
     inputs = tuple(replace(question, server=name) for question in inputs)

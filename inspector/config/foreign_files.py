@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,9 +26,9 @@ _NOT_JSON = (
     (
         re.compile(_BEFORE + r"(?:\[{1,2}[\w.\"'-]+\]{1,2}[ \t]*(?:#[^\n]*)?$|[\w.-]+[ \t]*=)", re.MULTILINE),
         "is TOML, not JSON",
-        _AS_JSON,
+        f"{_AS_JSON}, or name the file .toml.",
     ),
-    (re.compile(_BEFORE + r"[A-Za-z][\w.-]*:(?:\s|$)"), "is YAML, not JSON", _AS_JSON),
+    (re.compile(_BEFORE + r"[A-Za-z][\w.-]*:(?:\s|$)"), "is YAML, not JSON", f"{_AS_JSON}, or name the file .yaml."),
     (re.compile(r"\A[^\"“”]*[“”]"), "has typographic quotes", 'Replace “ and ” with ".'),
     (re.compile(r'"[A-Za-z]:\\(?!\\)'), "", "Write each backslash of a path twice."),
 )
@@ -113,19 +114,53 @@ def _is_file_at(status: os.stat_result, path: Path) -> bool:
 
 
 def load_object(path: Path) -> dict[str, Any]:
-    """Return the JSON object in the file at `path`; comments and trailing commas are allowed. Raises ConfigError."""
+    """Return the object in the file at `path`; its suffix tells the syntax, JSON with comments for any other one.
+
+    Raises ConfigError.
+    """
     text = read_text(path)
     if not text.strip():
         raise ConfigError(f"{path} is empty", hint="Write {} to it, or delete it.")
+    value = _SYNTAXES.get(path.suffix.lower(), _json)(text, path)
+    if not isinstance(value, dict):
+        raise ConfigError(f"{path} must be an object, not {kind_of(value)}")
+    return value
+
+
+def _json(text: str, path: Path) -> Any:
     try:
-        value = jsonc.parse(text)
+        return jsonc.parse(text)
     except jsonc.JsoncError as error:
         place = f"{path}, line {error.line}, column {error.column}: {error.message}"
         said, hint = next(((said, hint) for pattern, said, hint in _NOT_JSON if pattern.search(text)), ("", ""))
         raise ConfigError(f"{path} {said}" if said else place, hint=hint) from None
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path} must be a JSON object, not {kind_of(value)}")
-    return value
+
+
+def _toml(text: str, path: Path) -> Any:
+    import json
+    import tomllib
+
+    try:
+        # Dates become texts: JSON has none, and no member that is read here is one.
+        return json.loads(json.dumps(tomllib.loads(text), default=str))
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ConfigError(f"{path} is not valid TOML: {shown(reason, 200)}") from None
+
+
+def _yaml(text: str, path: Path) -> Any:
+    from inspector.documents import DocumentError, read_yaml
+
+    try:
+        value = read_yaml(text)
+    except DocumentError as error:
+        where = f", line {error.line}, column {error.column}" if error.line else ""
+        raise ConfigError(f"{path}{where}: the file {error.problem}") from None
+    return {} if value is None else value
+
+
+_SYNTAXES: dict[str, Callable[[str, Path], Any]] = {".toml": _toml, ".yaml": _yaml, ".yml": _yaml}
+"""Syntax by suffix; every other file is JSON with comments."""
 
 
 def kind_of(value: Any) -> str:

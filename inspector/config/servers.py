@@ -175,6 +175,8 @@ def find_servers(
         seen.add(real)
         try:
             found = client_configs.read(place, workspaces)
+            if config is not None and not found and place.family != "own":
+                raise client_configs.no_servers(place.path, place.label)
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue

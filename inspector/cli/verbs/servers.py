@@ -92,8 +92,9 @@ def run(invocation: Invocation) -> int:
             f"note: {out.safe(problem.message, 500)}"
             + (f" ({out.safe(problem.hint.command_line, 500)})" if problem.hint else "")
         )
-    if not found.entries:
-        out.note("No config file names a server. Try `inspector demo`.")
+    if not found.entries and not (found.config and found.problems):
+        where = "No config file names a" if found.config is None else f"{out.safe(str(found.config), 500)} names no"
+        out.note(f"{where} server. Try `inspector demo`.")
     return 0
 
 
