@@ -23,6 +23,7 @@ from inspector.calls.templates import text_of
 from inspector.calls.writing import SCHEMA, create_schema, create_text, flow_text, request_step, step_text
 from inspector.calls.yaml_text import MAX_SIZE
 from inspector.config import secret_values
+from inspector.config.jsonc import JsoncError, plain
 from inspector.config.output_files import already_exists
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
@@ -341,10 +342,11 @@ class _FlowBuilder:
 
     def _message(self, request: SavedRequest) -> dict[str, Any] | None:
         """The message of a request of MCP; None of any other, which is counted."""
-        quoted = _STRING_OR_TEMPLATE.sub(self._quote, request.message)
         try:
+            # API clients send the body of a JSON request without its comments and trailing commas.
+            quoted = _STRING_OR_TEMPLATE.sub(self._quote, plain(request.message))
             message = parse(quoted.encode("utf-8", "surrogatepass")) if quoted.strip() else None
-        except NotJson:
+        except (JsoncError, NotJson):
             message = None
         is_rpc = isinstance(message, dict) and (request.is_mcp or message.get("jsonrpc") == "2.0")
         if not isinstance(message, dict) or not is_rpc or not isinstance(message.get("method"), str):

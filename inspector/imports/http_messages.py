@@ -17,9 +17,11 @@ from inspector.imports.targets import http_target, stdio_target
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
+from inspector.text import quantity
 from inspector.transports.sse_stream import SseEvent, SseParser
 
 _STREAM = "text/event-stream"
+_MCP_HEADERS = frozenset(("mcp-session-id", "mcp-protocol-version", "mcp-method"))
 _SAYS_NOTHING = (b"", b"accepted", b"ok")
 """Bodies that servers send for a message that needs no response."""
 
@@ -62,7 +64,10 @@ def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool
     """Record the MCP requests among `exchanges`, in order of time, and note the number of the others."""
     wanted = _of_mcp(exchanges)
     if not wanted:
-        maker.note(f"none of its {len(exchanges):,} requests is an MCP request.")
+        bare = sum(_lacks_body(each) for each in exchanges)
+        lacks = f"it does not contain the bodies of {quantity(bare, 'POST request')}: save the archive with content"
+        why = f"; {lacks}" if bare else ""
+        maker.note(f"none of its {len(exchanges):,} requests is an MCP request{why}.")
         return
     started = min(exchange.begun for exchange in wanted)
     first = next(exchange for exchange in wanted if not exchange.login)
@@ -81,13 +86,16 @@ def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool
         maker.note("An archive of stdio messages does not keep stderr and the server's exit.")
     if any(exchange.streams for exchange in wanted):
         maker.note("It does not contain the times of messages within event streams: these times are estimated.")
+    bare = sum(_lacks_body(exchange) for exchange in wanted)
+    if bare:
+        maker.note(f"It does not contain the bodies of {quantity(bare, 'request')}.")
     if any(exchange.body is None and exchange.status == 200 and not exchange.login for exchange in wanted):
         maker.note("It does not contain the bodies of some responses.")
 
 
 def _of_mcp(exchanges: list[WebExchange]) -> list[WebExchange]:
     """Return the MCP requests, sorted by their start."""
-    addresses = {each.address for each in exchanges if each.method == "POST" and _is_message(each.sent)}
+    addresses = {each.address for each in exchanges if each.method == "POST" and _has_message(each)}
     addresses |= {each.address for each in exchanges if _names_endpoint(each)}
     found = [
         each
@@ -97,6 +105,21 @@ def _of_mcp(exchanges: list[WebExchange]) -> list[WebExchange]:
     if all(each.login for each in found):
         return []
     return sorted(found, key=lambda each: each.begun)
+
+
+def _lacks_body(exchange: WebExchange) -> bool:
+    """Whether this is a request that has a body, which the file does not contain."""
+    return exchange.method == "POST" and not exchange.sent and not exchange.login and not exchange.over_stdio
+
+
+def _has_message(exchange: WebExchange) -> bool:
+    """Whether a POST is one of MCP: by its body, or, without one, by its header fields and its answer."""
+    if exchange.sent:
+        return _is_message(exchange.sent)
+    if any(name.lower() in _MCP_HEADERS for name, _ in exchange.headers):
+        return True
+    answer = exchange.body or b""
+    return any(_is_message(event.data or b"") for event in _events(answer)) if exchange.streams else _is_message(answer)
 
 
 def _is_message(data: bytes) -> bool:
@@ -167,7 +190,7 @@ class _Layout:
     def _lay_http(self, exchange: WebExchange, channel: str) -> None:
         maker = self._maker
         own = _id_of(exchange.sent)
-        if exchange.method == "POST":
+        if exchange.sent and exchange.method == "POST":
             self._add(exchange.begun, lambda: maker.message(Dir.SEND, channel, exchange.sent))
         self._add(exchange.begun, lambda: _record_head(maker, exchange, channel))
         if exchange.status is None:

@@ -86,10 +86,12 @@ def test_the_file_of_each_program_is_found_and_read(world: World, place: str) ->
     assert {entry.source_label for entry in found.entries} == {place.removesuffix(" of the user")}
     assert found.entries[1].disabled == (place != "Continue")
     shop, far = opened(world, "@shop"), opened(world, "@far")
-    assert isinstance(shop, StdioTarget) and isinstance(far, HttpTarget)
+    assert isinstance(shop, StdioTarget)
+    assert isinstance(far, HttpTarget)
     assert shop.command == ("uv", "run", "shop")
     assert far.url == "https://host/mcp"
-    assert "t-1" in shop.secrets and "t-1" in far.secrets
+    assert "t-1" in shop.secrets
+    assert "t-1" in far.secrets
 
 
 @pytest.mark.parametrize("place", FILES)
@@ -107,7 +109,8 @@ def test_the_references_of_each_format_are_expanded_and_no_others(world: World) 
     def both(place: str) -> tuple[StdioTarget, HttpTarget]:
         path = world.write("f" + Path(FILES[place][0]).suffix, FILES[place][1])
         found = [world.open(word, config=path) for word in ("@shop", "@far")]
-        assert isinstance(found[0], StdioTarget) and isinstance(found[1], HttpTarget)
+        assert isinstance(found[0], StdioTarget)
+        assert isinstance(found[1], HttpTarget)
         return found[0], found[1]
 
     shop, far = both("opencode")

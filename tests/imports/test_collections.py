@@ -165,6 +165,40 @@ def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
     assert any("1 graphql request" in note for note in made.notes)
 
 
+COMMENTED = """{
+  // the "second page, without { what is never sent }}
+  "jsonrpc": "2.0", "id": 3, "method": "tools/call", /* "id": {{unused}}, */
+  "params": {"name": "list", "arguments": {"page": {{page}}, "at": "https://x/* a, ] */", "tags": ["a", ], /* {{size}} */ },},
+}"""
+COMMENTED_STEP = {"call": "list", "args": {"page": 2, "at": "https://x/* a, ] */", "tags": ["a"]}}
+
+
+@pytest.mark.parametrize("client", ["postman", "bruno", "insomnia"])
+def test_comments_and_trailing_commas_of_a_body_are_not_sent(tmp_path: Path, client: str) -> None:
+    url, values = "https://x.example/mcp", [{"name": "page", "key": "page", "value": 2}]
+    request = {"url": url, "method": "POST", "body": {"type": "json", "data": COMMENTED, "text": COMMENTED}}
+    bundle = {"opencollection": "1.0.0", "info": {"name": "Shop"}, "request": {"variables": values}}
+    bundle["items"] = [{"info": {"name": "list", "type": "http"}, "http": request}]
+    saved = {"type": "collection.insomnia.rest/5.0", "name": "Shop", "collection": [{"name": "list", **request}]}
+    saved["environments"] = {"data": {"page": 2}}
+    item = {"name": "list", "request": {"method": "POST", "url": url, "body": {"mode": "raw", "raw": COMMENTED}}}
+    content, name = {
+        "postman": (postman(item, variable=values), "c.json"),
+        "bruno": (yaml.safe_dump(bundle), "c.yml"),
+        "insomnia": (yaml.safe_dump(saved), "c.yaml"),
+    }[client]
+    made = imported(tmp_path, content, name, client)
+    (flow,) = read(tmp_path / "calls").values()
+    assert (flow["steps"], made.notes) == ([COMMENTED_STEP], [])
+
+
+@pytest.mark.parametrize("body", ["// nothing", '{"jsonrpc": "2.0", "method": "x" /* open', "/* a */ ,", "[1, // a\n]"])
+def test_a_body_of_comments_is_not_a_request_of_mcp(tmp_path: Path, body: str) -> None:
+    made = imported(tmp_path, postman(posted("good", rpc("tools/list")), posted("bad", body)))
+    assert made.steps == 1
+    assert "Left out: 1 non-MCP request." in made.notes
+
+
 BRUNO = {
     "opencollection.yml": "opencollection: 1.0.0\ninfo:\n  name: Shop\n",
     "environments/local.yml": "name: local\nvariables:\n  - name: baseUrl\n    value: http://127.0.0.1:1\n"

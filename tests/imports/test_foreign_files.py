@@ -26,10 +26,12 @@ SECRET = "s3cr3t-0123456789abcdef"
 STARTED = "2026-03-04T05:06:07.000Z"
 
 
-def imported(folder: Path, content: str | bytes, format: str | None = None) -> tuple[Imported, Journal]:
+def imported(
+    folder: Path, content: str | bytes, format: str | None = None, **options: bool
+) -> tuple[Imported, Journal]:
     file, out = folder / "their.file", folder / "ours.mcp.jsonl"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    made = import_file(file, out, format)
+    made = import_file(file, out, format, **options)
     return made, opened(out)
 
 
@@ -234,6 +236,32 @@ def test_of_a_browsers_archive_only_mcp_is_taken_and_no_secret(tmp_path: Path) -
     assert SECRET not in text
     assert ":authority" not in text
     assert "Bearer ‹redacted" in text
+
+
+def test_an_archive_without_the_bodies_of_requests_has_their_answers(tmp_path: Path) -> None:
+    made, journal = imported(
+        tmp_path,
+        archive(
+            entry("POST", MCP, body=json.dumps(ANSWER)),
+            entry("POST", MCP, body=f"data: {json.dumps(ANSWER)}\n\n", media="text/event-stream"),
+            entry("POST", "https://host.example/track", body="{}"),
+        ),
+    )
+    assert of(journal, Kind.INVALID) == []
+    assert [event.dir for event in of(journal, Kind.RPC)] == [Dir.RECV, Dir.RECV]
+    assert "It does not contain the bodies of 2 requests." in made.notes
+
+
+def test_an_archive_without_any_body_keeps_the_requests_that_name_mcp(tmp_path: Path) -> None:
+    one = entry("POST", MCP)
+    del one["response"]["content"]
+    one["request"]["headers"].append({"name": "MCP-Protocol-Version", "value": "2025-06-18"})
+    made, journal = imported(tmp_path, archive(one))
+    assert (made.messages, of(journal, Kind.INVALID)) == (0, [])
+    assert [event.dir for event in of(journal, Kind.HTTP)] == [Dir.SEND, Dir.RECV]
+    one["request"]["headers"].pop()
+    with pytest.raises(UsageError, match="the bodies of 1 POST request: save the archive with content"):
+        imported(tmp_path, archive(one), force=True)
 
 
 def test_a_stream_of_a_post_ends_with_its_answer(tmp_path: Path) -> None:
