@@ -104,7 +104,7 @@ def recognise(path: Path) -> ConfigPlace:
 
 
 def no_servers(path: Path, label: str = "this file") -> ConfigError:
-    """Return the error for a named file from which no server is read, with the place where it seems to have some.
+    """Return the error for a named file without servers, with the place where it seems to have some.
 
     Raises ConfigError where the file cannot be read.
     """
@@ -415,7 +415,7 @@ _GOOSE_TRANSPORTS = ("stdio", "sse", "streamable_http")
 
 
 def _as_own(value: Any, reference: re.Pattern[str] | None = None) -> Any:
-    """Return a value of a client's file with its references in our own syntax, and what is one only for us escaped."""
+    """Return a value of a file with its references in our own syntax; what is one only for us is escaped."""
     if isinstance(value, dict):
         return {key: _as_own(member, reference) for key, member in value.items()}
     if isinstance(value, list):
