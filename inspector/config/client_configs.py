@@ -415,7 +415,7 @@ _GOOSE_TRANSPORTS = ("stdio", "sse", "streamable_http")
 
 
 def _as_own(value: Any, reference: re.Pattern[str] | None = None) -> Any:
-    """Return a value of a file with its references in our own syntax; what is one only for us is escaped."""
+    """Return a value of a file with its references in our own syntax, and other text escaped."""
     if isinstance(value, dict):
         return {key: _as_own(member, reference) for key, member in value.items()}
     if isinstance(value, list):
