@@ -7,6 +7,7 @@ those of the check list in docs/reference/checks.md.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 
 from inspector.protocol.revisions import MODERN, NEWEST_LEGACY, REVISIONS
@@ -27,6 +28,26 @@ CheckMode = Literal["passive", "active", "tool", "auth", "intrusive"]
 """What a check needs: only recorded messages; harmless requests; tool calls; a login; harmful or slow requests."""
 TransportName = Literal["stdio", "http", "sse"]
 Probe = Callable[["Visit"], Awaitable["Outcome"]]
+
+
+class Stage(IntEnum):
+    """When a check with connections of its own runs over stdio, so that many checks share one process."""
+
+    SHARED = 0
+    """On the process of the session."""
+    LEAVING = 1
+    """As the last one there, and then on a new process before its handshake."""
+    UNOPENED = 2
+    """On a new process before its handshake."""
+    OPENING = 3
+    """It sends the first handshake to that process."""
+    OPENED = 4
+    """It judges that handshake, or what follows it."""
+    SPOILING = 5
+    """On that process afterwards, or on one of its own: it may leave the process in any state."""
+    ENDING = 6
+    """It ends a process."""
+
 
 EVERYWHERE: frozenset[TransportName] = frozenset(("stdio", "http", "sse"))
 
@@ -64,7 +85,9 @@ class Check(NamedTuple):
     judged: bool = False
     """The judge also reports faults under its id."""
     surveys: bool = False
-    """It judges the response to each revision, so the run offers all of them."""
+    """It judges the response to each revision: the run offers all of them before this check."""
+    stage: Stage = Stage.SHARED
+    """Its place among the checks with `apart`."""
 
     @property
     def is_withdrawn(self) -> bool:
@@ -134,12 +157,13 @@ class CheckTable:
         once: bool = False,
         judged: bool = False,
         surveys: bool = False,
+        stage: Stage = Stage.SHARED,
         shown: tuple[str, ...] = (),
     ) -> Callable[[Probe], Probe]:
         """Add a check that the decorated function performs. `shown`: observations that let a recording decide it."""
 
         row = self._row(head, mode or self._mode, says, fix, breaks, page, transports)
-        row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys)
+        row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys, stage=stage)
 
         def entered(probe: Probe) -> Probe:
             self._enter(row._replace(probe=probe))

@@ -1,7 +1,7 @@
 """A complete run: every revision that the server supports, and each check that applies to it.
 
-The checks of the shared sessions run one after the other. Over stdio, checks on connections of their own run beside
-them, because most of their time is spent waiting: see `Runner._overlaps`. Results are in the order of the plan.
+Over stdio, one process of the server at a time: the session of a revision and all checks that neither need another
+beginning nor spoil the process use the same one, see `Stage`. Results are in the order of the plan.
 
 Nothing here raises because of the server. A skipped check has a reason; a crashed server is started again, and the
 check that crashed it is named; if it cannot be started, the other checks are skipped with that reason.
@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from asyncio import FIRST_COMPLETED
 from bisect import bisect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -25,6 +24,7 @@ from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.visit.raw_connection import StartupTime
+from inspector.check.visit.shared_process import SharedProcess
 from inspector.check.visit.supported_revisions import RevisionSurvey, survey
 from inspector.check.visit.tool_calls import call_tools
 from inspector.check.visit.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
@@ -35,7 +35,14 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import AuthorizationNeeded, ConnectionProblem, InspectorError, RequestTimeout, UsageError
+from inspector.errors import (
+    AuthorizationNeeded,
+    ConnectionProblem,
+    InspectorError,
+    RequestTimeout,
+    SpawnError,
+    UsageError,
+)
 from inspector.hosts import Fact
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -45,12 +52,6 @@ from inspector.transports.http_url import parse_url
 
 MAX_DEATHS = 5
 """Restarts of the server in one visit."""
-MAX_BESIDE = 4
-"""Groups of checks that run beside each other, each with one or two processes of the server."""
-_JUDGED_AT_ONCE = 4
-"""Events that are judged before other tasks get their turn."""
-_LOOK_EVERY = 0.05
-"""Seconds between two looks for new events."""
 _ALIVE_SECONDS = 10.0
 DRAFTS: Mapping[str, str] = {"events": EVENTS}
 """The groups about drafts, with the extension that turns each on when it is offered."""
@@ -134,25 +135,26 @@ class _OpenVisit:
     first: int
     """The first event."""
     checks: list[Check]
+    shared: list[Check] = field(init=False)
+    """Those on the shared session."""
     apart: list[Check] = field(init=False)
     """Those with connections of their own."""
     passive: list[Check] = field(init=False)
     """Those without a result that the judge decides."""
-    last: int = 0
-    """The last event, if it is known before the end."""
+    surveys: list[Check] = field(init=False)
+    """Over stdio, those that need the response to every revision, and run after the visits."""
     visited: Visited | None = None
     """What it was, at its end."""
 
     def __post_init__(self) -> None:
-        self.apart = [check for check in self.checks if check.probe is not None and check.apart]
+        later = self.visit.shares_processes
+        self.surveys = [check for check in self.checks if check.surveys and later]
+        probes = [check for check in self.checks if check.probe is not None and check not in self.surveys]
+        self.apart = [check for check in probes if check.apart]
+        if later:
+            self.apart.sort(key=lambda check: check.stage)
+        self.shared = sorted((check for check in probes if not check.apart), key=_rank)
         self.passive = [check for check in self.checks if check.probe is None]
-
-    def groups(self) -> list[list[Check]]:
-        """The checks that may run beside each other: those of one group run one after the other.
-
-        A check of one visit only has its own connections. The others share one, so that they start one process.
-        """
-        return [*([check] for check in self.apart if check.once), [check for check in self.apart if not check.once]]
 
 
 class Runner:
@@ -187,34 +189,18 @@ class Runner:
         self._once: set[str] = set()
         self._evidence = JudgedRecording(journal)
         self._pace = StartupTime()
-        self.alone = False
-        """Whether the server allows only one connection at a time."""
         self._ranks: list[tuple[int, ...]] = []
         """The place of each result in the order of the plan. Ascending."""
-        self._places = asyncio.Semaphore(MAX_BESIDE)
-        self._in_session = asyncio.Lock()
-        """Held while a shared session is open: the recording has one at a time."""
 
     async def go(self) -> Run:
         """Do the whole run. Cancelling it closes every connection."""
         started = time.monotonic()
         self._until = started + self.wanted.limits.run
-        session = Session(self.target, self.journal, self.options, connect=self._connect)
-        try:
-            transport = await self._transport(session)
-            if transport is not None:
-                if not self._overlaps(transport):
-                    await _end(session)
-                found = await self._survey(transport)
-        finally:
-            await _end(session)
-        if transport is not None:
-            await self._survey_again(found)
-            spoken = _in_order(revision for revision in found.spoken if revision in self.wanted.revisions)
-            if not spoken:
-                self.run.problem = found.why_none
-            self.run.total = self._expected(spoken, transport)
-            await self._visit_all([Visited(revision, transport) for revision in spoken], found)
+        if isinstance(self.target, StdioTarget):
+            await self._visit_processes()
+        else:
+            await self._visit_site()
+        if self.run.visits and not self.run.problem:
             await asyncio.to_thread(self._veto)
             record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
@@ -224,6 +210,22 @@ class Runner:
                     self._tell(result)
         self.run.seconds = time.monotonic() - started
         return self.run
+
+    async def _visit_site(self) -> None:
+        """Visit each revision over HTTP, after a survey of them."""
+        session = Session(self.target, self.journal, self.options, connect=self._connect)
+        try:
+            transport = await self._transport(session)
+        finally:
+            await _end(session)
+        if transport is None:
+            return
+        found = await self._survey(transport)
+        spoken = _in_order(revision for revision in found.spoken if revision in self.wanted.revisions)
+        if not spoken:
+            self.run.problem = found.why_none
+        self.run.total = self._expected(spoken, transport)
+        await self._visit_all([Visited(revision, transport) for revision in spoken], found)
 
     async def _transport(self, session: Session) -> TransportName | None:
         """Connect as a client does, and detect the transport; None if that fails."""
@@ -262,6 +264,7 @@ class Runner:
             self.wanted.limits,
             self.wanted.allowed,
             session,
+            RevisionSurvey(),
             self._connect,
             self._pace,
         )
@@ -284,7 +287,16 @@ class Runner:
 
         async def offer(revisions: Iterable[str]) -> None:
             missing = [name for name in revisions if name in self.wanted.revisions and name not in found.offered]
-            await self._offer(missing, found, MAX_BESIDE if self._overlaps(transport) else 1)
+            await survey(
+                self.target,
+                self.journal,
+                self.options,
+                self.wanted.limits,
+                missing,
+                found,
+                connect=self._connect,
+                pace=self._pace,
+            )
 
         mine = [check for check in self.wanted.rows() if transport in check.transports]
         if any(check.surveys for check in mine):
@@ -300,33 +312,6 @@ class Runner:
             await offer(self.wanted.revisions)
         return found
 
-    async def _offer(self, revisions: Sequence[str], found: RevisionSurvey, at_once: int) -> None:
-        await survey(
-            self.target,
-            self.journal,
-            self.options,
-            self.wanted.limits,
-            revisions,
-            found,
-            connect=self._connect,
-            pace=self._pace,
-            at_once=at_once,
-        )
-
-    async def _survey_again(self, found: RevisionSurvey) -> None:
-        """Offer again, one by one, the revisions that got no response while other connections were open.
-
-        If they get one now, the server allows only one connection at a time, and nothing overlaps.
-        """
-        if not self._overlaps("stdio" if isinstance(self.target, StdioTarget) else "http"):
-            return
-        silent = [name for name in FEATURES if name in found.offered and not found.answered(name)]
-        if len(silent) < len(found.offered):
-            # The server can have several. A revision that it left without a response is not offered twice.
-            silent = [name for name in silent if found.ended(name, self.wanted.limits.request)]
-        await self._offer(silent, found, 1)
-        self.alone |= any(found.answered(name) for name in silent)
-
     def _expected(self, revisions: Sequence[str], transport: TransportName) -> int:
         """The expected number of results for visits with these revisions."""
         total = 0
@@ -338,44 +323,96 @@ class Runner:
 
     # One visit
 
-    def _overlaps(self, transport: str) -> bool:
-        """Whether checks on connections of their own may run beside others.
-
-        Not over HTTP, where all of them use the same process, and may limit its sessions and requests. Not if checks
-        have effects, because processes of one server may share files.
-        """
-        allowed = self.wanted.allowed
-        effects = allowed.calls or allowed.auth or allowed.intrusive
-        return transport == "stdio" and not effects and not self.alone
-
     async def _visit_all(self, every: Sequence[Visited], found: RevisionSurvey) -> None:
-        """Visit each revision. Checks on connections of their own go on during the next visits if they may overlap."""
-        begun: list[_OpenVisit] = []
-        beside: list[asyncio.Task[None]] = []
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for visited in every:
-                    opened = self._begin(visited, found)
-                    begun.append(opened)
-                    await self._shared_checks(opened)
-                    if self._overlaps(visited.transport) and not opened.visit.waits:
-                        beside += [tasks.create_task(self._group(opened, group)) for group in opened.groups()]
-                    else:
-                        await self._apart_checks(opened)
-                        await self._judge(opened)
-                while beside := [task for task in beside if not task.done()]:
-                    idle = not self._evidence.look_some(_JUDGED_AT_ONCE)
-                    await asyncio.wait(beside, timeout=_LOOK_EVERY if idle else 0, return_when=FIRST_COMPLETED)
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None  # One error ends all groups.
-        finally:
-            for opened in begun:
-                await self._close(opened)
-        for opened in begun:
-            await self._judge(opened)
+        """Visit each revision over HTTP."""
+        for visited in every:
+            session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
+            await self._visit(self._begin(visited, found, session))
 
-    def _begin(self, visited: Visited, found: RevisionSurvey) -> _OpenVisit:
-        session = Session(self.target, self.journal, self._options_for(visited.revision), connect=self._connect)
+    async def _visit(self, opened: _OpenVisit) -> None:
+        """One visit: its checks, and what the judge finds in its messages."""
+        try:
+            await self._shared_checks(opened)
+            await self._apart_checks(opened)
+        finally:
+            await self._close(opened)
+        await self._judge(opened)
+
+    async def _visit_processes(self) -> None:
+        """Visit each revision over stdio, on one process each: its handshake shows whether the server supports it."""
+        found = RevisionSurvey()
+        visits: list[_OpenVisit] = []
+        for needed in (self._is_needed, lambda _: not found.spoken):
+            for revision in _in_order(self.wanted.revisions):
+                if revision not in found.offered and needed(revision):
+                    opened = await self._open_revision(revision, found)
+                    if self.run.problem:
+                        return
+                    if opened is not None:
+                        visits.append(opened)
+                        self.run.total = self._expected(self._may_come(found), "stdio")
+                        await self._visit(opened)
+        if not found.spoken:
+            self.run.problem = found.why_none
+        for opened in visits:
+            try:
+                for check in opened.surveys:
+                    await self._one(opened.visit, check)
+            finally:
+                await _end(opened.visit.shared.session)
+                await opened.visit.close()
+
+    def _is_needed(self, revision: str) -> bool:
+        """Whether a check still has to know this revision of a server over stdio."""
+        mine = [check for check in self.wanted.rows() if "stdio" in check.transports]
+        return any(
+            check.surveys or (revision in check.revisions and not (check.once and check.id in self._once))
+            for check in mine
+        )
+
+    def _may_come(self, found: RevisionSurvey) -> list[str]:
+        """The revisions that the server supports, or may support."""
+        return [name for name in self.wanted.revisions if found.speaks(name) or name not in found.offered]
+
+    async def _open_revision(self, revision: str, found: RevisionSurvey) -> _OpenVisit | None:
+        """Open the session of a revision; None if the server does not support it.
+
+        The first one is opened as a client does it, which also shows the era.
+        """
+        process = SharedProcess(self._connect)
+        chooses = not found.offered and revision in MODERN
+        options = self.options if chooses else self._options_for(revision)
+        session = Session(self.target, self.journal, options, connect=process.connect)
+        first = len(self.journal) + 1
+        began = time.monotonic()
+        self.journal.record_life("", "reopen", by="check", why=f"session of {'the server' if chooses else revision}")
+        error: InspectorError | None = None
+        try:
+            async with asyncio.timeout(max(0.0, self._until - began)):
+                await session.open()
+            self._pace.startup = max(self._pace.startup, time.monotonic() - began)
+        except TimeoutError:
+            limit = f"{self.wanted.limits.run:g} s, the time limit of the run"
+            error = RequestTimeout(f"No connection within {limit}.")
+        except InspectorError as failed:
+            error = failed
+        found.learn(self.journal, first)
+        if error is not None and revision not in found.answers:
+            found.problems[revision] = error.message
+        opened = session.server.revision if chooses and error is None else revision
+        if opened not in self.wanted.revisions or not found.speaks(opened):
+            await _end(session)
+            if error is not None and (chooses or isinstance(error, SpawnError)) and not found.spoken:
+                self.run.problem = error.message
+            return None
+        visit = self._begin(Visited(opened, "stdio", first), found, session, process)
+        if error is not None:
+            visit.visit.shared.tried, visit.visit.shared.problem = True, error.message
+        return visit
+
+    def _begin(
+        self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None
+    ) -> _OpenVisit:
         visit = Visit(
             self.target,
             self.journal,
@@ -384,51 +421,33 @@ class Runner:
             self.wanted.limits,
             self.wanted.allowed,
             session,
+            found,
             self._connect,
             self._pace,
+            process,
         )
-        visit.spoken = found.spoken
-        visit.remembered["survey"] = found
-        visit.alone = self.alone
-        return _OpenVisit(
-            visit, len(self.journal) + 1, [check for check in self.wanted.rows() if self._concerns(check, visited)]
-        )
+        first = visited.first or len(self.journal) + 1
+        return _OpenVisit(visit, first, [check for check in self.wanted.rows() if self._concerns(check, visited)])
 
     async def _shared_checks(self, opened: _OpenVisit) -> None:
         """The checks on the shared session."""
-        visit, mine = opened.visit, opened.checks
-        shared = [check for check in mine if check.probe is not None and not check.apart]
-        shared.sort(key=_rank)
-        done = [check for check in mine if not self.wanted.refuses(check)]
+        visit = opened.visit
+        done = [check for check in opened.checks if not self.wanted.refuses(check) and check not in opened.surveys]
         watches = any(check.watches for check in done)
-        async with self._in_session:
-            if self.wanted.lists or self.wanted.hosts or watches or any(not check.apart for check in done):
-                await self._open(visit)
-            if watches and not visit.shared.problem:
-                await self._warm_up(visit)
-            for check in shared:
-                await self._one(visit, check)
-            if not visit.waits:
-                await _end(visit.shared.session)
-        if self._overlaps(visit.visited.transport):
-            opened.last = len(self.journal)  # Later events may be of the next visit.
+        if self.wanted.lists or self.wanted.hosts or watches or any(not check.apart for check in done):
+            await self._open(visit)
+        if watches and not visit.shared.problem:
+            await self._warm_up(visit)
+        for check in opened.shared:
+            await self._one(visit, check)
+        if not visit.waits and not visit.shares_processes:
+            await _end(visit.shared.session)
 
     async def _apart_checks(self, opened: _OpenVisit) -> None:
         """The checks on connections of their own, one after the other."""
         for check in opened.apart:
             await self._one(opened.visit, check)
         await opened.visit.settle()
-        await self._close(opened)
-
-    async def _group(self, opened: _OpenVisit, group: Sequence[Check]) -> None:
-        """Checks that run beside those of other groups."""
-        async with self._places:
-            visit = opened.visit.beside()
-            try:
-                for check in group:
-                    await self._one(visit, check)
-            finally:
-                await visit.close()
 
     async def _close(self, opened: _OpenVisit) -> None:
         """Close the connections of a visit. Idempotent."""
@@ -439,8 +458,9 @@ class Runner:
             await _end(visit.shared.session)
             await visit.close()
         finally:
-            last = opened.last or len(self.journal)
-            opened.visited = replace(visit.visited, first=opened.first, last=last, problem=visit.shared.problem)
+            opened.visited = replace(
+                visit.visited, first=opened.first, last=len(self.journal), problem=visit.shared.problem
+            )
             self.run.visits.append(opened.visited)
 
     async def _judge(self, opened: _OpenVisit) -> None:
@@ -492,15 +512,18 @@ class Runner:
         return visited.transport in check.transports and visited.revision in check.revisions
 
     async def _open(self, visit: Visit) -> None:
-        """Open the shared session and read its lists."""
+        """Open the shared session, if it is not open, and read its lists."""
+        if visit.shared.problem:
+            return
         visit.shared.tried = True
         try:
-            self.journal.record_life("", "reopen", by="check", revision=visit.revision)
-            try:
-                await visit.session.open()
-            except RequestTimeout:
-                # It supports the revision, as the survey has shown: on a busy machine it was slow to start.
-                await visit.session.reopen()
+            if visit.session.phase != "ready":
+                self.journal.record_life("", "reopen", by="check", revision=visit.revision, why="session again")
+                try:
+                    await visit.session.open()
+                except RequestTimeout:
+                    # It supports the revision, as the survey has shown: on a busy machine it was slow to start.
+                    await visit.session.reopen()
             for name in ("tools", "resources", "templates", "prompts"):
                 capability = "resources" if name == "templates" else name
                 if visit.can(capability):
@@ -539,7 +562,8 @@ class Runner:
         reason = reason or self._gone
         if not reason and time.monotonic() > self._until:
             reason = f"the run reached its limit of {self.wanted.limits.run:g} s"
-        if not reason and not check.apart and visit.session.phase != "ready":
+        in_session = not check.apart and not check.surveys
+        if not reason and in_session and visit.session.phase != "ready":
             reason = await self._revive(visit)
         if reason or check.probe is None:
             return skipped(reason)
@@ -554,9 +578,9 @@ class Runner:
             outcome = skipped(error.message)
         if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
             outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
-        if check.mode == "tool" and not check.apart and visit.session.phase == "ready":
+        if check.mode == "tool" and in_session and visit.session.phase == "ready":
             await self._see_that_it_answers(visit, check)
-        if not check.apart and visit.session.phase == "lost":
+        if in_session and visit.session.phase == "lost":
             said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
             self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
             if outcome.seen in ("nothing", "good"):
@@ -587,23 +611,11 @@ class Runner:
             except CallsWanted:
                 prepare = self._call_tools
             visit.remembered = remembered
-            if check.apart:
-                await self._prepared(visit, prepare)
-            else:
-                await prepare(visit)
+            await prepare(visit)
+            if check.apart and not visit.waits and not visit.shares_processes:
+                await _end(visit.shared.session)  # As in a complete run.
             if visit.shared.problem:
                 return skipped(Skip.NO_SESSION, visit.shared.problem)
-
-    async def _prepared(self, visit: Visit, prepare: Callable[[Visit], Awaitable[None]]) -> None:
-        """Prepare a visit for a check with its own connections: it leaves the session before, as in a complete run."""
-        async with self._in_session:
-            if prepare == self._open and visit.shared.tried:
-                return  # For another check, meanwhile.
-            await prepare(visit)
-            if visit.waits and self._overlaps(visit.visited.transport):
-                await visit.settle()
-            if not visit.waits:
-                await _end(visit.shared.session)
 
     async def _call_tools(self, visit: Visit) -> None:
         """Call the allowed tools on the shared session."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from inspector.text import quantity
 
 if TYPE_CHECKING:
     from inspector.check.check_table import Check
@@ -19,6 +21,8 @@ _SIGNS: dict[str, str] = {"fail": "✗", "warn": "▲", "note": "●", "skip": "
 _ASCII_SIGNS: dict[str, str] = {"fail": "x", "warn": "!", "note": "*", "skip": "-", "pass": "+"}
 MAX_VISITS = 3
 """Visits of one check that are listed individually."""
+MAX_STARTS = 8
+"""Starts of the server whose purpose is shown."""
 
 
 class VerdictColours:
@@ -38,8 +42,8 @@ class VerdictColours:
         return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._on else text
 
 
-def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
-    """The whole report. `verbose` lists passed and skipped checks too."""
+def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> Iterator[str]:
+    """The whole report. `verbose` lists passed and skipped checks too, `durations` so many of the slowest ones."""
     paint = VerdictColours(out)
     if report.headline:
         worst: Verdict = "fail" if report.breaking else "pass"
@@ -72,11 +76,18 @@ def text(out: Output, report: Report, *, verbose: bool) -> Iterator[str]:
         yield ""
     yield from _areas(report, paint)
     yield ""
+    if durations:
+        yield f"slowest {durations} checks:"
+        for result in report.slowest(durations):
+            yield f"  {result.seconds:6.2f} s  {result.check.id:9} {result.visited.name}"
+        yield ""
     counts = ", ".join(paint.colour(text, verdict) for verdict, text in report.counted.items())
     score = "no score" if report.score is None else f"score {report.score} of 100"
     visits = ", ".join(visited.name for visited in report.run.visits) or "nothing"
     yield f"{score}   {counts}   in {report.run.seconds:.1f} s"
     yield f"checked: {visits}"
+    if any(report.starts):
+        yield f"server started: {quantity(len(report.starts), 'time')}{_purposes(out, report.starts)}"
     yield out.safe(report.summary, 500)
 
 
@@ -103,6 +114,13 @@ def _checked(
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
         yield from (f"    {option}" for option in sorted(options))
     yield f"      {check.check_class}, {check.level}, {check.page}"
+
+
+def _purposes(out: Output, starts: Sequence[str]) -> str:
+    """The purposes of the starts in brackets, as far as the recording says them."""
+    known = [out.safe(why, 100) for why in starts if why]
+    more = f"; {len(known) - MAX_STARTS} more" if len(known) > MAX_STARTS else ""
+    return f" ({'; '.join(known[:MAX_STARTS])}{more})" if known else ""
 
 
 def _where(visited: Visited, evidence: tuple[int, ...]) -> str:

@@ -373,6 +373,13 @@ class StdioTransport:
 
     # Close
 
+    async def end_input(self, seconds: float) -> int | None:
+        """Close stdin and wait for the end of the process. Returns its exit code; None if it still runs."""
+        self._send_held()
+        self._in.close(after_queue=True)
+        await asyncio.wait((self._exited,), timeout=seconds)
+        return self._exit_status()
+
     async def close(self) -> None:
         """Close stdin, wait, SIGTERM, wait, SIGKILL: within about a second (C-STDIO-04, C-STDIO-05). Idempotent."""
         process = self.process

@@ -2,10 +2,24 @@
 
 import pytest
 
+from inspector.check.run import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS
-from tests.check.faulty_servers import Adds, Answers, Case, Takes, checked, is_found, is_not_blamed, refusal, result
+from tests.check.faulty_servers import (
+    LIMITS,
+    Adds,
+    Answers,
+    Case,
+    Planted,
+    Takes,
+    checked,
+    is_found,
+    is_not_blamed,
+    refusal,
+    result,
+    run_on,
+)
 
 R1, R4, R5 = "2024-11-05", "2025-11-25", "2026-07-28"
 ALONE = {"era": "modern"}
@@ -192,3 +206,20 @@ async def test_a_server_of_both_eras_is_known_where_only_the_newest_revision_is_
     found, journal = await checked(Case(id, R5, None), None, {})
     assert found.verdict in ("skip", "pass"), found
     journal.release()
+
+
+async def test_a_server_that_leaves_an_unknown_revision_without_a_response_breaks_one_rule_only():
+    """The request before initialize is followed by one that the server answers."""
+
+    def ignores(message, _say):
+        params = message.get("params") if isinstance(message, dict) else None
+        return method(message) == "initialize" and params["protocolVersion"] == "2099-01-01"
+
+    async with Planted(Takes(ignores)) as server:
+        wanted = CheckSelection(revisions=(R4,), only=frozenset(("LIFE-03", "LIFE-07")), limits=LIMITS)
+        run, journal = await run_on(server, wanted)
+    journal.release()
+    found = {result.check.id: (result.outcome.seen, result.outcome.text) for result in run.results}
+    assert found["LIFE-03"][0] in ("bad", "doubtful")
+    assert "2099-01-01 got no response" in found["LIFE-03"][1]
+    assert "initialize got no response" not in found["LIFE-07"][1]

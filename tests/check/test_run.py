@@ -14,6 +14,7 @@ from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal
+from inspector.protocol.revisions import REVISIONS
 from tests.check import raw_server
 from tests.check.faults import R1, R4, R5, method
 from tests.check.faulty_servers import LIMITS, Planted, PlantedWeb, Takes, WebFault, run_on
@@ -150,33 +151,15 @@ async def test_authorization_of_a_closed_server_is_checked_only_if_wanted():
     second.release()
 
 
-@pytest.mark.slow
-async def test_checks_that_run_beside_each_other_come_to_the_same_results_in_the_same_order():
-    """As one after the other; and what the judge sees on their connections counts for the visit that opened them."""
-
-    class OneByOne(Runner):
-        def _overlaps(self, _transport):
-            return False
-
-    wanted = CheckSelection(
-        revisions=(R1, R4, R5), only=frozenset(("base-protocol", "lifecycle", "UTIL-20")), limits=LIMITS
-    )
-    outcomes = []
-    for kind in (Runner, OneByOne):
-        server = Planted(Takes(_answers_before_the_handshake))
-        async with server:
-            journal = Journal.unnamed({})
-            run = await kind(server.target, journal, Options(), wanted, connect=server.connect).go()
-        found = [
-            (result.check.id, result.visited.revision, result.verdict, result.outcome.text) for result in run.results
-        ]
-        outcomes.append(found)
-        starts = [event.n for event in journal.events() if event.fields.get("visit") == R4]
-        first_of_next = next(visited.first for visited in run.visits if visited.revision == R1)
-        assert (starts[-1] > first_of_next) == (kind is Runner)
-        journal.release()
-    assert outcomes[0] == outcomes[1]
-    assert ("LIFE-07", R4, "note") in {found[:3] for found in outcomes[0]}
+async def test_a_fault_before_the_handshake_counts_for_the_visit_that_opened_the_connection():
+    """Such a connection belongs to no revision by itself."""
+    only = frozenset(("LIFE-07", "BASE-06"))
+    async with Planted(Takes(_answers_before_the_handshake)) as server:
+        run, journal = await run_of(server, revisions=(R1, R4, R5), only=only)
+    found = [(result.check.id, result.visited.revision, result.verdict) for result in run.results]
+    assert ("LIFE-07", R4, "note") in found
+    assert [revision for id, revision, _ in found if id == "BASE-06"] == [R5, R4, R1]
+    journal.release()
 
 
 @pytest.mark.slow
@@ -241,28 +224,33 @@ async def test_only_what_is_new_since_a_baseline_counts():
     journal.release()
 
 
-SLOW_ONCE = """
-import pathlib, runpy, sys, time
-server, starts = sys.argv[1], pathlib.Path(sys.argv[2])
-starts.write_text(starts.read_text() + "x" if starts.exists() else "x")
-if len(starts.read_text()) == 3:  # The first is the connection of the run, the second that of the survey.
-    time.sleep(60)
-sys.argv = [server, "none"]
-runpy.run_path(server, run_name="__main__")
-"""
-
-
 @pytest.mark.slow
-async def test_a_session_that_a_busy_machine_starts_too_late_is_opened_once_more(tmp_path):
-    """Else the run has passes of a revision that its recording does not show."""
-    target = StdioTarget((sys.executable, "-c", SLOW_ONCE, raw_server.__file__, str(tmp_path / "starts")))
-    journal = Journal.create(tmp_path / "run.mcp.jsonl", {"kind": "stdio"})
-    wanted = CheckSelection(revisions=("2025-11-25",), only=frozenset(("BASE-02", "TOOL-02")), limits=LIMITS)
-    run = await Runner(target, journal, Options(), wanted).go()
-    assert [visited.problem for visited in run.visits] == [""]
-    assert verdicts(run) == {"BASE-02": "pass", "TOOL-02": "pass"}
-    again = of_recording(journal, "it", wanted)
-    assert verdicts(again) == verdicts(run)
+@pytest.mark.parametrize(("revisions", "most"), [((R4,), 4), (REVISIONS, 8)])
+async def test_a_server_is_started_a_few_times_only_and_the_report_says_why(revisions, most):
+    target = StdioTarget((sys.executable, raw_server.__file__, "none"))
+    journal = Journal.unnamed({})
+    run = await Runner(target, journal, Options(), CheckSelection(revisions=revisions)).go()
+    starts = report_of(run, journal).starts
+    spawned = [event for event in journal.events() if event.fields.get("event") == "spawn"]
+    assert len(starts) == len(spawned) <= most
+    assert starts[0].startswith("session of")
+    assert "STDIO-05, to end it" in starts
+    journal.release()
+
+
+async def test_the_process_of_a_session_is_replaced_after_a_check_that_ended_it():
+    """The next check gets a new process, and the reason is in the recording."""
+
+    def dies(message, _say):
+        if message == b"{not json":
+            raise ServerExited("The server ended with exit code 1.")
+        return False
+
+    async with Planted(Takes(dies)) as server:
+        run, journal = await run_of(server, only=frozenset(("BASE-07", "BASE-10")))
+    assert verdicts(run) == {"BASE-07": "warn", "BASE-10": "pass"}
+    reasons = [event.fields["why"] for event in journal.events() if event.fields.get("event") == "reopen"]
+    assert reasons == [f"session of {R4}", "BASE-10, because the connection before stopped"]
     journal.release()
 
 

@@ -55,7 +55,7 @@ async def test_a_server_in_order_is_not_blamed(case):
 
 
 def is_no_request(request):
-    return request.method == "POST" and request.message.get("id") in (71, 72)
+    return request.method == "POST" and request.message.get("id") in (70071, 70072)
 
 
 async def test_a_refused_post_is_reported_as_what_it_is():

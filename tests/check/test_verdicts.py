@@ -195,6 +195,16 @@ def test_what_is_told_and_does_not_fail_passes_in_junit_with_its_text() -> None:
     assert "no hint" in str(warned.findtext("system-out"))
 
 
+def test_the_report_says_why_the_server_was_started_and_which_checks_were_slow() -> None:
+    results = [replace(result, seconds=float(n)) for n, result in enumerate(RESULTS)]
+    report = Report(run_of(results), identity=SHOP, starts=("session of 2025-11-25", "", "STDIO-05, to end it"))
+    lines = list(text(Output(), report, verbose=False, durations=2))
+    assert "server started: 3 times (session of 2025-11-25; STDIO-05, to end it)" in lines
+    at = lines.index("slowest 2 checks:")
+    assert [line.split()[0] for line in lines[at + 1 : at + 3]] == [f"{len(RESULTS) - n:.2f}" for n in (1, 2)]
+    assert report.as_json()["starts"] == list(report.starts)
+
+
 def test_the_report_begins_with_what_a_client_meets() -> None:
     lines = list(text(Output(), Report(run_of(RESULTS), identity=SHOP), verbose=False))
     assert lines[0] == "✗ 3 faults that clients fail on; 2 rules broken that no known client depends on."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.apps.definitions import PLAIN, tool_app, unused_pages
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Stage
 from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.tool_calls import tool_calls
@@ -89,6 +89,7 @@ CHECKS.passive(
 @CHECKS.active(
     "APP-10 should r1+",
     apart=True,
+    stage=Stage.SPOILING,
     says="A client without the extension is not offered tools that only a page can call.",
     fix=f"Check the client's capabilities for {UI} before you list such tools.",
 )

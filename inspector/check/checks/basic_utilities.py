@@ -7,7 +7,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Stage
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
@@ -170,6 +170,7 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     page=_PING,
     mode="active",
     apart=True,
+    stage=Stage.LEAVING,
     says="ping gets an empty result immediately, even before initialize.",
     fix="Return {} for ping at any time.",
 )
@@ -179,7 +180,7 @@ async def ping(visit: Visit) -> Outcome:
         response = await connection.request("ping")
     newest = [name for name in visit.spoken if name in LEGACY][-1]
     if visit.visited.transport == "stdio" and visit.revision == newest:
-        async with visit.new_connection(handshake=False) as connection:
+        async with visit.fresh_connection() as connection:
             early = await connection.request("ping")
         if not early.ok:
             return doubtful(f"Before initialize it got {early.reply}.", *early.events)

@@ -204,7 +204,8 @@ async def roots(visit: Visit) -> Outcome:
     asking = [call for call in tool_calls(visit) if call.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for call in asking:
-        async with visit.connection() as connection:
+        # The shared session declares roots.
+        async with visit.new_connection(why="as a client without roots") as connection:
             response = await connection.request("tools/call", call.params, timeout=visit.limits.request / 2)
             wanted = [
                 frame.n

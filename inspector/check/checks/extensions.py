@@ -59,6 +59,7 @@ CHECKS.passive(
     "EXT-06 info r5",
     apart=True,
     once=True,
+    surveys=True,
     says="A server declares the same extensions in both eras.",
     fix="Declare the extension in initialize too, unless it needs 2026-07-28.",
 )
@@ -66,10 +67,7 @@ async def both_eras(visit: Visit) -> Outcome:
     """The map of the handshake against that of the discovery."""
     if not await visit.serves_handshakes():
         return skipped("the server does not support earlier revisions")
-    async with visit.new_connection(
-        revision=visit.spoken[0] if visit.spoken[0] in LEGACY else LEGACY[-1], handshake=False
-    ) as connection:
-        response = await connection.initialize()
+    response = await visit.offered(visit.spoken[0] if visit.spoken[0] in LEGACY else LEGACY[-1])
     if not response.ok:
         return skipped(f"initialize is answered with {response.reply}")
     legacy, modern = _declared(response.body), _declared(visit.session.server.raw)

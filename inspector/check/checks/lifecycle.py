@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Stage
 from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.supported_revisions import RevisionSurvey
 from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
@@ -18,7 +18,13 @@ from inspector.protocol.revisions import LEGACY, REVISIONS
 _PAGE = "basic/lifecycle"
 _VERSIONING = "basic/versioning"
 _DISCOVER = "server/discover"
-_UNKNOWN = ("1900-01-01", "2099-01-01")
+_TOO_OLD = "1900-01-01"
+_TOO_NEW = "2099-01-01"
+"""The unknown revision that a server meets: one that clients will support."""
+_OPENED = "initialize-unknown"
+"""The fact that the response to `initialize` with an unknown revision is known."""
+_ABLE = {"roots": {"listChanged": True}, "sampling": {}}
+"""A server that does not wait asks for the roots of a client that has some, and of no other."""
 _LISTS = {
     "tools": ("tools/list", {}),
     "resources": ("resources/list", {}),
@@ -83,7 +89,7 @@ CHECKS.passive(
 )
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
-    found = _survey(visit)
+    found = visit.survey
     chosen = {str(response.body.get("protocolVersion")) for name, response in found.answers.items() if name in LEGACY}
     for revision in LEGACY:
         response = found.answers.get(revision)
@@ -101,23 +107,23 @@ async def supported_revisions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#version-negotiation",
     apart=True,
     once=True,
+    stage=Stage.OPENED,
     says="The server answers an unknown revision with one that it supports.",
     fix="Return your newest protocolVersion if you do not support the offered one.",
 )
 async def unknown_revision(visit: Visit) -> Outcome:
-    """Revisions before the first and after the last one."""
-    seen: list[int] = []
-    for name in _UNKNOWN:
-        async with visit.new_connection(handshake=False) as connection:
-            response = await connection.initialize(name)
-        seen += response.events
-        if not response.answered:
-            return bad(f"initialize with {name} got no response: {response.shown}.", *response.events)
-        if response.ok and response.body.get("protocolVersion") not in REVISIONS:
-            return bad(f"The server agreed to the unknown revision {name}.", *response.events)
-        if not response.ok and not (response.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(response)):
-            return bad(f"initialize with {name} got {response.reply}.", *response.events)
-    return good("", *seen)
+    """A revision after the last one."""
+    response: RequestOutcome | None = visit.remembered.get(_OPENED)
+    if response is None:
+        async with visit.fresh_connection(capabilities=_ABLE) as connection:
+            response = await connection.initialize(_TOO_NEW)
+    if not response.answered:
+        return bad(f"initialize with {_TOO_NEW} got no response: {response.shown}.", *response.events)
+    if response.ok and response.body.get("protocolVersion") not in REVISIONS:
+        return bad(f"The server agreed to the unknown revision {_TOO_NEW}.", *response.events)
+    if not response.ok and not (response.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(response)):
+        return bad(f"initialize with {_TOO_NEW} got {response.reply}.", *response.events)
+    return good("", *response.events)
 
 
 @CHECKS.active(
@@ -132,7 +138,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
 async def known_revision(visit: Visit) -> Outcome:
     """The revisions that the server chose in the survey."""
     seen: list[int] = []
-    for response in [response for name, response in _survey(visit).answers.items() if name in LEGACY and response.ok]:
+    for response in [response for name, response in visit.survey.answers.items() if name in LEGACY and response.ok]:
         chosen = response.body.get("protocolVersion")
         if chosen not in REVISIONS:
             return bad(f"initialize got revision {jsonrpc.excerpt(chosen, 40)}.", *response.events)
@@ -157,22 +163,21 @@ async def declared_and_done(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
+    stage=Stage.OPENED,
     shown=("request",),
     says="The server sends only pings and log messages before notifications/initialized.",
     fix="Wait for notifications/initialized before you send other requests or notifications.",
 )
 async def silence_until_initialized(visit: Visit) -> Outcome:
     """An initialize of a client that can be asked, without notifications/initialized."""
-    # A server that does not wait asks for the roots of a client that has some, and of no other.
-    able = {"roots": {"listChanged": True}, "sampling": {}}
-    async with visit.new_connection(handshake=False, capabilities=able) as connection:
-        opened = await connection.initialize()
+    async with visit.fresh_connection("initialize", capabilities=_ABLE) as connection:
+        opened = connection.opened or await connection.initialize()
         if not opened.ok:
             return skipped(f"initialize got {opened.shown}")
         await connection.quiet(visit.limits.quiet * 4)
     early = [
         frame
-        for frame in connection.frames
+        for frame in connection.received
         if frame.shape in (Shape.REQUEST, Shape.NOTIFICATION)
         and frame.message["method"] not in ("ping", "notifications/message")
     ]
@@ -188,14 +193,21 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
+    stage=Stage.OPENING,
     says="A request before initialize is rejected and does not break the server.",
     fix="Return an error for requests before initialize, and continue to read.",
 )
 async def before_the_handshake(visit: Visit) -> Outcome:
     """`tools/list` as the first message, then initialize on the same connection."""
-    async with visit.new_connection(handshake=False) as connection:
-        response = await connection.request("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
-        opened = await connection.initialize()
+    async with visit.fresh_connection(capabilities=_ABLE) as connection:
+        response = await _listed_first(visit, connection)
+        opened = await connection.initialize(_TOO_NEW if visit.shares_processes else None)
+    if visit.shares_processes and opened.answered:
+        visit.remembered[_OPENED] = opened  # The next check judges it: one process serves both.
+    elif visit.shares_processes:
+        async with visit.fresh_connection(capabilities=_ABLE) as connection:
+            response = await _listed_first(visit, connection)
+            opened = await connection.initialize()
     if not opened.answered:
         return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *response.events)
     if response.ok:
@@ -237,12 +249,13 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     page=f"{_PAGE}#initialization",
     apart=True,
     once=True,
+    stage=Stage.SPOILING,
     says="A second initialize on the same connection does not break the session.",
     fix="Reject it with an error or start a new session, and answer later requests.",
 )
 async def second_handshake(visit: Visit) -> Outcome:
     """A second `initialize`, then a request."""
-    async with visit.new_connection() as connection:
+    async with visit.fresh_connection("initialized") as connection:
         again = await connection.initialize()
         response = await connection.request("ping")
     if not response.answered:
@@ -324,6 +337,7 @@ async def discovered_and_done(visit: Visit) -> Outcome:
     page=f"{_VERSIONING}#backward-compatibility",
     apart=True,
     once=True,
+    surveys=True,
     says="A server that supports only the modern era tells a client that sends initialize.",
     fix="Return an error to initialize with your revisions in data.supported.",
 )
@@ -331,8 +345,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, if the server supports no legacy revision."""
     if await visit.serves_handshakes():
         return skipped("the server supports legacy revisions too")
-    async with visit.new_connection(revision=LEGACY[-1], handshake=False) as connection:
-        response = await connection.initialize()
+    response = await visit.offered(LEGACY[-1])
     if response.ok:
         return bad(f"initialize got {response.reply}.", *response.events)
     if not response.answered:
@@ -394,11 +407,6 @@ async def deprecated(visit: Visit) -> Outcome:
     return remark(f"The server uses {' and '.join(used)}.", _opening(visit)) if used else good()
 
 
-def _survey(visit: Visit) -> RevisionSurvey:
-    found: RevisionSurvey = visit.remembered["survey"]
-    return found
-
-
 def _opening(visit: Visit) -> int:
     """The response that opened the shared session."""
     return visit.newest(*OPENING) or 1
@@ -433,17 +441,22 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
     return doubt or good("", *seen)
 
 
+async def _listed_first(visit: Visit, connection: RawConnection) -> RequestOutcome:
+    """`tools/list` as a client that skips the handshake sends it."""
+    return await connection.request("tools/list", {}, bare=True, timeout=visit.limits.request / 2)
+
+
 async def _refused_revision(visit: Visit, method: str) -> Outcome:
     """A request with an unknown revision."""
     async with visit.connection() as connection:
-        meta = {"io.modelcontextprotocol/protocolVersion": _UNKNOWN[0]}
+        meta = {"io.modelcontextprotocol/protocolVersion": _TOO_OLD}
         response = await connection.request(method, {"_meta": meta})
     if response.code != UNSUPPORTED_VERSION:
-        return bad(f"A request of revision {_UNKNOWN[0]} got {response.reply}.", *response.events)
+        return bad(f"A request of revision {_TOO_OLD} got {response.reply}.", *response.events)
     if not _supported(response):
         return bad("Error -32022 does not list the supported revisions in data.supported.", *response.events)
     data = response.error.get("data")
-    if type(data) is dict and data.get("requested") != _UNKNOWN[0]:
+    if type(data) is dict and data.get("requested") != _TOO_OLD:
         return bad(f"data.requested is {jsonrpc.excerpt(data.get('requested'), 40)}.", *response.events)
     if visit.visited.transport == "http" and response.status != 400:
         return bad(f"The error came with status {response.status}, not 400.", *response.events)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Stage
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import is_refusal, status_of
@@ -269,7 +269,10 @@ async def broken_json(visit: Visit) -> Outcome:
 async def no_request(visit: Visit) -> Outcome:
     """A request without a method, and one of another version of JSON-RPC."""
     seen: list[int] = []
-    for message in ({"jsonrpc": "2.0", "id": 71, "params": {}}, {"jsonrpc": "1.0", "id": 72, "method": "tools/list"}):
+    for message in (
+        {"jsonrpc": "2.0", "id": 70071, "params": {}},
+        {"jsonrpc": "1.0", "id": 70072, "method": "tools/list"},
+    ):
         if visit.visited.transport == "http":
             answer = await post(visit, jsonrpc.encode(message), _fields(visit))
             code, shown, events = answer.code, answer.shown, answer.events
@@ -302,7 +305,7 @@ async def no_request(visit: Visit) -> Outcome:
 )
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array instead of an object."""
-    response = await _said(visit, {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": []})
+    response = await _said(visit, {"jsonrpc": "2.0", "id": 70017, "method": "tools/call", "params": []})
     if not response.answered:
         return bad(f"Parameters of the wrong type got no response: {response.shown}.", *response.events)
     if response.ok:
@@ -406,7 +409,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
     for left_out in ("_meta", f"{prefix}protocolVersion", f"{prefix}clientCapabilities"):
         meta = {key: value for key, value in whole.items() if key != left_out}
         params = {} if left_out == "_meta" else {"_meta": meta}
-        response = await _said(visit, {"jsonrpc": "2.0", "id": 8, "method": "tools/list", "params": params})
+        response = await _said(visit, {"jsonrpc": "2.0", "id": 70018, "method": "tools/list", "params": params})
         seen += response.events
         if not response.answered:
             return bad(f"A request without {left_out} got no response: {response.shown}.", *response.events)
@@ -468,6 +471,7 @@ async def missing_capability(visit: Visit) -> Outcome:
     "BASE-24 must r5",
     page="basic/patterns#statelessness",
     apart=True,
+    stage=Stage.SPOILING,
     says="The response to a request does not depend on earlier requests of the connection.",
     fix="Keep no state between requests: read version and capabilities from _meta of each request.",
 )
@@ -475,7 +479,7 @@ async def no_memory(visit: Visit) -> Outcome:
     """The list of tools on a new connection, before and after a request with all capabilities."""
     if not visit.can("tools"):
         return skipped("the server has no tools")
-    async with visit.new_connection(capabilities={}) as connection:
+    async with visit.fresh_connection("initialized", capabilities={}) as connection:
         first = await connection.request("tools/list", {})
         connection.capabilities = {"elicitation": {}, "sampling": {}, "roots": {}}
         await connection.request("tools/list", {})

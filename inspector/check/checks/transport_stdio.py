@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.check.check_table import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, Stage, TransportName
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
@@ -57,11 +57,14 @@ CHECKS.passive(
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
+    stage=Stage.ENDING,
     says="The server exits when its stdin closes.",
     fix="Exit on end of file on stdin, and stop timers and threads that keep the process alive.",
 )
 async def ends_with_its_input(visit: Visit) -> Outcome:
-    """A new process, initialized and then left alone."""
+    """The process of the checks before it. If that does not exit, a new one, initialized and then left alone."""
+    if (ended := await visit.end_fresh_process(visit.limits.request)) is not None:
+        return good(f"it exited with status {ended[0]}", ended[1])
     async with visit.process() as server:
         await _greet(visit, server)
         if server.status is not None:
@@ -76,6 +79,7 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
     page="basic/transports/stdio#shutdown",
     apart=True,
     once=True,
+    stage=Stage.ENDING,
     says="The server and its child processes exit on SIGTERM.",
     fix="Do not ignore SIGTERM, and stop child processes when you exit.",
 )
@@ -97,6 +101,7 @@ async def ends_when_told(visit: Visit) -> Outcome:
     "STDIO-06 robust r1+",
     apart=True,
     once=True,
+    stage=Stage.SPOILING,
     says="Invalid lines do not break the server.",
     fix="Catch errors of each line, respond with an error if the line has an id, and read the next line.",
 )
@@ -113,7 +118,7 @@ async def odd_lines(visit: Visit) -> Outcome:
         "a line of 1 MB": jsonrpc.encode(large),
     }
     seen: list[int] = []
-    async with visit.new_connection() as connection:
+    async with visit.fresh_connection("initialized") as connection:
         for what, line in lines.items():
             sent = connection.send(line)
             response = await connection.request(_harmless(visit), {})
@@ -245,12 +250,13 @@ async def quick_start(visit: Visit) -> Outcome:
     page="basic/transports/stdio#backward-compatibility",
     apart=True,
     once=True,
+    stage=Stage.UNOPENED,
     says="An unknown method is rejected even as the first message.",
     fix="Return an error to any request before initialize; clients use it to detect your era.",
 )
 async def unknown_method_first(visit: Visit) -> Outcome:
     """The first message of a client of a later era."""
-    async with visit.new_connection(handshake=False) as connection:
+    async with visit.fresh_connection() as connection:
         response = await connection.request("inspector/no-such-method", {}, timeout=visit.limits.request / 2)
         lost = connection.lost
     if response.ok:

@@ -30,7 +30,9 @@ from inspector.check.reports.sdks import attributed, recognised
 from inspector.check.reports.source_files import Sources
 from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.check.run import Run
+from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.text import count, quantity
 from inspector.version import __version__
 
@@ -80,6 +82,8 @@ class Report:
     """The SDK of the server; empty if unknown."""
     sources: Sources | None = None
     """The source files of the findings."""
+    starts: tuple[str, ...] = ()
+    """For each start of the server's process, its purpose."""
     checked: list[CheckSummary] = field(init=False)
     """The checks that count, worst first."""
     excluded: list[CheckSummary] = field(init=False)
@@ -122,6 +126,10 @@ class Report:
             return None
         earned = sum(checked.weight * EARNED[checked.seen] for checked in counted)
         return int(100 * earned / possible)
+
+    def slowest(self, number: int) -> list[Result]:
+        """The results of the checks that took longest, slowest first."""
+        return sorted(self.results, key=lambda result: -result.seconds)[:number]
 
     @property
     def areas(self) -> dict[str, dict[Verdict, int]]:
@@ -276,6 +284,7 @@ class Report:
             "problem": run.problem or None,
             "deaths": run.deaths,
             "seconds": round(run.seconds, 3),
+            "starts": list(self.starts),
             "failing": [_named(key_of(result), result.verdict) for result in self.failing],
             "known": [_named(key_of(result), result.verdict) for result in self.ruled("known")],
             "excluded": [_named(key_of(result), result.verdict) for result in self.ruled("excluded")],
@@ -302,7 +311,22 @@ def report_of(
     kind = "" if not transports else "stdio" if transports == {"stdio"} else "http"
     identity = Identity(found.server, found.version, kind)
     sources = Sources.of(journal, run.results, command)
-    return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources)
+    return Report(run, str(journal.path or ""), policy, identity, found.sdk, sources, starts_of(journal))
+
+
+def starts_of(journal: Journal) -> tuple[str, ...]:
+    """For each start of a server's process in a recording, its purpose; empty texts if the recording does not say."""
+    index = journal.index
+    purposes: dict[int, str] = {}  # By connection.
+    found: list[str] = []
+    for n in Query(kind=Kind.LIFE).each(index):
+        fields = journal.event(n).fields
+        why = fields.get("why")
+        if fields.get("event") == "reopen":
+            purposes[index.conn(n)] = why if isinstance(why, str) else ""
+        elif fields.get("event") == "spawn":
+            found.append(why if isinstance(why, str) else purposes.get(index.conn(n), ""))
+    return tuple(found)
 
 
 def origin_of(checked: CheckSummary) -> str:

@@ -63,6 +63,10 @@ class CorrectClient:
     def _fits(self, message: dict[str, Any]) -> bool:
         return not validate_message(message, revision=self.revision, direction="send")
 
+    def is_greeted(self) -> None:
+        """Record that the handshake of the connection is complete: its session has made it."""
+        self._greeted, self._greeting = True, object()
+
     def response(self, message: dict[str, Any]) -> None:
         """The server sent a request."""
         self._questions.add(id_key(message["id"]))

@@ -42,13 +42,14 @@ class Child:
         command: tuple[str, ...],
         conn: int,
         visit: str,
+        why: str,
     ) -> None:
         self.process = process
         self._mark = mark
         self.journal = journal
         self.conn = conn
         self.spawned = journal.record_life(
-            channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn, visit=visit
+            channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn, visit=visit, why=why
         )
         """The event of its start."""
         self.seconds = 0.0
@@ -141,17 +142,17 @@ class Child:
 
 
 @asynccontextmanager
-async def child(target: StdioTarget, journal: Journal, visit: str) -> AsyncIterator[Child]:
+async def child(target: StdioTarget, journal: Journal, visit: str, why: str = "") -> AsyncIterator[Child]:
     """Start a server in its own process group, and end all its processes afterwards. Raises `SpawnError`.
 
-    `visit` is the revision of the visit to which the process belongs in the recording.
+    `visit` is the revision of the visit to which the process belongs in the recording, `why` its purpose.
     """
     mark = new_mark()
     environment = child_environment(target.env) | mark
     program = find_program(target.command, environment)
     process, guard = start_guarded(target.command, program, environment, target.cwd)
     try:
-        started = Child(process, mark[MARK], journal, target.command, journal.new_conn(), visit)
+        started = Child(process, mark[MARK], journal, target.command, journal.new_conn(), visit, why)
         try:
             yield started
         finally:

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from inspector.check.visit.probe_messages import CorrectClient
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.client.bare_connection import BareConnection
+from inspector.check.visit.shared_process import SessionConnection
+from inspector.client.bare_connection import BareConnection, ConnectionListener
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.config.targets import Target
@@ -29,10 +30,13 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, NotJson, Shape
 from inspector.protocol.revisions import features
 from inspector.transports.base import Outgoing
+from inspector.transports.stdio import StdioTransport
 
 PREFIX = "io.modelcontextprotocol/"
 _LASTING = frozenset(("initialize", "tools/call", "tasks/result", "subscriptions/listen"))
 """Requests whose response may take long."""
+HandshakeState = Literal["nothing", "initialize", "initialized"]
+"""The latest message of the client in a handshake."""
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
@@ -67,12 +71,17 @@ class RawConnection:
         pace: StartupTime | None = None,
         patience: float = 0.0,
         visit: str = "",
+        why: str = "",
+        join: Callable[[ConnectionListener], SessionConnection] | None = None,
     ) -> None:
         """Requests without a response in time are added to `overdue`, unless later requests got responses.
 
         If others get responses, a response is waited for `patience` seconds before it counts as missing.
 
-        `visit` is the revision of the visit to which the connection belongs in the recording.
+        `visit` is the revision of the visit to which the connection belongs in the recording, `why` its purpose.
+
+        `join` returns the open connection of a session to use instead of an own one. The session answers the server's
+        requests; ids differ from those of the session.
         """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
@@ -82,26 +91,37 @@ class RawConnection:
         """When it was connected; 0 after the first message."""
         self.check = check
         """The check that uses it, whose name is recorded with its probes."""
-        self.conn = journal.new_conn()
+        self.conn = journal.new_conn() if join is None else 0
         self.revision = revision
         self.capabilities = capabilities or {}
         self.timeout = timeout
         self.frames: list[Frame] = []
+        """The messages that were received since the current check uses it."""
+        self.received: list[Frame] = []
         """All received messages."""
         self.stderr: list[bytes] = []
         self.lost: InspectorError | None = None
         """Why the connection is closed."""
         self.stopped_reading = False
         """Whether the server answers nothing any more on this connection."""
+        self.is_silent = False
+        """Whether the latest request has no response."""
         self.opened: RequestOutcome | None = None
-        """The response to initialize."""
+        """The first result of initialize, or else its latest response."""
+        self.initialized = False
+        """Whether the handshake is complete."""
         self.modern = features(revision).era == "modern"
-        self._bare = BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
+        self._bare: BareConnection | SessionConnection = (
+            BareConnection(target, journal, self, options, connect=connect, conn=self.conn)
+            if join is None
+            else join(self)
+        )
         self._correct_client = CorrectClient(revision)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
         self._next_id = 1
-        self._life: dict[str, Any] = {"visit": visit} if visit else {}
+        self._id_prefix = "" if join is None else "check-"
+        self._life = {name: text for name, text in (("visit", visit), ("why", why)) if text}
         self._markers = 0
         """The number of requests that show whether the connection is up."""
         self._slowest = 0.0
@@ -112,15 +132,50 @@ class RawConnection:
         self.journal.record_life("", "reopen", by="check", conn=self.conn, **self._life)
         await self._bare.open()
         self._opened_at = time.monotonic()
-        if handshake and not self.modern:
-            self.opened = await self.initialize()
-            if self.opened.ok:
-                self.notify("notifications/initialized")
-                await self._bare.transport.settled()
+        if handshake:
+            await self.complete_handshake()
         return self.opened
+
+    def join(self, opened: RequestOutcome | None) -> None:
+        """Take the handshake of the session, whose response is `opened`, as that of this connection."""
+        self.opened, self.initialized = opened, True
+        self._correct_client.is_greeted()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is the connection of a session."""
+        return isinstance(self._bare, SessionConnection)
+
+    @property
+    def serves(self) -> bool:
+        """Whether another check can use it."""
+        return self.lost is None and not self.stopped_reading
+
+    def is_past(self, state: HandshakeState) -> bool:
+        """Whether the handshake has gone further than this."""
+        if state == "nothing":
+            return self.opened is not None
+        return state == "initialize" and self.initialized
+
+    async def complete_handshake(self) -> None:
+        """Initialize in the legacy era, as far as that is not done."""
+        if self.modern or self.initialized:
+            return
+        if self.opened is None or not self.opened.ok:
+            await self.initialize()
+        if self.opened is not None and self.opened.ok:
+            self.initialized = True
+            self.notify("notifications/initialized")
+            await self._bare.transport.settled()
 
     async def initialize(self, revision: str | None = None, **params: Any) -> RequestOutcome:
         """`initialize` with this revision."""
+        response = await self._initialize(revision, **params)
+        if self.opened is None or not self.opened.ok:
+            self.opened = response
+        return response
+
+    async def _initialize(self, revision: str | None, **params: Any) -> RequestOutcome:
         return await self.request(
             "initialize",
             {
@@ -140,7 +195,7 @@ class RawConnection:
     ) -> RequestOutcome:
         """Send a request and wait for its response. `bare`: without the metadata of the era."""
         if id is None:
-            id = self._next_id
+            id = f"{self._id_prefix}{self._next_id}" if self._id_prefix else self._next_id
             self._next_id += 1
         message = jsonrpc.request(id, method)
         dressed = params if bare else self.dressed(params)
@@ -203,6 +258,7 @@ class RawConnection:
         elif not response.reason:
             silence = f"no response within {round(response.seconds, 1):g} s"
             response.reason = self.lost.message if self.lost is not None else silence
+        self.is_silent = not response.answered
         return response
 
     def _allowed(self, seconds: float) -> float:
@@ -289,6 +345,14 @@ class RawConnection:
         """Close the stream of a request, which is how the modern era cancels over HTTP."""
         self._bare.close_stream(id)
 
+    async def end_input(self, seconds: float) -> int | None:
+        """Close the server's stdin and wait for its end. Returns its exit code; None if it still runs, or not stdio."""
+        transport = self._bare.transport
+        if not isinstance(transport, StdioTransport):
+            return None
+        self.journal.record_life(transport.channel, "input-closed", conn=self.conn)
+        return await transport.end_input(seconds)
+
     @property
     def transport(self) -> Any:
         """The transport itself, for operations that only one of them has."""
@@ -307,13 +371,14 @@ class RawConnection:
         own response until it has ours. Pings always get a response.
         """
         self.frames += frames
+        self.received += frames
         if self._opened_at:
             self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
             self._opened_at = 0.0
         for frame in frames:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
                 self._correct_client.answered(frame.message)
-            elif frame.shape is Shape.REQUEST:
+            elif frame.shape is Shape.REQUEST and not self.is_shared:
                 self._correct_client.response(frame.message)
                 id, method = frame.message["id"], frame.message["method"]
                 if method == "ping":

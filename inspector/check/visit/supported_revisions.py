@@ -11,9 +11,13 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import RunLimits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
+from inspector.client.state.server import VERSION_KEY
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConnectionProblem
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN
 
 
@@ -43,6 +47,22 @@ class RevisionSurvey:
         if len(silent) == len({*self.answers, *self.problems}):
             return f"The server answered one client, but no later one: {reason}."
         return f"{refused} There was no response to {', '.join(sorted(silent))}: {reason}."
+
+    def learn(self, journal: Journal, first: int) -> None:
+        """Read the responses to the opening requests of a session, which are recorded from event `first` on."""
+        index = journal.index
+        for n in Query(dir=Dir.SEND, shape=Shape.REQUEST, method=("initialize", "server/discover")).each(index, first):
+            request = journal.event(n)
+            params = request.message.get("params") or {}
+            named = params.get("protocolVersion") or (params.get("_meta") or {}).get(VERSION_KEY)
+            if index.conn(n) or named not in FEATURES:
+                continue
+            response = RequestOutcome(index.method(n), n, index.pair(n), reason="no response")
+            if response.response_n:
+                answer = journal.event(response.response_n)
+                response.message = answer.message if type(answer.message) is dict else {"result": answer.message}
+                response.seconds = (answer.t - request.t) / 1_000_000
+            self.answers[named] = response
 
     @property
     def offered(self) -> set[str]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import copy
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from inspector.check.outcome import Visited
 from inspector.check.visit.http import HttpClient
 from inspector.check.visit.process import Child, child
-from inspector.check.visit.raw_connection import RawConnection, StartupTime, status_of
+from inspector.check.visit.raw_connection import HandshakeState, RawConnection, StartupTime, status_of
 from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.shared_process import SessionConnection, SharedProcess
+from inspector.client.bare_connection import ConnectionListener
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.wire import Wire
@@ -30,6 +32,9 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import LEGACY, Features, features
 from inspector.protocol.views import is_read_only
 from inspector.serving.webhook_receiver import WebhookAddress
+
+if TYPE_CHECKING:
+    from inspector.check.visit.supported_revisions import RevisionSurvey
 
 OPENING = ("initialize", "server/discover")
 """The requests that open a session."""
@@ -103,9 +108,12 @@ class Visit:
         limits: RunLimits,
         allowed: Allowed,
         session: Session,
+        found: RevisionSurvey,
         connect: Connect = transport_for,
         pace: StartupTime | None = None,
+        process: SharedProcess | None = None,
     ) -> None:
+        """`process` is the one of the session, if checks share it."""
         self.target = target
         self.journal = journal
         self.options = options
@@ -113,8 +121,7 @@ class Visit:
         self.limits = limits
         self.allowed = allowed
         self.shared = SharedSession(session)
-        self.spoken: tuple[str, ...] = ()
-        """All revisions that the server supports over this transport, oldest first."""
+        self.survey = found
         self.remembered: dict[str, Any] = {}
         """Facts that one check has found and another may use."""
         self.check = ""
@@ -126,17 +133,19 @@ class Visit:
         self._connect = connect
         self._pace = pace or StartupTime()
         self._web: HttpClient | None = None
+        self._process = process
         self._connection: RawConnection | None = None
-        self.alone = False
-        """Whether the server allows only one connection at a time."""
+        self._fresh: RawConnection | None = None
 
-    def beside(self) -> Visit:
-        """The same visit for checks that run beside others: with its own connection and facts, and the same session."""
-        other = copy.copy(self)
-        other.remembered = dict(self.remembered)
-        other.overdue = {}
-        other._web = other._connection = None
-        return other
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The revisions that the server supports over this transport, as far as known, oldest first."""
+        return self.survey.spoken
+
+    @property
+    def shares_processes(self) -> bool:
+        """Whether the checks share processes: over stdio."""
+        return self._process is not None
 
     @property
     def session(self) -> Session:
@@ -184,14 +193,18 @@ class Visit:
 
         A revision that the run skips (`--revision`) is offered once, on its own connection.
         """
-        if revision in self.spoken:
-            return revision
-        known: dict[str, str] = self.remembered.setdefault("agreed", {})
+        response = await self.offered(revision)
+        version = response.body.get("protocolVersion") if response.ok else ""
+        return version if isinstance(version, str) else ""
+
+    async def offered(self, revision: str) -> RequestOutcome:
+        """The response to `initialize` with a revision. Raises a `ConnectionProblem`."""
+        known: dict[str, RequestOutcome] = self.remembered.setdefault("offered", {})
+        if revision in self.survey.answers:
+            return self.survey.answers[revision]
         if revision not in known:
-            async with self.new_connection(revision=revision, handshake=False) as connection:
-                response = await connection.initialize()
-            version = response.body.get("protocolVersion") if response.ok else ""
-            known[revision] = version if isinstance(version, str) else ""
+            async with self.new_connection(revision=revision, handshake=False, why="to offer a revision") as connection:
+                known[revision] = await connection.initialize()
         return known[revision]
 
     async def serves_handshakes(self) -> bool:
@@ -289,22 +302,82 @@ class Visit:
         `frames` has the messages since this check uses it. Raises a `ConnectionProblem`.
         """
         connection = self._connection
-        if connection is None or connection.lost is not None or connection.stopped_reading:
-            if connection is not None:
-                await connection.close()
-            connection = self._connection = self._make(self.revision, None)
-            await connection.open()
+        if connection is None or not connection.serves:
+            why = "" if connection is None else "because the connection before stopped"
+            await self._leave_connection()
+            if self._process is not None and self.shared.session.phase == "ready":
+                join = partial(SessionConnection, self.shared.session, self._process)
+                connection = self._connection = self._make(self.revision, None, join=join)
+                connection.join(self.survey.answers.get(self.revision))
+            else:
+                connection = self._connection = self._make(self.revision, None, why)
+                await connection.open()
         connection.frames = []
         connection.check = self.check
         yield connection
 
     @asynccontextmanager
+    async def fresh_connection(
+        self, until: HandshakeState = "nothing", *, capabilities: dict[str, Any] | None = None
+    ) -> AsyncIterator[RawConnection]:
+        """A connection whose handshake has come to this point at most, or with `initialized`, is complete.
+
+        Over stdio, consecutive checks share its process as long as it serves them; the process of the session ends
+        before. Otherwise each check has its own. Raises a `ConnectionProblem`.
+        """
+        if self._process is None:
+            async with self.new_connection(capabilities=capabilities, handshake=until == "initialized") as own:
+                yield own
+            return
+        connection = self._fresh
+        if connection is None or not connection.serves or connection.is_silent or connection.is_past(until):
+            await self.leave_processes()
+            connection = self._fresh = self._make(self.revision, capabilities, "before the handshake")
+            await connection.open(handshake=False)
+        connection.frames = []
+        connection.check = self.check
+        connection.capabilities = capabilities or {}
+        if until == "initialized":
+            await connection.complete_handshake()
+        yield connection
+
+    async def end_fresh_process(self, seconds: float) -> tuple[int, int] | None:
+        """Close stdin of the process of `fresh_connection`. Returns its exit code and an event, or None."""
+        connection, self._fresh = self._fresh, None
+        if connection is None:
+            return None
+        try:
+            status = await connection.end_input(seconds) if connection.serves and not connection.is_silent else None
+            return None if status is None else (status, len(self.journal))
+        finally:
+            await connection.close()
+
+    async def leave_processes(self) -> None:
+        """Over stdio, end the processes that the checks have used, so that the server has one at a time."""
+        if self._process is None:
+            return
+        await self.settle()
+        await self._leave_connection()
+        if self._fresh is not None:
+            await self._fresh.close()
+            self._fresh = None
+        with suppress(InspectorError):
+            await self.shared.session.leave()
+
+    async def _leave_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await connection.close()
+            if connection.is_shared:
+                with suppress(InspectorError):
+                    await self.shared.session.leave()
+
+    @asynccontextmanager
     async def new_connection(
-        self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True
+        self, *, revision: str = "", capabilities: dict[str, Any] | None = None, handshake: bool = True, why: str = ""
     ) -> AsyncIterator[RawConnection]:
         """A connection (stdio: a process) for this check alone, closed at the end. Raises a `ConnectionProblem`."""
-        await self._make_room()
-        connection = self._make(revision or self.revision, capabilities)
+        connection = self._make(revision or self.revision, capabilities, why)
         try:
             await connection.open(handshake=handshake)
             yield connection
@@ -315,17 +388,17 @@ class Visit:
     async def process(self) -> AsyncIterator[Child]:
         """A process of a server over stdio for this check alone, which ends with it. Raises `SpawnError`."""
         assert isinstance(self.target, StdioTarget)
-        await self._make_room()
-        async with child(self.target, self.journal, self.revision) as started:
+        await self.leave_processes()
+        async with child(self.target, self.journal, self.revision, f"{self.check}, to end it") as started:
             yield started
 
-    async def _make_room(self) -> None:
-        """Close the connection of the checks if the server allows only one."""
-        if self.alone and self._connection is not None:
-            await self._connection.close()
-            self._connection = None
-
-    def _make(self, revision: str, capabilities: dict[str, Any] | None) -> RawConnection:
+    def _make(
+        self,
+        revision: str,
+        capabilities: dict[str, Any] | None,
+        why: str = "",
+        join: Callable[[ConnectionListener], SessionConnection] | None = None,
+    ) -> RawConnection:
         connection = RawConnection(
             self.target,
             self.journal,
@@ -339,6 +412,8 @@ class Visit:
             pace=self._pace,
             patience=self.limits.timeout,
             visit=self.revision,
+            why=f"{self.check}{why and f', {why}'}",
+            join=join,
         )
         self.shared.conns.add(connection.conn)
         return connection
@@ -364,8 +439,9 @@ class Visit:
         """Close the shared connections."""
         if self._web is not None:
             await self._web.close()
-        if self._connection is not None:
-            await self._connection.close()
+        for connection in (self._connection, self._fresh):
+            if connection is not None:
+                await connection.close()
 
 
 async def _ended(call: Call) -> None:

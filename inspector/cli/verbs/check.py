@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, session_setup
-from inspector.cli.options import HOSTS, YES, Option, output, path, seconds, secret
+from inspector.cli.options import HOSTS, YES, Option, count, output, path, seconds, secret
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
 from inspector.cli.serve_options import address, is_address
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ALL = "@all"
 """The target for every configured server."""
+DURATIONS = 10
+"""The checks that --durations without a number shows."""
 REPORTS = ("junit", "sarif", "markdown", "html", "badge")
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol")
 """Options of a session. A check sets the revision itself and declines requests of the server."""
@@ -72,7 +74,8 @@ def run(invocation: Invocation) -> int:
         from inspector.cli.check_report import text
 
         if not to_stdout:
-            out.lines(text(out, report, verbose=bool(invocation.option("verbose"))))
+            durations = invocation.option("durations", 0)
+            out.lines(text(out, report, verbose=bool(invocation.option("verbose")), durations=durations))
         if report.recording:
             out.note(f"recording: {out.safe(report.recording)}")
     if report.unreached:
@@ -473,6 +476,14 @@ def _verb() -> Verb:
             Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
             Option("--wait", "With --start: seconds to wait for the server; default 20", "SECONDS", read=seconds),
             Option("--max-time", "Time limit of the whole run", "SECONDS", read=seconds),
+            Option(
+                "--durations",
+                f"Show this many of the slowest checks; default {DURATIONS}",
+                "N",
+                read=count,
+                fits=str.isdigit,
+                otherwise=DURATIONS,
+            ),
             YES,
             Option("-v --verbose", "Show passed and skipped checks too"),
             _report_option("junit", "a JUnit report"),
