@@ -33,12 +33,24 @@ def parse_assignments(words: list[str], schema: Any) -> Assignments:
     whatever the schema says. `a.b=1` goes into an object, `a.0=x` into an array, and a repeated key collects an array's
     items. Raises `UsageError` for a word without `=`, text of the wrong type, or two words that contradict each other.
     """
-    form = Form(schema, {})
+    reader = _read(words, Form(schema, {}, like=_guess(words)))
+    value = reader.form.value()
+    return Assignments(value if isinstance(value, dict) else {}, list(reader.warnings))
+
+
+def _read(words: list[str], form: Form) -> _WordReader:
     reader = _WordReader(form)
     for word in words:
         reader.take(word)
-    value = form.value()
-    return Assignments(value if isinstance(value, dict) else {}, list(reader.warnings))
+    return reader
+
+
+def _guess(words: list[str]) -> Any:
+    """Return the arguments as they are read without a schema: all of them together choose the variants."""
+    try:
+        return _read(words, Form({}, {})).form.value()
+    except UsageError:
+        return UNSET
 
 
 class _WordReader:

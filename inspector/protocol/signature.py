@@ -26,13 +26,22 @@ WRAPPED = "x-fastmcp-wrap-result"
 def signature(tool: views.Tool) -> str:
     """Return the whole line."""
     shaper = FieldReader(tool.input_schema)
-    shape = shaper.shape(tool.input_schema)
+    count = max(len(shaper.shape(tool.input_schema).variants), 1)
+    shapes = [shaper.shape(tool.input_schema, chosen=variant) for variant in range(min(count, MAX_CHOICES))]
+    parts = list(dict.fromkeys(_parameters(shaper, shape) for shape in shapes))
+    if count > MAX_CHOICES:
+        parts.append(f"… {count - MAX_CHOICES} more")
+    returned = _returned(tool.output_schema)
+    return f"{safe(tool.name or views.UNNAMED, 300)}({' | '.join(parts)}){f' → {returned}' if returned else ''}"
+
+
+def _parameters(shaper: FieldReader, shape: FieldShape) -> str:
+    """Return the parameters of one variant of a tool's arguments."""
     named = list(shape.properties.items())
     parts = [_parameter(shaper, shape, name, schema) for name, schema in named[:MAX_PARAMETERS]]
     if len(named) > MAX_PARAMETERS:
         parts.append(f"… {len(named) - MAX_PARAMETERS} more")
-    returned = _returned(tool.output_schema)
-    return f"{safe(tool.name or views.UNNAMED, 300)}({', '.join(parts)}){f' → {returned}' if returned else ''}"
+    return ", ".join(parts)
 
 
 def _parameter(shaper: FieldReader, parent: FieldShape, name: str, schema: Any) -> str:

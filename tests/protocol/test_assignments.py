@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -124,3 +125,30 @@ def test_no_words_raise_anything_but_a_usage_error(words: list[str]) -> None:
     except UsageError:
         return
     assert isinstance(found.value, dict)
+
+
+EMAIL = {"type": "object", "properties": {"kind": {"const": "email"}, "to": {"type": "string"}}}
+SMS = {
+    "type": "object",
+    "properties": {"kind": {"const": "sms"}, "phone": {"type": "string"}, "n": {"type": "integer"}},
+}
+NUMBERED = {"type": "object", "properties": {"kind": {"const": "7"}, "phone": {"type": "integer"}}}
+VARIANTS = [{**variant, "required": list(variant["properties"])[:2]} for variant in (EMAIL, SMS, NUMBERED)]
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        (["kind=sms", "phone=123", "n=2"], {"kind": "sms", "phone": "123", "n": 2}),
+        (["kind=7", "phone=123"], {"kind": "7", "phone": 123}),
+        (["phone=123"], {"phone": "123"}),
+        (["to=5"], {"to": "5"}),
+    ],
+)
+def test_all_arguments_together_choose_the_variant(keyword: str, words: list[str], value: Any) -> None:
+    schema = {"type": "object", keyword: VARIANTS}
+    for order in permutations(words):
+        assert parse_assignments(list(order), schema) == (value, [])
+        inner = parse_assignments([f"at.{word}" for word in order], {"type": "object", "properties": {"at": schema}})
+        assert inner == ({"at": value}, [])

@@ -77,6 +77,13 @@ def test_the_result_has_a_type_where_the_server_describes_it(schema: Any, writte
     assert of({}, outputSchema=schema) == f"search(){written}"
 
 
+def test_variants_of_all_parameters_are_written_one_after_the_other() -> None:
+    variants = [{"properties": {"kind": {"const": kind}, kind: {}}, "required": ["kind"]} for kind in "abcdef"]
+    written = of({}, inputSchema={"type": "object", "anyOf": variants[:2]})
+    assert written == 'search(kind: "a", a?: any | kind: "b", b?: any)'
+    assert of({}, inputSchema={"type": "object", "oneOf": variants}).endswith("| … 2 more)")
+
+
 def test_hostile_text_is_safe_and_bounded() -> None:
     written = of(
         {"\x1b[2J" + "n" * 500: {"default": "\u202e" + "d" * 500, "type": "string"}, **{f"p{n}": {} for n in range(99)}}

@@ -30,6 +30,7 @@ def schema(required: tuple[str, ...] = (), **properties) -> dict:
 
 TEXT = {"type": "string"}
 NUMBER = {"type": "number"}
+WAYS = (("email", "address"), ("sms", "phone"))
 
 
 def stage(view: FormView) -> Stage:
@@ -567,6 +568,39 @@ async def test_a_variant_is_chosen_and_its_fields_follow():
         await checked(pilot, view)
         assert view.value == {"who": {"vat": "42"}}
         assert view.to_fix == 0
+
+
+@pytest.mark.parametrize("keyword", ["anyOf", "oneOf"])
+async def test_a_variant_of_all_arguments_is_chosen_and_its_fields_follow(keyword):
+    variants = [schema(("kind", name), kind={"const": kind}, **{name: TEXT}) for kind, name in WAYS]
+    view = made({"type": "object", keyword: variants})
+    app = stage(view)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await checked(pilot, view)
+        assert "(•) email   ( ) sms" in screen_text(app)
+        assert view.errors == {"/address": "is required"}
+        view.focus_first()
+        await pilot.press("right")
+        await checked(pilot, view)
+        assert "( ) email   (•) sms" in screen_text(app)
+        assert "address" not in screen_text(app)
+        assert view.value == {"kind": "sms"}
+        await view.load({"kind": "email", "address": 5})
+        await checked(pilot, view)
+        assert "(•) email   ( ) sms" in screen_text(app)
+        assert view.errors == {"/address": "expected string, got 5"}
+
+
+async def test_variants_that_only_require_are_named_by_what_they_require():
+    view = made({**schema(a=TEXT, b=TEXT), "anyOf": [{"required": ["a"]}, {"required": ["b"]}, {"required": ["a"], "maxProperties": 1}]})
+    app = stage(view)
+    async with app.run_test(size=(60, 24)) as pilot:
+        await checked(pilot, view)
+        assert "(•) a   ( ) b   ( ) a (2)" in screen_text(app)
+        view.focus_first()
+        await pilot.press("right")
+        await checked(pilot, view)
+        assert view.errors == {"/b": "is required"}
 
 
 async def test_null_is_a_value_of_its_own():

@@ -43,8 +43,10 @@ _ANY: dict[str, Any] = {}
 class Form:
     """A value that is being edited, and its fields."""
 
-    def __init__(self, schema: Any, value: Any = UNSET) -> None:
+    def __init__(self, schema: Any, value: Any = UNSET, *, like: Any = UNSET) -> None:
         self.schema = schema
+        self._like = like
+        """A value that the final one will resemble: it decides on variants before their members are set."""
         self.shaper = FieldReader(schema)
         self.problem = ""
         """Why values cannot be validated against the schema; `""` if they can. Fields work anyway."""
@@ -76,7 +78,9 @@ class Form:
 
     def value_at(self, path: str) -> Any:
         """Return the value at a path, or `UNSET`."""
-        at = self._value
+        return self._at(self._value, path)
+
+    def _at(self, at: Any, path: str) -> Any:
         for step in _steps(path):
             if isinstance(at, dict):
                 at = at.get(step, UNSET)
@@ -198,6 +202,9 @@ class Form:
         return value is not None
 
     def _shape(self, path: str, schema: Any, value: Any) -> FieldShape:
+        like = self._at(self._like, path)
+        if isinstance(like, dict):
+            value = like | value if isinstance(value, dict) else like
         return self.shaper.shape(schema, value, self._notes.variants.get(path))
 
     def shape_at(self, path: str) -> FieldShape:
@@ -411,8 +418,8 @@ class Form:
             return found
         if self._value is UNSET:
             return found or {"": "is missing"}
-        fields = {field.path: field for field in self.fields()}
-        known = {"", *fields}
+        fields = {"": self.root} | {field.path: field for field in self.fields()}
+        known = set(fields)
         for violation in self._violations(validator, None, fields):
             path, message = violation.path, violation.message
             if violation.member:

@@ -5,6 +5,7 @@ Schemas may be malicious and invalid: everything unknown becomes a `json` field,
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -192,7 +193,7 @@ class FieldReader:
         if choices:
             about = {key: schema[key] for key in (*_ABOUT, "type") if key in schema}
             return _Variants(nullable=nullable, choices=choices, about=about)
-        labels = tuple(label or self._label(branch) for branch, label in branches) if len(branches) > 1 else ()
+        labels = _told_apart([label or self._label(branch) for branch, label in branches]) if branches[1:] else ()
         return _Variants([branch for branch, _ in branches], labels, nullable)
 
     def _branches(self, schema: dict[str, Any]) -> tuple[list[_Branch] | None, bool]:
@@ -277,8 +278,9 @@ class FieldReader:
         named = branch.get("properties")
         for inner in named.values() if isinstance(named, dict) else ():
             inner = self.resolve(inner)
-            if isinstance(inner, dict) and isinstance(inner.get("const"), str):
-                return str(inner["const"])
+            options = inner.get("enum", [inner.get("const")]) if isinstance(inner, dict) else None
+            if isinstance(options, list) and len(options) == 1 and isinstance(options[0], str):
+                return options[0]
         if isinstance(named, dict) and named:
             return ", ".join(list(named)[:3])
         return self._plain(branch, False).kind
@@ -336,11 +338,24 @@ def _is_null(schema: dict[str, Any]) -> bool:
 
 
 def _own_label(reference: Any, branch: dict[str, Any]) -> str:
-    """Return the title of a variant, else the name in its reference, else `""`."""
+    """Return the title of a variant, else the name in its reference, else what only it requires, else `""`."""
     if isinstance(branch.get("title"), str):
         return str(branch["title"])
     target = reference.get("$ref") if isinstance(reference, dict) else None
-    return target.rpartition("/")[2] if isinstance(target, str) else ""
+    if isinstance(target, str):
+        return target.rpartition("/")[2]
+    required = branch.get("required") if "properties" not in branch else None
+    return ", ".join(name for name in required[:3] if isinstance(name, str)) if isinstance(required, list) else ""
+
+
+def _told_apart(labels: list[str]) -> tuple[str, ...]:
+    """Return the labels; the second one of the same name has a number."""
+    seen: Counter[str] = Counter()
+    found = []
+    for label in labels:
+        seen[label] += 1
+        found.append(label if seen[label] == 1 else f"{label} ({seen[label]})")
+    return tuple(found)
 
 
 def _choices_of(branches: list[_Branch]) -> tuple[Choice, ...]:
@@ -378,6 +393,11 @@ def _best(branches: list[dict[str, Any]], value: Any) -> int:
     return scores.index(max(scores))
 
 
+def _is_written(const: Any, value: Any) -> bool:
+    """Whether a value is a constant, or is what the text of one is read as without a schema."""
+    return same(const, value) or (isinstance(const, str) and text_of(value) == const)
+
+
 def _likeness(branch: dict[str, Any], value: Any) -> int:
     kind = branch.get("type")
     options = branch.get("enum")
@@ -395,7 +415,7 @@ def _likeness(branch: dict[str, Any], value: Any) -> int:
         if key in value:
             score += 1
             if isinstance(inner, dict) and "const" in inner:
-                score += 20 if same(inner["const"], value[key]) else -20
+                score += 20 if _is_written(inner["const"], value[key]) else -20
     required = branch.get("required")
     score -= sum(2 for key in required if key not in value) if isinstance(required, list) else 0
     return score

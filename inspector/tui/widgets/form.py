@@ -450,7 +450,7 @@ class FormView(VerticalScroll, can_focus=False):
             words.append((self.empty, "muted"))
         if self.form.problem:
             words.append((f"cannot be validated: {self.form.problem}", "finding"))
-        elif "" in self._errors and self._json is None and ("", "add key") not in self._slots:
+        elif "" in self._errors and self._json is None and not any(path == "" for path, _ in self._slots):
             words.append((self._errors[""], "error"))
         if self.form.truncated:
             words.append(("too many fields to show; use the JSON", "finding"))

@@ -169,6 +169,7 @@ class FieldFrame(LineWidget):
         look = palette()
         field, cells = self.field, self.size.width
         name = f"[{field.name}]" if field.is_item and field.name.isdecimal() else field.name
+        name = name or ("variant" if field.variants else "")
         pieces: list[paint.Piece] = [(name, "bright")]
         if _letters(field.title) not in ("", _letters(field.name)):
             pieces.append((f"  {field.title}", "muted"))

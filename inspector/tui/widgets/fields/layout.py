@@ -18,6 +18,9 @@ FieldSlot = tuple[str, str]
 def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[FieldSlot, Field, FrameMaker]]:
     """Yield the widgets of the form's fields; after an open object or array, the row that adds to it."""
     open_ones: list[Field] = []
+    root = form.root
+    if root.kind == "object" and root.variants:
+        yield (root.path, "variant"), root, lambda: VariantField(root, host)
     for field in form.fields():
         while open_ones and not field.path.startswith(open_ones[-1].path + "/"):
             yield _adder(open_ones.pop(), host)
@@ -26,7 +29,6 @@ def slots_of(form: Form, host: FieldHost) -> Iterator[tuple[FieldSlot, Field, Fr
             open_ones.append(field)
     while open_ones:
         yield _adder(open_ones.pop(), host)
-    root = form.root
     if root.kind == "object" and root.can_add:
         yield _adder(root, host)
 
