@@ -592,7 +592,12 @@ async def test_a_variant_of_all_arguments_is_chosen_and_its_fields_follow(keywor
 
 
 async def test_variants_that_only_require_are_named_by_what_they_require():
-    view = made({**schema(a=TEXT, b=TEXT), "anyOf": [{"required": ["a"]}, {"required": ["b"]}, {"required": ["a"], "maxProperties": 1}]})
+    view = made(
+        {
+            **schema(a=TEXT, b=TEXT),
+            "anyOf": [{"required": ["a"]}, {"required": ["b"]}, {"required": ["a"], "maxProperties": 1}],
+        }
+    )
     app = stage(view)
     async with app.run_test(size=(60, 24)) as pilot:
         await checked(pilot, view)
