@@ -50,6 +50,8 @@ class Parameter(Enum):
     CWD_OR_ENTRY = "--cwd or the config entry", "cwd={} or the config entry"
     ERA = "--era", 'era="{}"'
     ENV = "--env", "env={}"
+    ENV_FILE = "--env-file", "env_file={}"
+    ENV_OF_SHELL = "--env {}", 'env={"{}": None}'
     ENV_OR_IN_ENTRY = "--env, or in the config entry", "env={}, or in the config entry"
     EXTENSION = "--extension", 'extensions={{"{}": …}}'
     EVENTS = ("--events",) * 2
@@ -57,6 +59,7 @@ class Parameter(Enum):
     FORCE = "replace the file with --force", "delete that file first"
     FORMAT = ("--to {}",) * 2
     HEADERS = "--header", "headers={}"
+    INHERIT_ENV = "--inherit-env", "inherit_env={}"
     IMPORT_FORMAT = ("--from",) * 2
     LISTEN = ("--listen",) * 2
     LOGIN = "`inspector login {target}`", "`inspector login`"

@@ -60,6 +60,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("mcp_record", "mode of --mcp-record", default="")
     parser.addini("mcp_recordings", "folder of the recordings, beside each test file", default="recordings")
     parser.addini("mcp_target", "server of tests without a target", default="")
+    parser.addini("mcp_env", "variables of mcp_target, one a line: NAME, or NAME=VALUE", type="linelist", default=[])
+    parser.addini("mcp_env_file", ".env files with variables of mcp_target", type="paths", default=[])
+    parser.addini("mcp_inherit_env", "give mcp_target all variables of pytest", type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -133,7 +136,8 @@ class FlowItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the flow on its server; an expectation that does not hold fails the test."""
-        _run_flow(self.path, self.config.getini("mcp_target") or None, self._environments())
+        target = self.config.getini("mcp_target") or None
+        _run_flow(self.path, target, self._environments() | (_variables(self.config) if target else {}))
 
     def _environments(self) -> dict[str, Any]:
         return {"environment": self.config.getoption("--inspector-environment")}
@@ -166,12 +170,16 @@ def inspector_flow(request: pytest.FixtureRequest) -> Callable[..., FlowResult]:
     """
     marker = request.node.get_closest_marker("mcp")
     named = (marker.args[0] if marker and marker.args else "") or request.config.getini("mcp_target") or None
+    ours = bool(named) and not (marker and marker.args)
     kept: dict[str, Any] = dict(marker.kwargs) if marker else {}
 
     def run(path: str | os.PathLike[str], target: Any = None, **options: Any) -> FlowResult:
         __tracebackhide__ = True
         environments = {"environment": request.config.getoption("--inspector-environment")}
-        return _run_flow(request.node.path.parent / path, target or named, {**environments, **kept, **options})
+        variables = _variables(request.config) if ours and not target else {}
+        return _run_flow(
+            request.node.path.parent / path, target or named, {**environments, **variables, **kept, **options}
+        )
 
     return run
 
@@ -262,6 +270,7 @@ class Mcp:
         self.target: str | Sequence[str] = marker.args[0] if marker and marker.args else config.getini("mcp_target")
         """The default server."""
         self._options: dict[str, Any] = dict(marker.kwargs) if marker else {}
+        self._variables = {} if marker and marker.args else _variables(config)
         self.failed = False
         """Whether the test has failed."""
         self._test = node.path
@@ -279,7 +288,8 @@ class Mcp:
         """Return a session with the live server; `options` are those of `inspector.open`."""
         import inspector
 
-        session = inspector.open(self._server(target), **{**self._options, **options})
+        variables = {} if target else self._variables
+        session = inspector.open(self._server(target), **{**variables, **self._options, **options})
         self._sessions.append(session)
         return session
 
@@ -426,7 +436,8 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     # Created by a factory, so other code does not find it as its loop and does not lose its own afterwards.
     with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
         try:
-            found = runner.run(check(named or _named(item), **options))
+            target, variables = (named, {}) if named else _named(item)
+            found = runner.run(check(target, **{**variables, **options}))
             said = "\n".join(text for text in (found.faults, found.limits) if text)
         except InspectorError as error:
             said = f"{type(error).__name__}: {sentences(error.message, error.hint)}"
@@ -434,13 +445,26 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
         pytest.fail(said, pytrace=False)
 
 
-def _named(item: pytest.Item) -> str | Sequence[str]:
-    """Return the server of a marker without a target."""
+def _variables(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of `inspector.open` with the variables of `mcp_target`; none if nothing is configured."""
+    given = [line.partition("=") for line in config.getini("mcp_env")]
+    found = {
+        "env": {name.strip(): value if equals else None for name, equals, value in given},
+        "env_file": config.getini("mcp_env_file"),
+        "inherit_env": config.getini("mcp_inherit_env"),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _named(item: pytest.Item) -> tuple[str | Sequence[str], dict[str, Any]]:
+    """Return the server of a marker without a target, and its variables."""
     marker = item.get_closest_marker("mcp")
-    found: str | Sequence[str] = marker.args[0] if marker and marker.args else item.config.getini("mcp_target")
+    if marker and marker.args:
+        return marker.args[0], {}
+    found: str = item.config.getini("mcp_target")
     if not found:
         raise pytest.UsageError("No server to use: pass a target to mcp_check, or set mcp_target.")
-    return found
+    return found, _variables(item.config)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -76,22 +76,24 @@ def side_of(invocation: Invocation, letter: str, word: str) -> ComparedTarget:
 
 def _target(invocation: Invocation, word: str, consent: Consent) -> Target:
     """The target of one word; headers and `--no-verify` go to a URL, variables and directory to a command."""
-    from inspector.cli.session_setup import ask, warn_of_interception
+    from inspector.cli.session_setup import STARTS, ask, start_of, warn_of_interception
 
     open_word = partial(parse_target, [word], config=invocation.option("config"), prompt=ask, consent=consent)
     target = open_word()
     if isinstance(target, HttpTarget):
         target = open_word(headers=invocation.option("header", ()), verify=not invocation.option("no-verify"))
-    elif isinstance(target, StdioTarget) and (invocation.option("env") or invocation.option("cwd")):
-        target = open_word(env=dict(invocation.option("env", ())), cwd=invocation.option("cwd"))
+    elif isinstance(target, StdioTarget) and any(map(invocation.option, STARTS)):
+        target = open_word(**start_of(invocation))
     warn_of_interception(invocation, target)
     return target
 
 
 def check_flags(invocation: Invocation, *sides: ComparedTarget) -> None:
     """Raise `UsageError` for an option that applies to neither side."""
+    from inspector.cli.session_setup import STARTS
+
     kinds = {side.target.kind for side in sides}
-    for flag, kind in (("header", "http"), ("no-verify", "http"), ("env", "stdio"), ("cwd", "stdio")):
+    for flag, kind in (("header", "http"), ("no-verify", "http"), *((name, "stdio") for name in STARTS)):
         if invocation.option(flag) and kind not in kinds:
             raise UsageError(f"--{flag} applies to neither side of the comparison.", hint=f"Remove --{flag}.")
 

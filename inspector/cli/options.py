@@ -170,8 +170,8 @@ def header(word: str) -> tuple[str, str]:
     return parse_header(word)
 
 
-def variable(word: str) -> tuple[str, str]:
-    """An environment variable, `NAME=value`."""
+def variable(word: str) -> tuple[str, str | None]:
+    """An environment variable: `NAME=value`, or `NAME` for the value of this shell."""
     from inspector.config.text_checks import parse_variable
 
     return parse_variable(word)
@@ -285,7 +285,22 @@ FORCE = Option("--force", "Overwrite existing output files")
 
 SERVER = (
     Option("--header", "Send this HTTP header with every request; repeatable", "'NAME: VALUE'", many=True, read=header),
-    Option("--env", "Set an environment variable for the server; repeatable", "NAME=VALUE", many=True, read=variable),
+    Option(
+        "--env",
+        "Give the server this variable, with the value of this shell or another one; repeatable",
+        "NAME[=VALUE]",
+        many=True,
+        read=variable,
+    ),
+    Option(
+        "--env-file",
+        "Give the server the variables in this .env file; repeatable",
+        "FILE",
+        many=True,
+        read=path,
+        completes="file",
+    ),
+    Option("--inherit-env", "Give the server all variables of this shell, secrets too"),
     Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
     Option("--timeout", "Request timeout; progress restarts it", "SECONDS", read=seconds),
     Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),

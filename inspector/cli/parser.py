@@ -265,7 +265,7 @@ def check_command(invocation: Invocation) -> None:
         invocation.command
         or not words
         or invocation.asks_for_help
-        or invocation.values.keys() & {"cwd", "env"}
+        or invocation.values.keys() & {"cwd", "env", "env-file"}
         or is_whole_target(words[0])
     ):
         return

@@ -45,8 +45,7 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
         command=invocation.command,
         config=invocation.option("config"),
         headers=invocation.option("header", ()),
-        env=dict(invocation.option("env", ())),
-        cwd=invocation.option("cwd"),
+        **start_of(invocation),
         transport=invocation.option("transport", "auto"),
         verify=not invocation.option("no-verify"),
         prompt=ask,
@@ -54,6 +53,20 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
     )
     warn_of_interception(invocation, target)
     return target
+
+
+def start_of(invocation: Invocation) -> dict[str, Any]:
+    """How a command is started, for `parse_target`: its variables and its folder."""
+    return {
+        "env": dict(invocation.option("env", ())),
+        "env_files": invocation.option("env-file", ()),
+        "inherit_env": bool(invocation.option("inherit-env")),
+        "cwd": invocation.option("cwd"),
+    }
+
+
+STARTS = ("env", "env-file", "inherit-env", "cwd")
+"""The options that `start_of` reads."""
 
 
 def consent_of(invocation: Invocation) -> trust.Consent:

@@ -223,9 +223,9 @@ def _typed(option: Option, word: str, secrets: Sequence[str]) -> str:
 
     from inspector.config.command_lines import masked, set_header, set_variable
 
-    name, _, value = word.partition("=")
+    name, equals, value = word.partition("=")
     if option.name == "env":
-        return set_variable(name, value, os.environ)
+        return set_variable(name, value if equals else None, os.environ)
     if option.name == "header":
         name, _, value = word.partition(":")
         return set_header(name.strip(), value.strip())

@@ -24,7 +24,7 @@ class CommandLine:
     after: str = ""
     """Arguments after the target."""
     program: str = "inspector"
-    shared: frozenset[str] = frozenset(("env", "cwd", "header", "transport", "no-verify"))
+    shared: frozenset[str] = frozenset(("env", "env-file", "inherit-env", "cwd", "header", "transport", "no-verify"))
     """The names of the options that another verb on the same target takes, too."""
     secrets: tuple[str, ...] = ()
     """Values that no part may contain."""
@@ -81,17 +81,19 @@ class CommandLine:
         )
 
 
-_FOR_COMMANDS = frozenset(("env", "cwd"))
+_FOR_COMMANDS = frozenset(("env", "env-file", "inherit-env", "cwd"))
 _FOR_URLS = frozenset(("header", "no-verify"))
 
 
 def pass_variable(name: str) -> str:
     """Return the option that gives the server a variable of this shell."""
-    return f'--env {name}="${name}"'
+    return f"--env {shlex.quote(name)}"
 
 
-def set_variable(name: str, value: str, environ: Mapping[str, str]) -> str:
+def set_variable(name: str, value: str | None, environ: Mapping[str, str]) -> str:
     """Return the option that gives the server this variable; a secret is named, not shown."""
+    if value is None:
+        return pass_variable(name)
     if not secret_values.in_environment([(name, value)]):
         return f"--env {shlex.quote(f'{name}={value}')}"
     return pass_variable(name) if environ.get(name) == value else f"--env {name}={secret_values.MASK}"
@@ -113,6 +115,7 @@ def line_of(target: Target, environ: Mapping[str, str], verb: str = "") -> Comma
     options: Iterable[tuple[str, str]] = ()
     if isinstance(target, StdioTarget) and not target.name:
         options = [("env", set_variable(name, value, environ)) for name, value in target.env.items()]
+        options += [("inherit-env", "--inherit-env")] if target.inherits else []
         options += [("cwd", f"--cwd {shlex.quote(target.cwd)}")] if target.cwd else []
     elif isinstance(target, HttpTarget) and not target.name:
         options = [("header", set_header(name, value)) for name, value in target.headers]

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector.config import foreign_files, paths, secret_values
+from inspector.config import dotenv, foreign_files, paths, secret_values
 from inspector.errors import ConfigError, ValueMissing
 
 VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
@@ -365,16 +365,5 @@ def _choices(options: Any) -> list[str]:
 
 
 def env_file(text: str) -> dict[str, str]:
-    """Parse a `.env` file: `NAME=value` lines, optional `export`, quotes removed, `#` lines skipped."""
-    found: dict[str, str] = {}
-    for line in text.splitlines():
-        name, equals, value = line.strip().removeprefix("export ").partition("=")
-        name, value = name.strip(), value.strip()
-        if not equals or not _NAME.fullmatch(name):
-            continue
-        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-            value = value[1:-1]
-        else:
-            value = value.split(" #", 1)[0].rstrip()
-        found[name] = value
-    return found
+    """Parse a `.env` file. Lines that set no variable are skipped, as clients do."""
+    return {name: value for _, name, value in dotenv.variables(text) if name}

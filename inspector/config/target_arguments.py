@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from inspector.config import paths
+from inspector.config.server_variables import ServerVariables
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.config.text_checks import checked_headers, checked_text, checked_url, one_line
 from inspector.errors import TargetError
@@ -36,7 +37,9 @@ def parse_target(
     command: bool = False,
     config: Path | None = None,
     headers: Sequence[tuple[str, str]] = (),
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
+    env_files: Sequence[Path] = (),
+    inherit_env: bool = False,
     cwd: str | Path | None = None,
     transport: Literal["auto", "stdio", "http", "sse"] = "auto",
     verify: bool = True,
@@ -48,9 +51,10 @@ def parse_target(
 ) -> Target:
     """Return the target in `words`: a URL, `@NAME` or `@NAME:FILEPART`, a recording, or a command.
 
-    With `command` the words came after `--` and are always a command. `headers`, `env`, `cwd`, `transport` and `verify`
-    (False: accept any certificate) are flags of the command line: they override a config file. `prompt` asks for the
-    values that a config file leaves to its user, `consent` for what a file that is not the user's own would expose.
+    With `command` the words came after `--` and are always a command. `headers`, `env` (None: the value of this shell), `env_files`,
+    `inherit_env`, `cwd`, `transport` and `verify` (False: accept any certificate) are flags of the command line: they
+    override a config file. `prompt` asks for the values that a config file leaves to its user, `consent` for what a
+    file that is not the user's own would expose.
     Raises TargetError, ConfigError for an invalid file, or TrustNeeded.
     """
     environ = os.environ if environ is None else environ
@@ -60,7 +64,8 @@ def parse_target(
         raise TargetError(
             "The target is missing", hint="Give a command, a URL, @NAME from a config file, or a recording."
         )
-    flags = _Flags(tuple(headers), dict(env or {}), _existing_folder(cwd, folder, home), transport, verify)
+    variables = ServerVariables(env or {}, [_located(str(path), folder, home) for path in env_files], inherit_env)
+    flags = _Flags(tuple(headers), variables, environ, _existing_folder(cwd, folder, home), transport, verify)
     if command and not (len(words) == 1 and _URL.match(_unwrapped(words[0]))):
         return flags.on_command(words)
     first = _unwrapped(words[0])
@@ -129,7 +134,8 @@ class _Flags:
     """The flags of the command line for the target."""
 
     headers: tuple[tuple[str, str], ...]
-    env: dict[str, str]
+    variables: ServerVariables
+    environ: Mapping[str, str]
     cwd: str | None
     transport: Literal["auto", "stdio", "http", "sse"]
     verify: bool
@@ -156,10 +162,8 @@ class _Flags:
                 f"--transport {self.transport} needs a URL, and {target.label} is a command",
                 hint=Hint(UnsetParameters((Parameter.TRANSPORT,)), ", or give the server's URL."),
             )
-        for name, value in self.env.items():
-            checked_text(name, "a variable's name")
-            checked_text(value, f"the value of {name}")
-        return replace(target, env={**target.env, **self.env}, cwd=target.cwd if self.cwd is None else self.cwd)
+        target = self.variables.added_to(target, self.environ)
+        return target if self.cwd is None else replace(target, cwd=self.cwd)
 
     def _on_http(self, target: HttpTarget) -> HttpTarget:
         self._refuse("a server at a URL", env=True, cwd=True)
@@ -180,7 +184,9 @@ class _Flags:
     ) -> None:
         given = (
             (Parameter.HEADERS, headers and self.headers),
-            (Parameter.ENV, env and self.env),
+            (Parameter.ENV, env and self.variables.given),
+            (Parameter.ENV_FILE, env and self.variables.files),
+            (Parameter.INHERIT_ENV, env and self.variables.inherit),
             (Parameter.CWD, cwd and self.cwd),
             (Parameter.VERIFY, verify and not self.verify),
         )

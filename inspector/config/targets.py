@@ -38,8 +38,9 @@ NO_OPTIONS = ServerOptions()
 class StdioTarget:
     """A server that is started as a child process and uses stdin and stdout.
 
-    `env` has the variables added to the child's environment, `cwd` its folder (None: the current one). `secrets` are
-    the values that a recording must not contain: those given and those detected in `command` and `env`.
+    `env` has the variables added to the child's environment, `cwd` its folder (None: the current one). `inherits`: it
+    gets all variables of this process. `secrets` are the values that a recording must not contain: those given and
+    those detected in `command` and `env`.
     """
 
     kind: ClassVar[Literal["stdio"]] = "stdio"
@@ -51,6 +52,7 @@ class StdioTarget:
     source: str = ""
     secrets: tuple[str, ...] = ()
     options: ServerOptions = NO_OPTIONS
+    inherits: bool = False
 
     def __post_init__(self) -> None:
         found = [
@@ -87,6 +89,8 @@ class StdioTarget:
         """The `target` of a recording's header: argv, cwd and the names of the variables, never a secret value."""
         header: dict[str, Any] = {"kind": self.kind, "label": self.label, "argv": self._masked(), "cwd": self.cwd}
         header["env"] = sorted(self.env)
+        if self.inherits:
+            header["inherit_env"] = True
         return header | _origin(self.name, self.source)
 
     def _masked(self) -> list[str]:

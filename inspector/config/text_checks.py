@@ -42,12 +42,16 @@ def parse_header(text: str) -> tuple[str, str]:
     return checked_header(name.strip(), value.strip())
 
 
-def parse_variable(text: str) -> tuple[str, str]:
-    """Parse `--env NAME=value`. Raises TargetError if it is invalid."""
+def parse_variable(text: str) -> tuple[str, str | None]:
+    """Parse `--env NAME=value`; the value is None for `--env NAME`. Raises TargetError if it is invalid."""
     name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise TargetError(f"--env {one_line(name[:60])} has no value", hint="Write it as NAME=value.")
-    return checked_text(name.strip(), "a variable's name"), checked_text(value, f"the value of {name.strip()}")
+    name = name.strip()
+    if not name or (not equals and len(name.split()) > 1):
+        raise TargetError(
+            f"--env {one_line(text[:60])} is not a variable" if text else "--env has no variable",
+            hint="Write NAME=value, or NAME for a variable of this shell.",
+        )
+    return checked_text(name, "a variable's name"), checked_text(value, f"the value of {name}") if equals else None
 
 
 def checked_headers(pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

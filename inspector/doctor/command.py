@@ -63,7 +63,7 @@ class CommandDoctor:
         self.platform = platform
         self.name = target.command[0]
         self.folder = target.cwd or os.getcwd()
-        self.environment = child_environment(target.env)
+        self.environment = child_environment(target.env, inherits=target.inherits)
         self.program: str | None = None
 
     async def look(self) -> None:

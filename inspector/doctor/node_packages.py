@@ -12,6 +12,7 @@ from typing import Any
 from inspector.doctor.diagnosis import Fix, Weight
 from inspector.doctor.python_packages import glob_escaped
 from inspector.doctor.server_facts import ServerFacts, StderrCause
+from inspector.transports.withheld import NOT_PASSED
 
 _SDK = "@modelcontextprotocol/sdk"
 _INSIDE = re.compile(r"^(.*[/\\]node_modules)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+)[/\\](.+)$")
@@ -41,8 +42,7 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
     folder = _folder_on_path(package, server)
     if folder:
         return StderrCause(
-            f"Node does not find the package {package}, which is in {folder}: NODE_PATH is set in this shell but not "
-            "passed to the server.",
+            f"Node does not find the package {package}, which is in {folder}: NODE_PATH is {NOT_PASSED}.",
             server.passing("NODE_PATH"),
         )
     project = _project(server)

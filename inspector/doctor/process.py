@@ -155,16 +155,15 @@ class ProcessDoctor:
         )
 
     def _stderr(self, connection: ConnectionRecord, *, failed: bool) -> None:
-        if not connection.stderr:
-            if failed:
-                self.chart.add("stderr", "info", "no output on stderr")
+        if not connection.stderr and not failed:
             return
         count = len(connection.stderr)
         details = self.chart.last_words
         server = ServerFacts(self.target, self.target.cwd or os.getcwd(), os.environ, self.chart.line)
         found = stderr_cause(connection.stderr[-200:], server) if failed else None
         if found is None:
-            self.chart.add("stderr", "info", f"{count} line{'s' * (count > 1)} on stderr", details=details)
+            text = f"{count} line{'s' * (count > 1)} on stderr" if count else "no output on stderr"
+            self.chart.add("stderr", "info", text, details=details)
             return
         self.chart.add(
             "stderr",

@@ -14,6 +14,7 @@ from inspector.doctor import programs
 from inspector.doctor.diagnosis import Fix
 from inspector.doctor.server_facts import ServerFacts, StderrCause, started_with
 from inspector.hints import Hint, Parameter
+from inspector.transports.withheld import NOT_PASSED
 
 PYTHON = re.compile(r"(?:python|pypy)[\d.]*w?")
 _SITE = re.compile(r"(?:File \"|\()([^\"()]{1,400}?[/\\](?:site|dist)-packages)[/\\]")
@@ -51,8 +52,7 @@ def missing_module(found: re.Match[str], server: ServerFacts) -> StderrCause:
     folder = _folder_on_path(module, server)
     if folder:
         return StderrCause(
-            f"It does not find the module {module}, which is in {folder}: PYTHONPATH is set in this shell but not "
-            "passed to the server.",
+            f"It does not find the module {module}, which is in {folder}: PYTHONPATH is {NOT_PASSED}.",
             server.passing("PYTHONPATH"),
         )
     if site_packages(server) and _has(site_packages(server), module):

@@ -14,6 +14,7 @@ from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.hints import Hint
 from inspector.transports.child import child_environment
+from inspector.transports.withheld import is_withheld
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
@@ -65,11 +66,14 @@ class ServerFacts(NamedTuple):
 
     def not_passed(self, names: Sequence[str]) -> str:
         """Return the first of these variables that this shell has and the server does not get; empty without one."""
-        passed = child_environment(self.target.env, self.environ)
-        ours = (name for name in names if self.environ.get(name) and name not in self.target.env)
-        return next((name for name in ours if passed.get(name) != self.environ[name]), "")
+        passed = child_environment(self.target.env, self.environ, inherits=self.target.inherits)
+        ours = (name for name in names if name not in self.target.env)
+        return next((name for name in ours if is_withheld(name, passed, self.environ)), "")
 
-    def passing(self, name: str) -> Fix:
-        """Return the fix that passes a variable to the server; one that this shell does not have is a blank."""
-        line = self.line.passing(name) if self.environ.get(name) else self.line.adding("env", f"--env {name}=…")
-        return Fix("Pass it, or add it to the config entry.", str(line))
+    def passing(self, *names: str) -> Fix:
+        """Return the fix that passes variables to the server; one that this shell does not have is a blank."""
+        line = self.line
+        for name in reversed(names):
+            line = line.passing(name) if self.environ.get(name) else line.adding("env", f"--env {name}=…")
+        it = "it" if len(names) == 1 else "them"
+        return Fix(f"Pass {it}, or add {it} to the config entry.", str(line))

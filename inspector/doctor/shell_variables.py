@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from inspector.doctor.diagnosis import Weight
 from inspector.doctor.server_facts import ServerFacts, StderrCause
+from inspector.transports.child import PROXIES, child_environment
+from inspector.transports.withheld import MOST, NOT_PASSED, withheld, withheld_names
 
 
 class _Search(NamedTuple):
@@ -127,13 +129,17 @@ def variable_cause(server: ServerFacts) -> StderrCause | None:
     for search in _SEARCHES:
         name = server.not_passed(search.variables)
         if name and any(search.pattern.search(line) for line in server.said):
-            without = "without its user and password" if _is_passed(name, server) else "not passed to the server"
-            passed = f"set in this shell but {without}"
+            passed = "set in this shell but without its user and password" if _is_passed(name, server) else NOT_PASSED
             return StderrCause(f"It {search.what}: {name} is {passed}.", server.passing(name), search.weight)
     return None
 
 
-def _is_passed(name: str, server: ServerFacts) -> bool:
-    from inspector.transports.child import PROXIES
+def withheld_cause(server: ServerFacts) -> StderrCause | None:
+    """Return that the server lacks variables of this shell, if its log names them or they look like keys."""
+    passed = child_environment(server.target.env, server.environ, inherits=server.target.inherits)
+    names = withheld_names(server.said, passed, server.environ)
+    return StderrCause(f"{withheld(names)}.", server.passing(*names[:MOST]), Weight.SYMPTOM) if names else None
 
+
+def _is_passed(name: str, server: ServerFacts) -> bool:
     return name in PROXIES and name not in server.target.env

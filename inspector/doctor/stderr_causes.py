@@ -1,7 +1,7 @@
 """A server's last stderr lines: the cause of its failure, for common failures.
 
 The causes are looked for in this order: a file that hides a package, another version of an SDK, a variable of the shell
-that the server lacks, a line of the table below, the end of a traceback.
+that the server lacks, a line of the table below, the end of a traceback, a key of the shell that the server lacks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from inspector.doctor import node_packages, python_packages
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_module
 from inspector.doctor.server_facts import ServerFacts, StderrCause
-from inspector.doctor.shell_variables import variable_cause
+from inspector.doctor.shell_variables import variable_cause, withheld_cause
 from inspector.log_lines import searched
+from inspector.transports.withheld import NOT_PASSED
 
 MAX_LINE = 500
 _SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror(?: \[\w+\])?|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
@@ -34,7 +35,7 @@ def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | Non
             match = pattern.search(line)
             if match and (cause := made(match, server)) is not None:
                 return cause
-    return _traceback(said)
+    return _traceback(said) or withheld_cause(server)
 
 
 def _traceback(lines: Sequence[str]) -> StderrCause | None:
@@ -75,11 +76,11 @@ def _variable(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
     name = found[1]
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
-    if name in server.target.env:
+    if name in server.target.env or (server.target.inherits and name in server.environ):
         return StderrCause(f"It rejects the value of the variable {name}.", Fix("Check the value."))
     if name in server.environ:
         return StderrCause(
-            f"It needs the environment variable {name}, which is set in this shell but not passed to the server.",
+            f"It needs the environment variable {name}, which is {NOT_PASSED}.",
             _passing(name, server),
         )
     return StderrCause(

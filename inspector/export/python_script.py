@@ -92,6 +92,8 @@ def _options(journal: Journal) -> dict[str, str]:
         if fields:
             pairs = (f'{literal(name)}: os.environ["{variable(name)}"]' for name in fields)
             found["headers"] = "{" + ", ".join(pairs) + "}"
+        if header.members.get("inherit_env") is True:
+            found["inherit_env"] = "True"
         if header.text("cwd"):
             found["cwd"] = expression(header.text("cwd"))
     era = facts_of(journal).era

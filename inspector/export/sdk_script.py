@@ -106,7 +106,9 @@ def _server(journal: Journal) -> tuple[str, list[str]]:
         command, *args = map(expression, argv)
         given = [f"command={command}", f"args=[{', '.join(args)}]"]
         env = [name for name in header.array("env") if isinstance(name, str) and VARIABLE.fullmatch(name)]
-        if env:
+        if header.members.get("inherit_env") is True:
+            given.append("env=dict(os.environ)")
+        elif env:
             given.append("env={" + ", ".join(f'{literal(name)}: os.environ["{name}"]' for name in env) + "}")
         if header.text("cwd"):
             given.append(f"cwd={expression(header.text('cwd'))}")

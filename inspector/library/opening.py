@@ -34,7 +34,9 @@ TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 def open(
     target: str | Sequence[str] | InProcess,
     *,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | None] | None = None,
+    env_file: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    inherit_env: bool = False,
     cwd: str | os.PathLike[str] | None = None,
     headers: Mapping[str, str] | Sequence[tuple[str, str]] = (),
     transport: Literal["auto", "stdio", "http", "sse"] | httpx.AsyncClient | httpx.AsyncBaseTransport = "auto",
@@ -61,10 +63,11 @@ def open(
     `target`: a URL, `@name` of a config file, a command as one text or as a list of arguments; a recording, which then
     answers the recorded requests (nothing is started); or a server in this process: a FastMCP, or any ASGI app, which
     serves MCP at `path` (`/mcp`). `transport`: the transport's name, or an httpx client or transport that sends the
-    requests to a URL; it is not closed. `env`, `cwd`: of a command; `headers`, `bearer` (a token), `auth` (all other
-    login options), `verify` (False: accept any certificate, and send no stored login): of a URL. `trust`: allow an
-    entry of a config file that is not the user's own to use the user's secrets, a proxy, or no verification. `era`,
-    `protocol`: use these instead of negotiating. `timeout`: seconds without a response or progress; `max_timeout`: in
+    requests to a URL; it is not closed. Of a command: `env` (variables; None: the value of this process), `env_file`
+    (`.env` files with more), `inherit_env` (True: all variables of this process, its secrets too), `cwd`. Of a URL:
+    `headers`, `bearer` (a token), `auth` (all other login options), `verify` (False: accept any certificate, and send
+    no stored login). `trust`: allow an entry of a config file that is not the user's own to use the user's secrets, a
+    proxy, or no verification. `era`, `protocol`: use these instead of negotiating. `timeout`: seconds without a response or progress; `max_timeout`: in
     total. `sampling`: the text of the answer, `"decline"`, or a callback; `elicit`: the content, `"defaults"`,
     `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability whose option is None is not declared
     to the server. `client`: the client's name, as `NAME` or `NAME/VERSION`. `extensions`: ids to offer, or a mapping of
@@ -95,6 +98,8 @@ def open(
             config=None if config is None else Path(config),
             headers=fields,
             env=env,
+            env_files=[Path(each) for each in _listed(env_file)],
+            inherit_env=inherit_env,
             cwd=None if cwd is None else os.fspath(cwd),
             transport=spoken,
             verify=verify,
@@ -105,9 +110,9 @@ def open(
     else:
         from inspector.library.apps import app_target
 
-        if env or cwd or sender is not None or spoken == "stdio":
+        if env or env_file or inherit_env or cwd or sender is not None or spoken == "stdio":
             raise UsageError(
-                "env=, cwd= and transport= do not apply to an app in this process.",
+                "env=, env_file=, inherit_env=, cwd= and transport= do not apply to an app in this process.",
                 hint="Remove these arguments.",
             )
         found = app_target(target, path, fields)
@@ -228,6 +233,10 @@ def _extensions(wanted: Mapping[str, Mapping[str, Any]] | Sequence[str]) -> dict
             )
         found[id] = settings
     return found
+
+
+def _listed(files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> Sequence[str | os.PathLike[str]]:
+    return [files] if isinstance(files, str | os.PathLike) else files
 
 
 def _roots(roots: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ INHERITED = tuple(
     PATHEXT PROCESSOR_ARCHITECTURE
     """.split()
 )
-"""Variables that a child inherits. All others must be set with `--env` or in the config entry."""
+"""Variables that a child inherits. All others must be given to it: see `ServerVariables`."""
 PROXIES = frozenset(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"))
 """Those of them that may contain a user name and a password, which a child does not get."""
 INHERITED_PREFIXES = ("LC_", "XDG_")
@@ -57,10 +57,14 @@ left "$1" "$2" KILL
 """
 
 
-def child_environment(extra: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def child_environment(
+    extra: Mapping[str, str], environ: Mapping[str, str] | None = None, *, inherits: bool = False
+) -> dict[str, str]:
     """Return the child's environment: what every program needs, plus the requested variables. Passwords of proxies are
-    removed."""
+    removed. A child that `inherits` gets all variables as they are."""
     ours = os.environ if environ is None else environ
+    if inherits:
+        return dict(ours) | dict(extra)
     kept = {
         name: _without_userinfo(value) if name in PROXIES else value
         for name, value in ours.items()

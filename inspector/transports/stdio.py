@@ -24,8 +24,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from inspector.errors import LimitReached, ServerExited, SessionLost
+from inspector.hints import Hint
 from inspector.journal import channels
-from inspector.log_lines import shown
+from inspector.log_lines import searched, shown
 from inspector.text import safe
 from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink
 from inspector.transports.child import (
@@ -41,6 +42,7 @@ from inspector.transports.child import (
     start_guarded,
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
+from inspector.transports.withheld import passing_hint, withheld_names
 
 MAX_LINE = MAX_MESSAGE
 LAST_WORDS = 20
@@ -69,8 +71,8 @@ GATHER_MOST = 32
 class StdioTransport:
     """A server started as a child in its own process group.
 
-    `command` is argv; `env` has the variables added to the inherited few; `cwd` is the folder to start in; `limit` is
-    the most bytes of a line.
+    `command` is argv; `env` has the variables added to the inherited few, or with `inherits` to all; `cwd` is the
+    folder to start in; `limit` is the most bytes of a line.
     """
 
     name = "stdio"
@@ -82,12 +84,13 @@ class StdioTransport:
         sink: Sink,
         *,
         env: Mapping[str, str] | None = None,
+        inherits: bool = False,
         cwd: str | None = None,
         limit: int = MAX_LINE,
     ) -> None:
         self.command = list(command)
         self.sink = sink
-        self.env = dict(env or {})
+        self.environment = child_environment(env or {}, inherits=inherits)
         self.cwd = cwd
         self.process: subprocess.Popen[bytes] | None = None
         self.last_words: deque[str] = deque(maxlen=LAST_WORDS)
@@ -125,7 +128,7 @@ class StdioTransport:
         self._out_ended, self._exited = self._loop.create_future(), self._loop.create_future()
         mark = new_mark()
         self._mark = mark[MARK]
-        environment = child_environment(self.env) | mark
+        environment = self.environment | mark
         program = find_program(self.command, environment)
         process, self._guard = start_guarded(self.command, program, environment, self.cwd)
         self.process = process
@@ -263,6 +266,9 @@ class StdioTransport:
     def _exit_error(self, message: str, hint: str, status: int | None = None) -> ServerExited:
         """Return the error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
         words = tuple(self.last_words)
+        # A server that has answered had its keys.
+        names = withheld_names(searched(words), self.environment, guess=not self._heard)
+        hint = Hint(hint).then(passing_hint(names)) if names else hint
         error = ServerExited(message, hint=hint, status=status, stderr=words)
         lines = [f"  {safe(line, STDERR_SHOWN)}" for line in shown(words)]
         error.add_note("\n".join([f"Hint: {hint}", *(["Last lines on stderr:", *lines] if lines else [])]))

@@ -144,7 +144,7 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("--json @x", "--json works only with a verb", "inspector tools --json"),
         ("tools --record a --no-record @x", "--record cannot be used with --no-record", ""),
         ("tools --header nonsense @x", "has no value", "Name: value"),
-        ("tools --env X @x", "--env X has no value", ""),
+        ("tools --env =x @x", "--env =x is not a variable", "NAME for a variable of this shell"),
         ("complete prompt a b c --with x @t", "is not in name=value form", ""),
         ("tools --elicit maybe @x", "--elicit cannot be “maybe”", "decline"),
         ("tools --elicit [1] @x", "--elicit cannot be", ""),

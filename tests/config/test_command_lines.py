@@ -23,7 +23,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
         ("tools --header 'Authorization: Bearer abcdef' https://x.example", "inspector doctor --header 'Authorization: ***' https://x.example"),
         ("tools --env API_KEY=abcdef -- s --token=hijklm", "inspector doctor --env API_KEY=*** -- s '--token=***'"),
         ("tools --env API_KEY=abcdef -- s abcdef -x=abcdef", "inspector doctor --env API_KEY=*** -- s '***' '-x=***'"),
-        ("tools --env SHELL_KEY=of-the-shell -- s", 'inspector doctor --env SHELL_KEY="$SHELL_KEY" -- s'),
+        ("tools --env SHELL_KEY=of-the-shell -- s", "inspector doctor --env SHELL_KEY -- s"),
         ("tools https://u:pw@x.example/mcp?api_key=abc", "inspector doctor 'https://***@x.example/mcp?api_key=***'"),
         ("tools --root file:///a --sampling decline --bearer-env TOKEN @x", "inspector doctor --bearer-env TOKEN @x"),
         ("skills @shop pdf --env A=b", "inspector doctor --env A=b @shop"),
@@ -58,7 +58,7 @@ def test_the_line_itself_parses_to_the_same(typed: str) -> None:
 def test_a_fix_changes_one_thing() -> None:
     line = scan(shlex.split("call price article=apple --cwd /srv -- python server.py")).line
     assert str(line.passing("A_KEY")) == (
-        'inspector call --env A_KEY="$A_KEY" --cwd /srv price article=apple -- python server.py'
+        'inspector call --env A_KEY --cwd /srv price article=apple -- python server.py'
     )
     assert str(line.on_command(["python3", "a b.py"])).endswith(" -- python3 'a b.py'")
     url = scan(["tools", "--header", "X-A: b", "--transport", "http", "https://a.example/x"]).line

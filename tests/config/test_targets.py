@@ -211,7 +211,8 @@ def test_header_and_variable_flags() -> None:
     for text in ("no colon", ": x", "a b: x", "A: x\ry"):
         with pytest.raises(TargetError):
             parse_header(text)
-    for text in ("A", "=x", " =x", "A=\0"):
+    assert parse_variable(" A ") == ("A", None)
+    for text in ("", "=x", " =x", "A=\0", "A B"):
         with pytest.raises(TargetError):
             parse_variable(text)
 

@@ -148,7 +148,7 @@ async def child(target: StdioTarget, journal: Journal, visit: str, why: str = ""
     `visit` is the revision of the visit to which the process belongs in the recording, `why` its purpose.
     """
     mark = new_mark()
-    environment = child_environment(target.env) | mark
+    environment = child_environment(target.env, inherits=target.inherits) | mark
     program = find_program(target.command, environment)
     process, guard = start_guarded(target.command, program, environment, target.cwd)
     try:

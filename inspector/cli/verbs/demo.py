@@ -44,11 +44,14 @@ def run(invocation: Invocation) -> int:
 
         with _serving(words) as url:
             return interface.interface(invocation, HttpTarget(url, name="demo"))
-    from dataclasses import replace
+    import os
 
+    from inspector.config.server_variables import ServerVariables
     from inspector.config.targets import demo_target
 
-    return interface.interface(invocation, replace(demo_target(), env=dict(invocation.option("env", ()))))
+    given = dict(invocation.option("env", ()))
+    variables = ServerVariables(given, invocation.option("env-file", ()), bool(invocation.option("inherit-env")))
+    return interface.interface(invocation, variables.added_to(demo_target(), os.environ))
 
 
 def _words(invocation: Invocation) -> list[str]:

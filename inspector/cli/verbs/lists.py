@@ -39,7 +39,14 @@ def run(invocation: Invocation) -> int:
         await session.load(name, page_limit=limit, cursor=invocation.option("cursor"))
         found = session.catalog[name]
         more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
-        return _print(out, found, more, session.journal.findings.all(), schemas=schemas)
+        code = _print(out, found, more, session.journal.findings.all(), schemas=schemas)
+        if name == "tools" and found.pages and not found.items:
+            from inspector.transports.withheld import hint_without_tools
+
+            hint = hint_without_tools(target)
+            if hint:
+                out.note(f"note: {hint.command_line}")
+        return code
 
     return headless.run(invocation, work, target, while_waiting=None if invocation.json else "inspector.cli.item_text")
 

@@ -20,7 +20,9 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
         from inspector.transports.stdio import MAX_LINE, StdioTransport
 
         limit = options.http.max_body or MAX_LINE
-        return StdioTransport(target.command, sink, env=target.env, cwd=target.cwd, limit=limit)
+        return StdioTransport(
+            target.command, sink, env=target.env, inherits=target.inherits, cwd=target.cwd, limit=limit
+        )
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport
 
