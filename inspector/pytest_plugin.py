@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -177,9 +177,8 @@ def inspector_flow(request: pytest.FixtureRequest) -> Callable[..., FlowResult]:
         __tracebackhide__ = True
         environments = {"environment": request.config.getoption("--inspector-environment")}
         variables = _variables(request.config) if ours and not target else {}
-        return _run_flow(
-            request.node.path.parent / path, target or named, {**environments, **variables, **kept, **options}
-        )
+        given = _beside_test(request.node.path, {**kept, **options})
+        return _run_flow(request.node.path.parent / path, target or named, {**environments, **variables, **given})
 
     return run
 
@@ -288,8 +287,7 @@ class Mcp:
         """Return a session with the live server; `options` are those of `inspector.open`."""
         import inspector
 
-        variables = {} if target else self._variables
-        session = inspector.open(self._server(target), **{**variables, **self._options, **options})
+        session = inspector.open(self._server(target), **self._given(target, options))
         self._sessions.append(session)
         return session
 
@@ -311,7 +309,7 @@ class Mcp:
         from inspector.library.cassettes import CassetteSession
 
         rules = _rules(ignore, unordered, patterns)
-        options = {**self._options, **options}
+        options = self._given(target, options)
         made = CassetteSession(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
         self._taped.append(made)
         return made
@@ -330,7 +328,7 @@ class Mcp:
         from inspector.library.cassettes import CassetteServer
 
         rules = _rules(ignore, unordered, patterns)
-        options = {**self._options, **options}
+        options = self._given(target, options)
         made = CassetteServer(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
         self._taped.append(made)
         return made
@@ -405,6 +403,10 @@ class Mcp:
             )
         return found
 
+    def _given(self, target: str | Sequence[str] | None, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the options of `inspector.open` for a target: of the ini file, of the marker, and of the test."""
+        return {**({} if target else self._variables), **_beside_test(self._test, {**self._options, **options})}
+
     def _beside(self, path: str | os.PathLike[str]) -> Path:
         return self._test.parent / path
 
@@ -428,7 +430,7 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
     from inspector.library.checking import check
     from inspector.text import sentences
 
-    options = {**marker.kwargs}
+    options = _beside_test(item.path, marker.kwargs)
     named = marker.args[0] if marker.args else options.pop("target", None)
     for name in ("record", "baseline"):
         if isinstance(options.get(name), (str, os.PathLike)):
@@ -454,6 +456,15 @@ def _variables(config: pytest.Config) -> dict[str, Any]:
         "inherit_env": config.getini("mcp_inherit_env"),
     }
     return {name: value for name, value in found.items() if value}
+
+
+def _beside_test(test: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of `inspector.open`, whose files of variables begin at the test file."""
+    files = options.get("env_file")
+    if not files:
+        return dict(options)
+    listed = [files] if isinstance(files, (str, os.PathLike)) else files
+    return {**options, "env_file": [test.parent / each for each in listed]}
 
 
 def _named(item: pytest.Item) -> tuple[str | Sequence[str], dict[str, Any]]:

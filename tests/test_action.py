@@ -107,6 +107,18 @@ def test_a_server_that_breaks_a_rule_fails_the_job_and_its_report_is_uploaded(tm
     assert ran.commands[-1].startswith("actions/upload-artifact@v4")
 
 
+def test_the_server_gets_the_variables_that_are_named(tmp_path: Path) -> None:
+    server = "import os, runpy; os.environ['A'] + os.environ['HOME'] + os.environ['C']; runpy.run_module('inspector.demo', run_name='__main__')"
+    (tmp_path / "server.py").write_text(server)
+    (tmp_path / "c.env").write_text("C=3\n")
+    inputs = {"target": f"{sys.executable} server.py --items 3", "args": FAST}
+    assert act(tmp_path, **inputs).code == 4
+    ran = act(tmp_path, **inputs, env="A=1 2\n\nHOME\n", env_file="c.env\n")
+    assert ran.code == 0, ran.printed
+    ran = act(tmp_path, **inputs, env="A=1\nC=2", inherit_env="True")
+    assert ran.code == 0, ran.printed
+
+
 def test_a_recording_is_run_again(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "inspector", "call", "--record", "a b.mcp.jsonl", "add", "a=1", "b=2", "--"]
     subprocess.run([*words, *DEMO.split()], cwd=tmp_path, env=environment(tmp_path), check=True, capture_output=True)
@@ -141,6 +153,8 @@ def test_saved_calls_are_run_on_the_server_that_they_name_and_on_another(tmp_pat
         ({"verb": "check"}, 'The input "target" is missing.'),
         ({"verb": "rerun", "target": "x"}, 'The input "path" is the one recording'),
         ({"target": "python 'x"}, 'The input "target" is not a list of words: No closing quotation.'),
+        ({"target": "x", "inherit_env": "perhaps"}, 'The input "inherit-env" is true or false.'),
+        ({"target": "x", "env": "NOT_THERE_1"}, "NOT_THERE_1 is not set in this shell"),
         ({"target": "x", "report": "a\nexit-code=0"}, 'The input "report" is one folder.'),
     ],
 )

@@ -190,6 +190,34 @@ async def test_no_recording(mcp):
 
 
 @pytest.mark.slow
+def test_a_server_gets_the_variables_of_the_ini_file_and_of_the_marker(run: Run) -> None:
+    ini = run.folder / "pytest.ini"
+    target = f"{sys.executable} keyed.py"
+    ini.write_text(f"{ini.read_text()}mcp_target = {target}\nmcp_env =\n    HOME\n    A=1\nmcp_env_file = b.env\n")
+    (run.folder / "b.env").write_text("B=2\n")
+    (run.folder / "keyed.py").write_text(
+        "import os, runpy\n[os.environ[name] for name in ('HOME', 'A', 'B')]\nrunpy.run_module('inspector.demo', run_name='__main__')\n"
+    )
+    tests = f"""
+async def test_ini(inspector_session):
+    assert await inspector_session.tools()
+
+
+@pytest.mark.mcp([{sys.executable!r}, {str(run.folder / "keyed.py")!r}], env={{"A": "1"}}, env_file="b.env")
+async def test_marker(inspector_session):
+    assert await inspector_session.tools()
+
+
+async def test_another_server_gets_none(inspector_mcp):
+    import inspector
+    with pytest.raises(inspector.ServerExited):
+        async with inspector_mcp.open([{sys.executable!r}, {str(run.folder / "keyed.py")!r}]):
+            pass
+"""
+    assert "3 passed" in run(tests=tests)
+
+
+@pytest.mark.slow
 def test_modes_come_from_the_command_line_the_environment_and_the_ini_file(run: Run) -> None:
     ini = run.folder / "pytest.ini"
     ini.write_text(f"{ini.read_text()}mcp_record = rewrite\nmcp_target = some server\n")

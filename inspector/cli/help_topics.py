@@ -174,7 +174,13 @@ TOPICS = {
             ),
             HelpTable(
                 "Options for a command",
-                (("--env NAME=VALUE", "Set an environment variable"), ("--cwd DIR", "Start it in this directory")),
+                (
+                    ("--env NAME", "Give it this variable of your shell; it gets few without"),
+                    ("--env NAME=VALUE", "Set an environment variable"),
+                    ("--env-file FILE", "Give it the variables in a .env file"),
+                    ("--inherit-env", "Give it all variables of your shell, secrets too"),
+                    ("--cwd DIR", "Start it in this directory"),
+                ),
             ),
             HelpTable(
                 "Options for a URL",

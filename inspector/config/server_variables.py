@@ -15,8 +15,9 @@ from inspector.hints import Hint, Parameter
 
 @dataclass(frozen=True, slots=True)
 class ServerVariables:
-    """What `--env`, `--env-file` and `--inherit-env` say. A value wins over a file, a later file over an earlier one.
+    """The values of `--env`, `--env-file` and `--inherit-env`.
 
+    A value wins over a file, a later file over an earlier one.
     In `given`, None takes the value from this shell.
     """
 

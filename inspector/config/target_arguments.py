@@ -51,10 +51,10 @@ def parse_target(
 ) -> Target:
     """Return the target in `words`: a URL, `@NAME` or `@NAME:FILEPART`, a recording, or a command.
 
-    With `command` the words came after `--` and are always a command. `headers`, `env` (None: the value of this shell), `env_files`,
-    `inherit_env`, `cwd`, `transport` and `verify` (False: accept any certificate) are flags of the command line: they
-    override a config file. `prompt` asks for the values that a config file leaves to its user, `consent` for what a
-    file that is not the user's own would expose.
+    With `command` the words came after `--` and are always a command. `headers`, `env` (None: the value of this shell),
+    `env_files`, `inherit_env`, `cwd`, `transport` and `verify` (False: accept any certificate) are flags of the command
+    line: they override a config file. `prompt` asks for the values that a config file leaves to its user, `consent` for
+    what a file that is not the user's own would expose.
     Raises TargetError, ConfigError for an invalid file, or TrustNeeded.
     """
     environ = os.environ if environ is None else environ

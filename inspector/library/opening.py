@@ -67,12 +67,12 @@ def open(
     (`.env` files with more), `inherit_env` (True: all variables of this process, its secrets too), `cwd`. Of a URL:
     `headers`, `bearer` (a token), `auth` (all other login options), `verify` (False: accept any certificate, and send
     no stored login). `trust`: allow an entry of a config file that is not the user's own to use the user's secrets, a
-    proxy, or no verification. `era`, `protocol`: use these instead of negotiating. `timeout`: seconds without a response or progress; `max_timeout`: in
-    total. `sampling`: the text of the answer, `"decline"`, or a callback; `elicit`: the content, `"defaults"`,
-    `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability whose option is None is not declared
-    to the server. `client`: the client's name, as `NAME` or `NAME/VERSION`. `extensions`: ids to offer, or a mapping of
-    ids to settings; without it none is offered. `record`: the file to record to, which must be new; True: the folder in
-    which `inspector` keeps recordings.
+    proxy, or no verification. `era`, `protocol`: use these instead of negotiating. `timeout`: seconds without a
+    response or progress; `max_timeout`: in total. `sampling`: the text of the answer, `"decline"`, or a callback;
+    `elicit`: the content, `"defaults"`, `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability
+    whose option is None is not declared to the server. `client`: the client's name, as `NAME` or `NAME/VERSION`.
+    `extensions`: ids to offer, or a mapping of ids to settings; without it none is offered. `record`: the file to
+    record to, which must be new; True: the folder in which `inspector` keeps recordings.
 
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
     server is raised when connecting.

@@ -1,4 +1,4 @@
-"""The variables of this shell that a server did not get and probably needs: their names, and how to pass them."""
+"""Names of variables that a server did not get from this shell and probably needs, and how to pass them."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_the_doctor_repeats_the_verb_of_its_caller(run: Run, home: Path, monkeyp
     (home / "server.py").write_text("raise SystemExit('SHOP_KEY is not set')\n")
     ran = run("doctor", "--json", "--env", "A=b", "--", sys.executable, "server.py")
     assert ran.json["fix"]["command"] == (
-        f'inspector doctor --env SHOP_KEY --json --env A=b -- {sys.executable} server.py'
+        f"inspector doctor --env SHOP_KEY --json --env A=b -- {sys.executable} server.py"
     )
 
 

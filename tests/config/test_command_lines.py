@@ -58,7 +58,7 @@ def test_the_line_itself_parses_to_the_same(typed: str) -> None:
 def test_a_fix_changes_one_thing() -> None:
     line = scan(shlex.split("call price article=apple --cwd /srv -- python server.py")).line
     assert str(line.passing("A_KEY")) == (
-        'inspector call --env A_KEY --cwd /srv price article=apple -- python server.py'
+        "inspector call --env A_KEY --cwd /srv price article=apple -- python server.py"
     )
     assert str(line.on_command(["python3", "a b.py"])).endswith(" -- python3 'a b.py'")
     url = scan(["tools", "--header", "X-A: b", "--transport", "http", "https://a.example/x"]).line

@@ -153,7 +153,7 @@ def test_a_variable_is_passed_into_a_container_too() -> None:
     server = ServerFacts(target, "/srv", {"SHOP_KEY": "x"}, line_of(target, {}))
     found = stderr_cause(["SHOP_KEY is required"], server)
     assert found is not None
-    assert found.fix.command == 'inspector --env SHOP_KEY -- docker run -e SHOP_KEY -i --rm shop'
+    assert found.fix.command == "inspector --env SHOP_KEY -- docker run -e SHOP_KEY -i --rm shop"
 
 
 @pytest.mark.parametrize(
