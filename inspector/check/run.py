@@ -404,6 +404,7 @@ class Runner:
             await _end(session)
             if error is not None and (chooses or isinstance(error, SpawnError)) and not found.spoken:
                 self.run.problem = error.message
+                self.run.error = error if isinstance(error, ConnectionProblem) else None
             return None
         visit = self._begin(Visited(opened, "stdio", first), found, session, process)
         if error is not None:

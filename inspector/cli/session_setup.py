@@ -77,6 +77,7 @@ def consent_of(invocation: Invocation) -> trust.Consent:
 def credentials_of(invocation: Invocation) -> list[str]:
     """The options with credentials, without their values: each server of the command gets them."""
     named = [f"--{option} {name}" for option in ("header", "env") for name, _ in invocation.option(option, ())]
+    named += [f"--{name}" for name in ("env-file", "inherit-env") if invocation.option(name)]
     named += [f"--{option.name}" for option in LOGIN if option.is_secret and invocation.option(option.name)]
     content = invocation.option("elicit")
     if isinstance(content, dict) and any(map(secret_values.looks_secret, content)):
