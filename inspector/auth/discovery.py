@@ -216,6 +216,7 @@ def _read_resource(
     yield from record_step(
         "resource", f"{which} names this server: {safe(found.resource, 200)}", rule="C-AUTH-06", **facts
     )
+    yield from document.loose_steps("resource", "RFC 9728 section 2")
     return found
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from inspector.auth import url_checks
-from inspector.auth.actions import Fetched
+from inspector.auth.actions import AuthFlow, Fetched, record_step
 from inspector.errors import AuthorizationNeeded
 from inspector.text import safe
 
@@ -20,6 +20,7 @@ MAX_COUNT = 500
 """Maximum entries of a list in a document."""
 
 _SCOPE = re.compile(r"[!#-\[\]-~]{1,256}\Z")
+_NUMBER = re.compile(r"\s*-?[0-9]{1,20}(?:\.[0-9]{1,20})?\s*")
 _SECONDS = "be a number of seconds from now, such as 3600"
 _KINDS = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
 
@@ -79,6 +80,14 @@ class OAuthDocument:
         self.values = values
         self.what = what
         self._hint = hint
+        self._loose: dict[str, str] = {}
+        """By member, how a value that was accepted differs from its type."""
+
+    def loose_steps(self, step: str, rule: str) -> AuthFlow[None]:
+        """Record the values that were accepted although they have another type, as several providers send them."""
+        for name, how in self._loose.items():
+            text = f"{self.what} was accepted, although its “{name}” {how}"
+            yield from record_step(step, text, rule=rule, field=name)
 
     def text(self, name: str, *, longest: int = 8192) -> str:
         """Return the text under `name`; empty if missing."""
@@ -117,22 +126,39 @@ class OAuthDocument:
         return tuple(value)
 
     def scopes(self, name: str) -> tuple[str, ...] | None:
-        """Return the list of scopes under `name` (RFC 6749 section 3.3); None if missing."""
+        """Return the list of scopes under `name` (RFC 6749 section 3.3); None if missing. A text of them is one too."""
+        value = self.values.get(name)
+        if isinstance(value, str):
+            self._loose[name] = "is a string, not a list of strings"
+            return self._checked_scopes(name, self.text(name).split())
         found = self.texts(name)
-        for entry in found or ():
+        return None if found is None else self._checked_scopes(name, found)
+
+    def scope(self, name: str = "scope") -> tuple[str, ...]:
+        """Return the scopes in the text under `name`; empty if missing. A list of them is one too."""
+        if isinstance(self.values.get(name), list):
+            self._loose[name] = "is a list, not a string"
+            return self._checked_scopes(name, self.texts(name) or ())
+        return self._checked_scopes(name, self.text(name).split())
+
+    def _checked_scopes(self, name: str, found: Sequence[str]) -> tuple[str, ...]:
+        for entry in found:
             if not is_scope(entry):
                 raise self.refused(
                     name,
                     f"contains “{safe(entry, 60)}”, which is not a valid scope",
                     "be scopes without spaces, quotes or control characters",
                 )
-        return found
+        return tuple(dict.fromkeys(found))
 
     def flag(self, name: str) -> bool:
         """Whether `name` is true; false if missing."""
         value = self.values.get(name)
         if value is None:
             return False
+        if isinstance(value, str) and value.lower() in ("true", "false"):
+            self._loose[name] = "is a string, not true or false"
+            return value.lower() == "true"
         if not isinstance(value, bool):
             raise self.refused(name, f"is {_kind(value)}, not true or false", "be true or false")
         return value
@@ -142,6 +168,11 @@ class OAuthDocument:
         value = self.values.get(name)
         if value is None:
             return None
+        if isinstance(value, str) and (not value or _NUMBER.fullmatch(value)):
+            self._loose[name] = "is a string, not a number"
+            if not value:
+                return None
+            value = float(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise self.refused(name, f"is {_kind(value)}, not a number of seconds", _SECONDS)
         if value < 0:

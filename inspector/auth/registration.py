@@ -123,7 +123,7 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
     )
     values = json_documents.parsed(answer.body)
     try:
-        if answer.status not in (200, 201) or values is None or "error" in values:
+        if answer.status not in (200, 201) or values is None or values.get("error") is not None:
             raise _refused(server, answer.status, values, redirect_uri)
         document = OAuthDocument(values, "The registration response", hint="Its format is in RFC 7591 section 3.2.1.")
         for secret in ("client_secret", "registration_access_token"):
@@ -154,6 +154,7 @@ def register(server: AuthorizationServer, redirect_uri: str, scope: tuple[str, .
         redirect_uri=redirect_uri,
         application_type="native",
     )
+    yield from document.loose_steps("registration", "RFC 7591 section 3.2.1")
     yield StoreClient(server.issuer, client)
     return client
 
@@ -227,11 +228,10 @@ def _client(document: OAuthDocument, asked: Method, offered: tuple[str, ...] | N
 def _scope(values: dict[str, Any], asked: tuple[str, ...] | None) -> tuple[str, ...]:
     """Return the scopes that a client is registered for: as requested, changed by the server (RFC 7591 section 2)."""
     said = values.get("scope")
-    words = (
-        [word for word in said.split()[: json_documents.MAX_COUNT] if json_documents.is_scope(word)]
-        if isinstance(said, str)
-        else []
-    )
+    listed = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    words = [
+        word for word in listed[: json_documents.MAX_COUNT] if isinstance(word, str) and json_documents.is_scope(word)
+    ]
     return tuple(dict.fromkeys((*(asked or ()), *words)))
 
 

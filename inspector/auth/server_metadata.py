@@ -145,6 +145,7 @@ def _read(
         )
         raise
     yield from record_step("metadata", f"{which}: {safe(place, 200)}", rule="C-AUTH-09", **facts)
+    yield from document.loose_steps("metadata", "RFC 8414 section 2")
     if found is None:
         yield from record_step(
             "issuer",

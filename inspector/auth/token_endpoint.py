@@ -115,7 +115,7 @@ def ask(
         yield from record_step(
             "token", "The server requires its nonce in the DPoP proof", rule="RFC 9449 section 8", url=url
         )
-    if answer.status != 200 or values is None or "error" in values:
+    if answer.status != 200 or values is None or values.get("error") is not None:
         raise _refused(server, answer, values, what, means.now(), asked, client.client_secret)
     return OAuthDocument(
         values, f"The response to the request for {what}", hint="Its format is in RFC 6749 section 5.1."
@@ -146,11 +146,7 @@ def granted(
         wanted = "Bearer or DPoP" if key else "Bearer"
         raise document.refused("token_type", f"is “{safe(said, 60)}”, not {wanted}", f"be {wanted}")
     lifetime = document.seconds("expires_in")
-    scope = document.text("scope").split()
-    for each in scope:
-        if not json_documents.is_scope(each):
-            reason = f"contains “{safe(each, 60)}”, which is not a valid scope"
-            raise document.refused("scope", reason, "be scopes without spaces, quotes or control characters")
+    scope = document.scope()
     if key and token_type == "DPoP":
         yield RegisterSecret(key)
     grant = Grant(
@@ -161,7 +157,7 @@ def granted(
         token_type=token_type,
         issued_at=means.now(),
         expires_at=0 if lifetime is None else means.now() + lifetime,
-        scope=tuple(dict.fromkeys(scope)) if "scope" in document.values else asked or (),
+        scope=asked or () if document.values.get("scope") is None else scope,
         asked=asked or (),
         refresh_token=_token(document, "refresh_token"),
         client=client,
@@ -172,6 +168,7 @@ def granted(
         key=key if token_type == "DPoP" else "",
     )
     yield from _told_of(grant, lifetime, asked)
+    yield from document.loose_steps("token", "RFC 6749 section 5.1")
     return grant
 
 
@@ -198,7 +195,7 @@ def refresh(grant: Grant, means: TokenContext) -> AuthFlow[Grant]:
     except (TokenRefused, InvalidDocument) as error:
         yield from record_step("refresh", error.message, ok=False, rule="C-AUTH-32", url=server.token_endpoint)
         raise
-    if "scope" not in document.values:
+    if document.values.get("scope") is None:
         fresh = replace(fresh, scope=grant.scope)
     if not fresh.refresh_token:
         fresh = replace(fresh, refresh_token=grant.refresh_token)

@@ -23,6 +23,7 @@ from inspector.compare.values import compare
 from inspector.config.foreign_files import nearest
 from inspector.errors import ConfigError, UsageError
 from inspector.flows.results import ExpectationResult
+from inspector.protocol.result_shape import schema_errors
 from inspector.text import quantity
 
 if TYPE_CHECKING:
@@ -818,13 +819,11 @@ def _schema_problems(schema: Any, result: dict[str, Any]) -> list[str]:
     from inspector.errors import SchemaError
     from inspector.protocol.validation import Validator
 
-    if "structuredContent" not in result:
-        return ["no structuredContent, although the tool has an outputSchema"]
     try:
-        found = _validator(json.dumps(schema, sort_keys=True)).errors(result["structuredContent"], limit=MAX_SHOWN)
+        found = schema_errors(_validator(json.dumps(schema, sort_keys=True)), result, MAX_SHOWN)
     except (SchemaError, ValueError, RecursionError):
         try:
-            found = Validator(schema).errors(result["structuredContent"], limit=MAX_SHOWN)
+            found = schema_errors(Validator(schema), result, MAX_SHOWN)
         except SchemaError:
             return []  # The judge has a finding on the schema itself.
     return [_clip(f"{each.path or '/'}: {each.message}") for each in found]

@@ -15,6 +15,7 @@ from inspector.apps.definitions import is_for_model
 from inspector.errors import SchemaError
 from inspector.hosts.facts import Fact, NameRule
 from inspector.protocol.jsonrpc import NotJson, compact_json, parse
+from inspector.protocol.result_shape import has_structured
 from inspector.protocol.subschemas import Subschema, subschemas
 from inspector.text import quantity
 
@@ -293,7 +294,7 @@ def _schema_amount(what: str, schemas: Iterable[Subschema]) -> int:
 def text_of(result: dict[str, Any]) -> str:
     """Return the text of a result that a model reads: its text blocks, or the structured content without any."""
     texts = _texts(result)
-    if not texts and "structuredContent" in result:
+    if not texts and has_structured(result):
         return compact_json(result["structuredContent"])
     return "\n".join(texts)
 
@@ -325,7 +326,7 @@ def _own_limit(tool: dict[str, Any], key: str, fact: Fact) -> int | None:
 
 def _structured_replaces_text(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool, result in server.results:
-        if "structuredContent" not in result:
+        if not has_structured(result):
             continue
         extra = [text for text in _texts(result) if not _is_json_of(text, result["structuredContent"])]
         found = f"{quantity(len(extra), 'text block')} beside structuredContent with another content"
@@ -335,7 +336,7 @@ def _structured_replaces_text(_: Any, fact: Fact, server: ServerDefinitions) -> 
 
 def _text_needed(_: Any, fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool, result in server.results:
-        if "structuredContent" in result:
+        if has_structured(result):
             ok = any(text.strip() for text in _texts(result))
             found = "structuredContent and text" if ok else "structuredContent without text"
             yield Measure(f"result of {tool}", ok, found, "a text block", 0, tool)

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.client.state.catalog import CatalogList
 from inspector.errors import SchemaError
+from inspector.protocol.result_shape import schema_errors
 from inspector.protocol.validation import Validator
 
 
@@ -32,7 +33,5 @@ class ResultSchemas:
         validator = self._validators.get(tool)
         if validator is None:
             return ""
-        if type(result) is not dict or "structuredContent" not in result:
-            return "The result has no structuredContent, although the tool has an outputSchema"
-        found = validator.errors(result["structuredContent"], limit=1)
+        found = schema_errors(validator, result, 1)
         return f"{found[0].path or '/'}: {found[0].message}" if found else ""

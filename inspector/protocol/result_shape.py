@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from inspector.protocol.schema_violations import Violation
+
+if TYPE_CHECKING:
+    from inspector.protocol.validation import Validator
 
 MAX_COMPARED = 20_000_000
 """Characters of text that are parsed to compare them with a structured result; longer text counts as different."""
@@ -17,13 +22,32 @@ MAX_BESIDE = 12
 """Most members beside a list of records with which the list is still the subject of the result."""
 
 
+def has_structured(result: Any) -> bool:
+    """Return whether a result has structured content. Servers write `null` for none, which the SDKs refuse."""
+    return isinstance(result, dict) and result.get("structuredContent") is not None
+
+
+def schema_errors(validator: Validator, result: Any, limit: int) -> list[Violation]:
+    """Return how the structured content of a result differs from the output schema of its tool.
+
+    `null` is a value only where the schema accepts it (2026-07-28), else it counts as missing.
+    """
+    if has_structured(result):
+        return validator.errors(result["structuredContent"], limit)
+    written = isinstance(result, dict) and "structuredContent" in result
+    if written and not validator.errors(None, 1):
+        return []
+    what = "structuredContent is null" if written else "structuredContent is missing"
+    return [Violation("", f"{what}, although the tool has an outputSchema", "")]
+
+
 def repeats_content(result: Any) -> bool:
     """Return whether the `structuredContent` of a result repeats its text content.
 
     True for a structured string (or `{"result": string}`) that is a text block, for JSON text that is equal to the
     structured value, and for a list whose items are the text blocks, as the Python SDK sends them.
     """
-    if not isinstance(result, dict) or "structuredContent" not in result:
+    if not has_structured(result):
         return False
     texts = text_blocks(result)
     if not texts:

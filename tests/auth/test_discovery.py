@@ -99,7 +99,7 @@ def test_metadata_about_another_resource_is_not_used(resource: str) -> None:
         ({"authorization_servers": {"0": ISSUER}}, "authorization_servers"),
         ({"authorization_servers": [ISSUER, 7]}, "authorization_servers"),
         ({"authorization_servers": [ISSUER] * 10_000}, "authorization_servers"),
-        ({"scopes_supported": "read write"}, "scopes_supported"),
+        ({"scopes_supported": 'read "write'}, "scopes_supported"),
         ({"scopes_supported": ["read write"]}, "scopes_supported"),
         ({"scopes_supported": ["\x1b[31m"]}, "scopes_supported"),
         ({"scopes_supported": ["x" * 10_000]}, "scopes_supported"),
@@ -111,6 +111,16 @@ def test_absurd_values_are_refused_by_their_name(changes: dict[str, Any], name: 
     world = World({PRM_PLACE: prm(**changes)})
     assert f"“{name}”" in refused(world).message
     assert world.fetched == [PRM_PLACE]
+
+
+def test_loose_values_of_metadata_are_accepted_and_recorded() -> None:
+    member = "authorization_response_iss_parameter_supported"
+    world = World({PRM_PLACE: prm(scopes_supported="read write"), AS_PLACE: metadata(**{member: "True"})})
+    found(world)
+    assert [(step.step, dict(step.facts)["field"]) for step in world.told() if "was accepted" in step.text] == [
+        ("resource", "scopes_supported"),
+        ("metadata", member),
+    ]
 
 
 @pytest.mark.parametrize("servers", [..., [], None])
@@ -246,7 +256,7 @@ def test_metadata_of_another_issuer_is_thrown_away(named: str) -> None:
         ({"code_challenge_methods_supported": "S256"}, "code_challenge_methods_supported"),
         ({"token_endpoint_auth_methods_supported": {}}, "token_endpoint_auth_methods_supported"),
         ({"grant_types_supported": [None]}, "grant_types_supported"),
-        ({"authorization_response_iss_parameter_supported": "true"}, "authorization_response_iss_parameter_supported"),
+        ({"authorization_response_iss_parameter_supported": "yes"}, "authorization_response_iss_parameter_supported"),
         ({"client_id_metadata_document_supported": 1}, "client_id_metadata_document_supported"),
         ({"scopes_supported": ["a b"]}, "scopes_supported"),
     ],

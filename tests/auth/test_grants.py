@@ -301,7 +301,7 @@ def test_a_code_is_shown_and_its_token_is_awaited() -> None:
         ({"user_code": "x" * 100}, "user_code"),
         ({"verification_uri": "javascript:alert(1)"}, "verification_uri"),
         ({"verification_uri_complete": "file:///x"}, "verification_uri_complete"),
-        ({"interval": "5"}, "interval"),
+        ({"interval": "soon"}, "interval"),
         ({"expires_in": -1}, "expires_in"),
     ],
 )

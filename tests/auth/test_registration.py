@@ -81,7 +81,7 @@ def test_a_registered_client_is_stored_by_its_issuer() -> None:
         ("a b", {}, ("a", "b")),
         ("a b", {"scope": "a"}, ("a", "b")),
         ("", {"scope": "default also"}, ("default", "also")),
-        ("a", {"scope": ["x"]}, ("a",)),
+        ("a", {"scope": ["x", 5]}, ("a", "x")),
         ("a", {"scope": 'x" y'}, ("a", "y")),
         ("", {}, ()),
     ],

@@ -46,13 +46,18 @@ def refused(world: World, **options: Any) -> AuthorizationNeeded:
         ({"token_type": "mac"}, "token_type"),
         ({"token_type": ["Bearer"]}, "token_type"),
         ({"token_type": "DPoP"}, "token_type"),
-        ({"expires_in": "3600"}, "expires_in"),
+        ({"expires_in": "soon"}, "expires_in"),
+        ({"expires_in": "-1"}, "expires_in"),
+        ({"expires_in": "1e3"}, "expires_in"),
+        ({"expires_in": "9" * 5000}, "expires_in"),
         ({"expires_in": -1}, "expires_in"),
         ({"expires_in": True}, "expires_in"),
         ({"expires_in": 1e300}, "expires_in"),
         ({"expires_in": float("nan")}, "expires_in"),
         ({"expires_in": [3600]}, "expires_in"),
-        ({"scope": ["a"]}, "scope"),
+        ({"scope": ["a", 5]}, "scope"),
+        ({"scope": ["a b"]}, "scope"),
+        ({"scope": 5}, "scope"),
         ({"scope": "a \x1b[31m"}, "scope"),
         ({"refresh_token": 5}, "refresh_token"),
         ({"refresh_token": "a b"}, "refresh_token"),
@@ -71,7 +76,7 @@ def test_a_token_of_an_absurd_type_is_refused_by_its_name(changes: dict[str, Any
         ((400, {"error": "invalid_grant"}), "invalid_grant"),
         ((401, {"error": "invalid_client"}), "invalid_client"),
         ((400, {"error": {"code": 1}}), "status 400"),
-        ((200, {"error": None}), "error without a name"),
+        ((200, {"error": ""}), "error without a name"),
         ((500, b"oops"), "status 500"),
         ((200, b"<html>"), "HTML"),
         ((200, b"access_token=form&token_type=bearer"), "a body that is not JSON"),
@@ -158,12 +163,36 @@ def test_the_type_of_a_token_is_read_in_any_case(said: str, sent: str) -> None:
         ({"expires_in": 0}, NOW),
         ({"expires_in": 3600.5}, NOW + 3600.5),
         ({"expires_in": None}, 0),
+        ({"expires_in": "3600"}, NOW + 3600),
+        ({"expires_in": " 60.5 "}, NOW + 60.5),
+        ({"expires_in": ""}, 0),
     ],
 )
 def test_the_end_of_a_token_is_counted_by_our_clock(changes: dict[str, Any], expires_at: float) -> None:
     world = World({TOKEN: token(**changes)})
     run(world)
     assert world.store[ISSUER, SERVER].expires_at == expires_at
+
+
+def test_what_is_spelled_loosely_is_accepted_and_recorded() -> None:
+    strict = World({TOKEN: token(expires_in=3600, scope="a b")})
+    run(strict)
+    loose = World(
+        {TOKEN: token(expires_in="3600", scope=["a", "b"], token_type="bearer", refresh_token=None, error=None)}
+    )
+    run(loose)
+    assert loose.store[ISSUER, SERVER] == strict.store[ISSUER, SERVER]
+    said = [step.text for step in loose.told() if step not in strict.told()]
+    assert said == [
+        "The response to the request for the token was accepted, although its “expires_in” is a string, not a number",
+        "The response to the request for the token was accepted, although its “scope” is a list, not a string",
+    ]
+
+
+def test_a_scope_of_null_is_the_requested_one() -> None:
+    world = World({TOKEN: token(scope=None)})
+    run(world)
+    assert world.store[ISSUER, SERVER].scope == world.store[ISSUER, SERVER].asked
 
 
 def test_what_was_granted_is_reported_beside_what_was_asked() -> None:

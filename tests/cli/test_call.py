@@ -128,6 +128,11 @@ def test_a_text_result_is_saved_as_text_and_nothing_is_an_error(run: Run, script
     assert "cannot be written" in ran.err
 
 
+def test_structured_content_of_null_is_not_shown(run: Run, script: Script) -> None:
+    ran = run("call", "t", *script(tools__call=text("three", structuredContent=None)))
+    assert (ran.code, ran.out.strip()) == (0, "three")
+
+
 def test_structured_content_is_shown_unless_a_text_says_it_already(run: Run, script: Script) -> None:
     structured = {"sum": 3}
     ran = run("call", "t", *script(tools__call=text("three", structuredContent=structured)))

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from inspector.protocol.result_shape import is_records, records_at, repeats_content, text_blocks
+from inspector.protocol.result_shape import (
+    has_structured,
+    is_records,
+    records_at,
+    repeats_content,
+    schema_errors,
+    text_blocks,
+)
+from inspector.protocol.validation import Validator
 
 
 def result(structured: Any, *texts: str) -> dict[str, Any]:
@@ -72,3 +80,27 @@ def test_records_are_the_list_or_the_only_list_of_an_object() -> None:
     assert records_at({"rows": rows, "about": {"name": "x"}}) is None
     assert records_at({"rows": []}) is None
     assert records_at(json.loads("{}")) is None
+
+
+@pytest.mark.parametrize(
+    ("of", "schema", "said"),
+    [
+        (result(None, "x"), {"type": "object"}, "structuredContent is null, although the tool has an outputSchema"),
+        ({"content": []}, {"type": "object"}, "structuredContent is missing, although the tool has an outputSchema"),
+        ({"content": []}, {}, "structuredContent is missing, although the tool has an outputSchema"),
+        (result(None), {"type": ["object", "null"]}, None),
+        (result({}), {"type": "object"}, None),
+        (result(5), {"type": "object"}, "expected object, got 5"),
+    ],
+)
+def test_null_is_a_missing_structured_result_unless_the_schema_accepts_it(
+    of: Any, schema: Any, said: str | None
+) -> None:
+    assert [each.message for each in schema_errors(Validator(schema), of, 5)] == ([said] if said else [])
+
+
+def test_null_is_not_a_structured_result() -> None:
+    assert not has_structured(result(None, "null"))
+    assert not repeats_content(result(None, "null"))
+    assert has_structured(result(0))
+    assert not has_structured(None)

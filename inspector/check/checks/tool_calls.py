@@ -12,6 +12,7 @@ from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
+from inspector.protocol.result_shape import has_structured, schema_errors
 from inspector.protocol.sample_values import sample
 
 _PAGE = "server/tools"
@@ -38,10 +39,8 @@ async def structured(visit: Visit) -> Outcome:
         schema = tool.get("outputSchema")
         if type(schema) is not dict or not _came(response):
             continue
-        if "structuredContent" not in response.body:
-            return bad(f"{_name(tool)} returned no structuredContent.", *response.events)
         try:
-            wrong = Validator(schema).errors(response.body["structuredContent"], limit=1)
+            wrong = schema_errors(Validator(schema), response.body, 1)
         except SchemaError:
             continue
         if wrong:
@@ -60,7 +59,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
     """The results with structuredContent."""
     seen: list[int] = []
     for tool, response in await _calls(visit):
-        if "structuredContent" in response.body:
+        if has_structured(response.body):
             texts = [block for block in _blocks(response) if type(block) is dict and block.get("type") == "text"]
             if not texts:
                 return bad(f"{_name(tool)} returned structuredContent without a text block.", *response.events)

@@ -19,6 +19,7 @@ from typing import Any
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.protocol.jsonrpc import Shape, shape_of
+from inspector.protocol.result_shape import has_structured
 
 MAX_STREAMS = 4096
 _LISTS = {
@@ -107,7 +108,7 @@ def _of_message(message: Any, method: str) -> Iterator[str]:
         resulted = result.get("resultType") if type(result) is dict else None
         if resulted in ("input_required", "task"):
             yield "task" if resulted == "task" else "input"
-        if type(result) is dict and "structuredContent" in result:
+        if has_structured(result):
             yield "structured"
         blocks = result.get("content") if type(result) is dict and method == "tools/call" else None
         if type(blocks) is list and any(type(block) is dict and block.get("type") in _MEDIA for block in blocks):

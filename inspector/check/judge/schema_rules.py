@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.check.judge.rules import RuleVerdict
 from inspector.check.judge.state import JudgeState
 from inspector.errors import SchemaError
+from inspector.protocol.result_shape import has_structured, schema_errors
 
 if TYPE_CHECKING:
     from inspector.protocol.validation import Validator
@@ -85,9 +86,6 @@ def structured_rules(
     if isinstance(validator, SchemaError):
         yield "TOOL-08", "must", f"The outputSchema of this tool is invalid: {validator.message}"
         return
-    if "structuredContent" not in result:
-        yield "TOOL-09", "must", "The tool has an outputSchema, but the result has no structuredContent."
-        return
-    found = validator.errors(result["structuredContent"], SHOWN)
-    for violation in found:
-        yield "TOOL-09", "must", f"structuredContent, {violation.path or 'as a whole'}: {violation.message}."
+    for violation in schema_errors(validator, result, SHOWN):
+        where = f"structuredContent, {violation.path or 'as a whole'}: " if has_structured(result) else ""
+        yield "TOOL-09", "must", f"{where}{violation.message}."

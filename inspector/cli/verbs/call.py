@@ -132,7 +132,7 @@ async def _unlisted(session: Session, name: str) -> str:
 
 def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all: bool) -> None:
     from inspector.cli.content import block_lines, blocks_of, json_lines
-    from inspector.protocol.result_shape import repeats_content
+    from inspector.protocol.result_shape import has_structured, repeats_content
 
     if type(result) is not dict or not ("content" in result or "structuredContent" in result):
         out.lines(json_lines(out, result))
@@ -140,7 +140,7 @@ def _print_text(out: Output, result: Any, journal: Journal, answer: int, *, all:
     blocks = blocks_of(result.get("content"))
     for block in blocks:
         out.lines(block_lines(out, block))
-    if all and "structuredContent" in result and not repeats_content(result):
+    if all and has_structured(result) and not repeats_content(result):
         text = _structured(result, journal, answer)
         if text is None:
             out.lines(json_lines(out, result["structuredContent"]))

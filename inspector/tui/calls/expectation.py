@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from inspector.calls.templates import literal
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ServerError
+from inspector.protocol.result_shape import has_structured
 from inspector.text import json_document
 from inspector.tui.calls.drafts import file_name
 from inspector.tui.work.outcome import CallOutcome
@@ -73,7 +74,7 @@ def place(value: dict[str, Any], pointer: str | None) -> tuple[Any, ValuePath]:
     Without a choice it is the structured result, else the only text, else the whole result.
     """
     if pointer is None:
-        if "structuredContent" in value:
+        if has_structured(value):
             return value["structuredContent"], ROOT / "structuredContent"
         content = value.get("content")
         if isinstance(content, list) and len(content) == 1 and isinstance(content[0], dict) and "text" in content[0]:

@@ -22,7 +22,7 @@ from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal
 from inspector.protocol.exact_json.text import Tree, tree
 from inspector.protocol.jsonrpc import NotJson, Shape
-from inspector.protocol.result_shape import repeats_content
+from inspector.protocol.result_shape import has_structured, repeats_content
 from inspector.text import count, duration, quantity
 from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
@@ -137,7 +137,7 @@ def _readable(side: AnswerSide) -> list[list[Section]] | None:
     result = answer.get("result") if isinstance(answer, dict) else None
     if not isinstance(result, dict) or not isinstance(result.get("content"), list) or not result["content"]:
         return None
-    if "structuredContent" in result and not repeats_content(result):
+    if has_structured(result) and not repeats_content(result):
         return None
     return [block.sections for block in shown_blocks(result["content"], DrawOptions(columns=0))]
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from rich.segment import Segment
 
 from inspector.protocol.exact_json.text import Tree
+from inspector.protocol.result_shape import has_structured
 from inspector.protocol.views import ContentBlock, decode_base64
 from inspector.text import duration, safe, size
 from inspector.tui.themes import ascii_only, signs_now
@@ -257,7 +258,7 @@ def _tool(block: ContentBlock, look: DrawOptions, about: Iterable[tuple[str, str
             yield from _block(ContentBlock(raw), look, level=level + 1)[0]
         else:
             yield json_section(raw)
-    if "structuredContent" in members:
+    if has_structured(members):
         yield json_section(members["structuredContent"])
 
 

@@ -23,9 +23,9 @@ from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.result_shape import records_at, repeats_content, text_blocks
+from inspector.protocol.result_shape import has_structured, records_at, repeats_content, schema_errors, text_blocks
 from inspector.protocol.tables import Table, slice_at, table_of, table_of_text
-from inspector.protocol.validation import Validator, Violation
+from inspector.protocol.validation import ERROR_LIMIT, Validator, Violation
 from inspector.protocol.views import ContentBlock
 from inspector.text import duration, yours
 from inspector.tui.widgets.content_blocks import json_text
@@ -227,9 +227,7 @@ class ShownOutcome:
         self.table_is_structured = False
         """The table shows the structured result, so it has places for differences from the schema."""
 
-        value = outcome.value
-        self.has_structured = isinstance(value, dict) and "structuredContent" in value
-        """Whether there is a structured result, including `null` (C-TOOL-02)."""
+        self.has_structured = has_structured(outcome.value)
 
     @property
     def items_key(self) -> str:
@@ -320,11 +318,8 @@ class ShownOutcome:
 
     def check(self) -> None:
         """Validate the structured result against its schema. This may take a while: call it in a thread."""
-        if not self.has_structured:
-            self.violations = [Violation("", "structuredContent is missing, although the tool has an outputSchema", "")]
-            return
         try:
-            self.violations = Validator(self.output_schema).errors(self.outcome.value["structuredContent"])
+            self.violations = schema_errors(Validator(self.output_schema), self.outcome.value, ERROR_LIMIT)
         except SchemaError as error:
             self.unchecked = error.message
 
