@@ -25,6 +25,7 @@ from inspector.check.registry import checks
 from inspector.check.result import Result
 from inspector.check.visit.raw_connection import StartupTime
 from inspector.check.visit.shared_process import SharedProcess
+from inspector.check.visit.startup import Startup
 from inspector.check.visit.supported_revisions import RevisionSurvey, survey
 from inspector.check.visit.tool_calls import call_tools
 from inspector.check.visit.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
@@ -53,6 +54,10 @@ from inspector.transports.http_url import parse_url
 MAX_DEATHS = 5
 """Restarts of the server in one visit."""
 _ALIVE_SECONDS = 10.0
+_LOOK_EVERY = 0.5
+"""Seconds between two looks at a server that starts."""
+_SLOW_START = 5.0
+"""Seconds after which the user is told that it starts."""
 DRAFTS: Mapping[str, str] = {"events": EVENTS}
 """The groups about drafts, with the extension that turns each on when it is offered."""
 _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
@@ -158,7 +163,7 @@ class _OpenVisit:
 
 
 class Runner:
-    """Checks one server. Calls `told` with each result and `began` with each check that starts."""
+    """Checks one server. Calls `told` with each result, `began` with each check that starts, `noted` with news."""
 
     def __init__(
         self,
@@ -169,6 +174,7 @@ class Runner:
         *,
         told: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
+        noted: Callable[[str], None] = lambda _text: None,
         connect: Connect = transport_for,
     ) -> None:
         self.target = target
@@ -182,6 +188,7 @@ class Runner:
         self.run = Run(target.label)
         self._told = told
         self._began = began
+        self._noted = noted
         self._connect = connect
         self._until = 0.0
         self._gone = ""
@@ -353,7 +360,8 @@ class Runner:
                         self.run.total = self._expected(self._may_come(found), "stdio")
                         await self._visit(opened)
         if not found.spoken:
-            self.run.problem = found.why_none
+            has_answered = any(found.answered(name) for name in found.offered)
+            self.run.problem = found.why_none if has_answered else next(iter(found.problems.values()), found.why_none)
         for opened in visits:
             try:
                 for check in opened.surveys:
@@ -388,16 +396,12 @@ class Runner:
         self.journal.record_life("", "reopen", by="check", why=f"session of {'the server' if chooses else revision}")
         error: InspectorError | None = None
         try:
-            async with asyncio.timeout(max(0.0, self._until - began)):
-                await session.open()
+            await self._started(session, first)
             self._pace.startup = max(self._pace.startup, time.monotonic() - began)
-        except TimeoutError:
-            limit = f"{self.wanted.limits.run:g} s, the time limit of the run"
-            error = RequestTimeout(f"No connection within {limit}.")
         except InspectorError as failed:
             error = failed
         found.learn(self.journal, first)
-        if error is not None and revision not in found.answers:
+        if error is not None and not found.answered(revision):
             found.problems[revision] = error.message
         opened = session.server.revision if chooses and error is None else revision
         if opened not in self.wanted.revisions or not found.speaks(opened):
@@ -410,6 +414,29 @@ class Runner:
         if error is not None:
             visit.visit.shared.tried, visit.visit.shared.problem = True, error.message
         return visit
+
+    async def _started(self, session: Session, first: int) -> None:
+        """Open a session over stdio. A server that is still starting is waited for until the end of the run."""
+        limits, options, began = self.wanted.limits, session.options, time.monotonic()
+        session.options = replace(options, timeout=limits.run, max_timeout=limits.run)
+        startup = Startup(session, first)
+        is_told = False
+        opening = asyncio.create_task(session.open())
+        try:
+            while not (await asyncio.wait([opening], timeout=min(_LOOK_EVERY, self._until - time.monotonic())))[0]:
+                starts, waited = startup.is_going_on(), time.monotonic() - began
+                if time.monotonic() >= self._until:
+                    raise RequestTimeout(f"No connection within {limits.run:g} s, the time limit of the run.")
+                if not starts and waited > limits.timeout:
+                    raise RequestTimeout(f"No response within {waited:.1f} s. To wait longer, use --timeout.")
+                if starts and not is_told and waited > _SLOW_START:
+                    is_told = True
+                    self._noted("the server is starting: it uses the processor and has written nothing yet")
+            await opening
+        finally:
+            opening.cancel()
+            await asyncio.wait([opening])
+            session.options = options
 
     def _begin(
         self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None

@@ -263,3 +263,27 @@ async def test_the_time_of_the_whole_run_holds_for_its_first_connection_too():
         run = await Runner(deaf, journal, Options(timeout=60.0), wanted).go()
     assert run.problem == "No connection within 0.3 s, the time limit of the run."
     journal.release()
+
+
+STARTS_SLOWLY = """
+import runpy, sys, time
+until = time.process_time() + 2.0
+while time.process_time() < until:
+    pass
+sys.argv = [sys.argv[1], "none"]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.slow
+async def test_a_server_that_uses_the_processor_and_has_written_nothing_is_waited_for():
+    """Longer than for a response; one that only sleeps is not."""
+    wanted = CheckSelection(revisions=(R4,), only=frozenset(("BASE-06",)), limits=replace(LIMITS, timeout=1.0))
+    found = {}
+    for name, script in (("works", STARTS_SLOWLY), ("sleeps", "import time; time.sleep(60)")):
+        journal = Journal.unnamed({})
+        target = StdioTarget((sys.executable, "-S", "-c", script, raw_server.__file__))
+        run = await Runner(target, journal, Options(), wanted).go()
+        found[name] = run.problem.partition(" within")[0], verdicts(run)
+        journal.release()
+    assert found == {"works": ("", {"BASE-06": "pass"}), "sleeps": ("No response", {})}

@@ -321,7 +321,7 @@ def _of_server(
     bar = _Progress(out)
 
     async def work() -> Run | None:
-        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
+        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began, noted=out.note)
         signals = Signals()
         try:
             if not command or not isinstance(target, HttpTarget):
