@@ -35,6 +35,11 @@ FORMATS = {
         "official",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
+    "host-log": ImportFormat(
+        "the log of a server by Claude Desktop or VS Code",
+        "message_logs",
+        "lines with “Message from client:” or “[editor -> server]”",
+    ),
     "jsonl": ImportFormat("bare messages, one per line", "jsonl", "messages, one per line"),
 }
 """The formats by name."""
