@@ -1,4 +1,4 @@
-"""The log of one server that Claude Desktop and VS Code write: lines of text, some of which contain a message.
+"""The log of a server by Claude Desktop or VS Code: lines of text, some with a message.
 
 Claude Desktop writes `mcp-server-NAME.log`: `TIME [NAME] [LEVEL] Message from client: {…}`. VS Code writes the output
 channel “MCP: NAME”, whose level must be Trace: `TIME [LEVEL] [editor -> server] {…}`. Text may follow the message. A
