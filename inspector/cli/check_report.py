@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from inspector.text import quantity
@@ -86,8 +86,11 @@ def text(out: Output, report: Report, *, verbose: bool, durations: int = 0) -> I
     visits = ", ".join(visited.name for visited in report.run.visits) or "nothing"
     yield f"{score}   {counts}   in {report.run.seconds:.1f} s"
     yield f"checked: {visits}"
-    if any(report.starts):
-        yield f"server started: {quantity(len(report.starts), 'time')}{_purposes(out, report.starts)}"
+    if report.starts:
+        yield f"server started: {quantity(len(report.starts), 'time')}"
+        yield from (f"    {out.safe(why, 100)}" for why in report.starts[:MAX_STARTS])
+        if len(report.starts) > MAX_STARTS:
+            yield f"    and {len(report.starts) - MAX_STARTS} more, see --json"
     yield out.safe(report.summary, 500)
 
 
@@ -114,13 +117,6 @@ def _checked(
         options = {result.origin.option for result in checked.telling if result.origin and result.origin.option}
         yield from (f"    {option}" for option in sorted(options))
     yield f"      {check.check_class}, {check.level}, {check.page}"
-
-
-def _purposes(out: Output, starts: Sequence[str]) -> str:
-    """The purposes of the starts in brackets, as far as the recording says them."""
-    known = [out.safe(why, 100) for why in starts if why]
-    more = f"; {len(known) - MAX_STARTS} more" if len(known) > MAX_STARTS else ""
-    return f" ({'; '.join(known[:MAX_STARTS])}{more})" if known else ""
 
 
 def _where(visited: Visited, evidence: tuple[int, ...]) -> str:

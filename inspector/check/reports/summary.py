@@ -315,7 +315,7 @@ def report_of(
 
 
 def starts_of(journal: Journal) -> tuple[str, ...]:
-    """For each start of a server's process in a recording, its purpose; empty texts if the recording does not say."""
+    """For each start of a server's process in a recording of a run, its purpose."""
     index = journal.index
     purposes: dict[int, str] = {}  # By connection.
     found: list[str] = []
@@ -326,7 +326,7 @@ def starts_of(journal: Journal) -> tuple[str, ...]:
             purposes[index.conn(n)] = why if isinstance(why, str) else ""
         elif fields.get("event") == "spawn":
             found.append(why if isinstance(why, str) else purposes.get(index.conn(n), ""))
-    return tuple(found)
+    return tuple(why or "session again" for why in found) if any(found) else ()
 
 
 def origin_of(checked: CheckSummary) -> str:
