@@ -116,7 +116,7 @@ def no_servers(path: Path, label: str = "this file") -> ConfigError:
     if place is None:
         return ConfigError(
             what,
-            hint="Add a “servers”, “mcpServers” or “context_servers” object, or use a server.json.",
+            hint="Add one to “servers”, “mcpServers” or “context_servers”, or use a server.json.",
         )
     where = f"“{foreign_files.shown(place)}” has" if place else "its top level has"
     return ConfigError(
