@@ -80,7 +80,7 @@ HERE = (*LOOPBACK, *EMBEDDED_LOOPBACK, *ODD_SPELLINGS)
 
 def test_a_host_is_requested_in_ascii_and_lower_case(subtests: pytest.Subtests) -> None:
     for written, requested in ASCII_HOSTS.items():
-        with subtests.test(written):
+        with subtests.test(ascii(written)):
             assert addresses.requested_host(written) == requested
             url = addresses.requested_url(f"https://{written}:81/Mcp?a=ü")
             assert url == f"https://{f'[{requested}]' if ':' in requested else requested}:81/Mcp?a=ü"
@@ -89,13 +89,13 @@ def test_a_host_is_requested_in_ascii_and_lower_case(subtests: pytest.Subtests) 
 def test_a_host_that_would_become_another_is_refused_with_that_one(subtests: pytest.Subtests) -> None:
     """The error shows it, so that a person decides about that one."""
     for written, other in OTHER_HOSTS.items():
-        with subtests.test(written), pytest.raises(ValueError, match=f"would become {other} in the request"):
+        with subtests.test(ascii(written)), pytest.raises(ValueError, match=f"would become {other} in the request"):
             addresses.requested_host(written)
 
 
 def test_what_is_not_a_host_is_refused(subtests: pytest.Subtests) -> None:
     for written in NO_HOSTS:
-        with subtests.test(written), pytest.raises(ValueError, match=r"is not a host name|is not an IPv6 address"):
+        with subtests.test(ascii(written)), pytest.raises(ValueError, match=r"is not a host name|is not an IPv6 address"):
             addresses.requested_host(written)
 
 

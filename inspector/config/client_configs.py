@@ -125,6 +125,11 @@ def no_servers(path: Path, label: str = "this file") -> ConfigError:
     )
 
 
+def has_servers_elsewhere(path: Path) -> bool:
+    """Whether a file has what looks like servers, where its format has none."""
+    return _server_place(foreign_files.load_object(path)) is not None
+
+
 def _server_place(value: Mapping[str, Any], above: str = "") -> str | None:
     """Return the path of the first object, at most three levels deep, whose members look like servers; else None."""
     inner = [(key, member) for key, member in value.items() if isinstance(member, dict)]
@@ -462,7 +467,8 @@ _READERS: dict[ConfigFamily, Reader] = {
 
 def _servers(data: Mapping[str, Any], key: str, place: ConfigPlace) -> dict[str, Any]:
     value = data.get(key)
-    if value in _EMPTY:
+    # Our own format is strict.
+    if value is None or (place.family != "own" and value in _EMPTY):
         return {}
     if not isinstance(value, dict):
         raise ConfigError(f"{place.path}: “{key}” must be an object of servers, not {foreign_files.kind_of(value)}")

@@ -306,7 +306,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--fail-on", "never", "--fail-under", "99"], 5),
         (["--fail-under", "10", "--level", "info", "--skip", "words,definitions"], 5),
         (["--level", "quality,lint"], 0),
-        (["--level", "should", "--fail-on", "warn"], 5),
+        (["--level", "should", "--fail-on", "warn", "--strict"], 5),
         (["--level", "must", "--skip", "base-protocol,tools,resources,prompts,transport-stdio,utilities"], 0),
         (["--only", "BASE-01"], 5),
         (["--baseline", "KNOWN"], 0),

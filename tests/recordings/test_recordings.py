@@ -34,7 +34,7 @@ RULES = {
     "demo-http": set[str](),
     "hostile": {
         "BASE-01", "BASE-02", "BASE-03", "BASE-04", "BASE-13", "BASE-14", "BASE-30", "C-PAG-03", "STDIO-01", "STDIO-02",
-        "TOOL-04", "TOOL-05", "UTIL-16",
+        "TOOL-04", "UTIL-16",
     },
 }  # fmt: skip
 
