@@ -95,7 +95,10 @@ def test_a_host_that_would_become_another_is_refused_with_that_one(subtests: pyt
 
 def test_what_is_not_a_host_is_refused(subtests: pytest.Subtests) -> None:
     for written in NO_HOSTS:
-        with subtests.test(ascii(written)), pytest.raises(ValueError, match=r"is not a host name|is not an IPv6 address"):
+        with (
+            subtests.test(ascii(written)),
+            pytest.raises(ValueError, match=r"is not a host name|is not an IPv6 address"),
+        ):
             addresses.requested_host(written)
 
 
