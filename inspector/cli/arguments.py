@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli.options import text_or_file
 from inspector.errors import UsageError
 from inspector.protocol import jsonrpc
 
@@ -20,7 +21,7 @@ async def tool_arguments(invocation: Invocation, session: Session, out: Output) 
     The tools are listed for the schema, and only if a pair needs it. Raises `UsageError`.
     """
     given: dict[str, Any] = dict(invocation.option("args", {}))
-    pairs: list[str] = invocation.arguments["arguments"]
+    pairs = [_with_content(word) for word in invocation.arguments["arguments"]]
     if not pairs:
         return given
     from inspector.protocol.assignments import parse_assignments
@@ -39,7 +40,7 @@ async def tool_arguments(invocation: Invocation, session: Session, out: Output) 
 def text_arguments(invocation: Invocation) -> dict[str, str]:
     """The arguments of a prompt, which are text: other values are written as JSON. Raises `UsageError`."""
     given: dict[str, Any] = dict(invocation.option("args", {}))
-    for word in invocation.arguments["arguments"]:
+    for word in map(_with_content, invocation.arguments["arguments"]):
         key, _, text = word.partition("=")
         if key.endswith(":"):
             try:
@@ -51,6 +52,14 @@ def text_arguments(invocation: Invocation) -> dict[str, str]:
         else:
             given[key] = text
     return {name: value if isinstance(value, str) else jsonrpc.encode(value).decode() for name, value in given.items()}
+
+
+def _with_content(word: str) -> str:
+    """Replace the file of `KEY@=FILE` (text) or `KEY:=@FILE` (JSON) by its content; the file `-` is stdin."""
+    key, _, text = word.partition("=")
+    if key.endswith(":") and text.startswith("@"):
+        return f"{key}={text_or_file(text)}"
+    return f"{key[:-1]}={text_or_file(f'@{text}')}" if key.endswith("@") and len(key) > 1 else word
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {

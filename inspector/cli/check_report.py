@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from inspector.cli.colours import wanted
 from inspector.text import quantity
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ MAX_STARTS = 8
 
 
 class VerdictColours:
-    """Colours on a terminal that supports them (NO_COLOR, see no-color.org)."""
+    """Colours, where the command line has them."""
 
     def __init__(self, out: Output) -> None:
         self._out = out
-        self._on = bool(sys.stdout and sys.stdout.isatty()) and not os.environ.get("NO_COLOR")
+        self._on = wanted()
 
     def sign(self, verdict: Verdict) -> str:
         """The sign of a verdict."""

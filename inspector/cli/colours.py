@@ -22,7 +22,11 @@ class Colours:
 
 
 def wanted() -> bool:
-    """Whether stdout is a terminal with colours and NO_COLOR is unset (https://no-color.org)."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    """Whether stdout is a terminal with colours; NO_COLOR (https://no-color.org), then FORCE_COLOR decides instead."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if (forced := os.environ.get("FORCE_COLOR")) is not None and forced != "":
+        return forced not in ("0", "false")
+    if os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout is not None and sys.stdout.isatty()

@@ -147,7 +147,8 @@ def text_or_file(word: str) -> str:
 
 
 def json_object(word: str) -> dict[str, Any]:
-    """A JSON object, from the word or from the file after `@`."""
+    """A JSON object, from the word or from the file after `@`; `-` and `@-` are stdin."""
+    word = "@-" if word == "-" else word
     text = text_or_file(word)
     from inspector.protocol import jsonrpc
 
@@ -277,9 +278,9 @@ def _either(choices: tuple[str, ...]) -> str:
 
 HELP = Option("-h --help", "Show this help and exit")
 HELP_ALL = Option("--help-all", "Show the help with all options and exit")
-VERSION = Option("--version", "Show the version and exit")
+VERSION = Option("-V --version", "Show the version and exit")
 JSON = Option("--json", "Print one JSON document; errors as JSON on stderr")
-QUIET = Option("--quiet", "Print only errors and warnings of data loss on stderr")
+QUIET = Option("-q --quiet", "Print only errors and warnings of data loss on stderr")
 
 FORCE = Option("--force", "Overwrite existing output files")
 
@@ -431,7 +432,7 @@ HOSTS = Option(
     many=True,
     completes="host",
 )
-ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE", read=json_object)
+ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE|-", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 SAVE = Option(
     "--save",

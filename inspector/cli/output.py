@@ -265,6 +265,8 @@ class Output:
     def _result(self, data: bytes) -> None:
         if self.before_result is not None:
             self.before_result()
+        if sys.stdout is None:
+            raise UsageError("The result cannot be written: stdout is closed.")
         try:
             _write(sys.stdout, data)
         except BrokenPipeError:

@@ -18,6 +18,7 @@ from inspector.errors import UsageError
 
 _BEFORE_THE_VERB = (*CONNECT, WATCH, YES, JSON, QUIET, HELP, HELP_ALL, VERSION)
 _NEGATIVE_NUMBER = re.compile(r"-[\d.]")
+_PLAIN = re.compile(r"[A-Za-z][\w-]*")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 
 
@@ -236,9 +237,12 @@ class CommandLineParser:
         from inspector.config.foreign_files import nearest
 
         near = nearest(flag, list(self._known))
+        slot = self.slot
         hint = (
             f"Did you mean {near}?"
             if near
+            else f"Write an argument as {flag.lstrip('-')[:80]}=VALUE."
+            if slot is not None and slot.kind == "pairs"
             else f"`inspector {self.verb.name if self.spoken and self.verb else ''}".rstrip() + " --help` lists them."
         )
         return UsageError(
@@ -269,6 +273,7 @@ def check_command(invocation: Invocation) -> None:
         or is_whole_target(words[0])
     ):
         return
+    import shlex
     from os.path import exists
     from shutil import which
 
@@ -276,6 +281,11 @@ def check_command(invocation: Invocation) -> None:
     if exists(word) or which(word) is not None:
         return
     if verb.takes_pairs:
+        if word.startswith(("{", "[")):
+            raise UsageError(
+                f"Unexpected argument “{word[:80]}”. Arguments as JSON need --args.",
+                hint=f"Write --args {shlex.quote(word[:200])}",
+            )
         before = [invocation.arguments[slot.name] or slot.metavar for slot in verb.slots if slot.kind == "one"]
         raise UsageError(
             f"Unexpected argument “{word[:80]}”. It is neither KEY=VALUE nor a program on PATH.",
@@ -283,13 +293,30 @@ def check_command(invocation: Invocation) -> None:
         )
     if not verb.name:
         from inspector.config.foreign_files import nearest
+        from inspector.config.target_arguments import is_recording, recording_path
 
+        if is_recording(recording_path(word)):
+            return
         near = nearest(word, list(verbs.SUMMARIES))
-        if near:
+        if near or _PLAIN.fullmatch(word):
+            meant = f"Did you mean “inspector {near}”?" if near else "`inspector --help` lists the verbs."
             raise UsageError(
                 f"“{word[:80]}” is neither a verb of inspector nor a program on PATH.",
-                hint=f"Did you mean “inspector {near}”? To start a program with this name: inspector -- {word[:80]}",
+                hint=f"{meant} To start a program with this name: inspector -- {word[:80]}",
             )
+
+
+def swallowed_option(invocation: Invocation) -> str:
+    """Return an option of ours that the command on the line got instead; empty without one, or after `--`."""
+    words = invocation.target_words
+    if invocation.command or len(words) < 2 or is_whole_target(words[0]):
+        return ""
+    from inspector.config.command_labels import own_arguments
+
+    flags = {flag for option in invocation.verb.options for flag in option.flags if flag.startswith("--")}
+    own = own_arguments(words)
+    own = own[: own.index("--")] if "--" in own else own
+    return next((word for word in own if word.partition("=")[0] in flags), "")
 
 
 def is_whole_target(word: str) -> bool:

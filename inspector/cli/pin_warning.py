@@ -33,7 +33,7 @@ async def check(session: Session, out: Output) -> None:
             return
         await read_surface(session)
     except ConfigError as error:
-        out.warn(f"warning: {out.safe(error.message, 500)}")
+        out.warn(f"warning: {out.safe(error.message, 500)} The comparison was skipped.")
         return
     except InspectorError as error:
         out.warn(f"warning: The server could not be compared with its pin: {out.safe(error.message, 500)}")

@@ -22,9 +22,9 @@ class PositionalArgument:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object or a list; all may stay empty, and so may a slot that is `optional`. A
-    slot that is `before_target` takes no word that is a target by itself. With `takes_command`, the words after `--`
-    fill it. A slot `after` the target takes a word that follows a target of one word.
+    `json` slot a word that starts an object or a list, `@FILE.json` or `@-`; all may stay empty, and so may a slot
+    that is `optional`. A slot that is `before_target` takes no word that is a target by itself. With `takes_command`,
+    the words after `--` fill it. A slot `after` the target takes a word that follows a target of one word.
     """
 
     __slots__ = (
@@ -68,7 +68,9 @@ class PositionalArgument:
             return not self.before_target or not (word.startswith("@") or "://" in word)
         if self.kind == "paths":
             return not word.startswith("@") and "://" not in word
-        return is_pair(word) if self.kind == "pairs" else word.startswith(("{", "["))
+        if self.kind == "pairs":
+            return is_pair(word)
+        return word.startswith(("{", "[")) or word == "@-" or (word.startswith("@") and word.endswith(".json"))
 
     @property
     def takes_many(self) -> bool:

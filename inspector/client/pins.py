@@ -137,7 +137,6 @@ def _unusable(path: Path, reason: str) -> ConfigError:
     return ConfigError(
         f"The pin {path} cannot be used: {reason}.",
         hint=Hint(
-            "The comparison was skipped. ",
             Parameter.PIN_UPDATE,
             " creates it again, ",
             Parameter.PIN_REMOVE,

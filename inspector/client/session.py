@@ -371,6 +371,8 @@ class Session(SessionModel):
         outgoing = call.outgoing = Outgoing(jsonrpc.encode(message), message, id, call.method, headers)
         outgoing.user_headers = call.headers
         try:
+            if self.phase == "closed":
+                raise SessionLost("The session is closed.")
             self.transport.send(outgoing)
         except InspectorError as error:
             self.pending.fail(call, error)

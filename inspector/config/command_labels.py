@@ -55,6 +55,12 @@ def program_label(argv: Sequence[str]) -> str:
     return _package_folder(started) or _package(started) if started else program
 
 
+def own_arguments(argv: Sequence[str]) -> Sequence[str]:
+    """Return the words after the program, script or package that a command starts: not those of its runner."""
+    started = _started(_basename(argv[0]), argv[1:_MAX_WORDS]) if argv else ""
+    return argv[argv.index(started) + 1 :] if started in argv else argv[1:]
+
+
 def _started(program: str, words: Sequence[str]) -> str:
     """Return the word that names what `program` runs, or an empty text."""
     if _PYTHON.fullmatch(program):

@@ -19,6 +19,7 @@ MAX_BYTES = 16 * 1024 * 1024
 megabytes."""
 
 _MAX_CANDIDATES = 2000
+_PARTS = re.compile(r"[-_./: ]+")
 _AS_JSON = 'Write the servers as JSON: {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}'
 _BEFORE = r"\A\ufeff?(?:[ \t]*(?:#[^\n]*|---[ \t]*)?\n)*[ \t]*"
 _NOT_JSON = (
@@ -183,12 +184,33 @@ def shown(text: str, limit: int = 80) -> str:
 
 
 def nearest(word: str, known: list[str]) -> str:
-    """Return the known word that is nearest to `word`, or an empty text."""
+    """Return the known word that `word` is probably meant to be, or an empty text.
+
+    It differs by a typing error (a third of the letters at most), or `word` is one of its parts.
+    """
     import difflib
 
     folded = {name.casefold(): name for name in known[:_MAX_CANDIDATES]}
-    found = difflib.get_close_matches(word[:200].casefold(), folded, n=1, cutoff=0.6)
-    return folded[found[0]] if found else ""
+    wanted = word[:200].casefold()
+    for name in difflib.get_close_matches(wanted, folded, n=3, cutoff=0.6):
+        if _edits(wanted.lstrip("-"), name.lstrip("-")) <= max(1, len(wanted.lstrip("-")) // 3):
+            return folded[name]
+    parts = _PARTS.split(wanted.strip("-"))
+    whole = [name for name in folded if len(wanted) > 2 and set(parts) <= set(_PARTS.split(name))]
+    return folded[min(whole, key=len)] if whole else ""
+
+
+def _edits(word: str, other: str) -> int:
+    """Return how many letters differ: added, missing, replaced, or swapped with the next one."""
+    before, last = list(range(len(other) + 1)), list(range(len(other) + 1))
+    for i, letter in enumerate(word, 1):
+        row = [i]
+        for j, mine in enumerate(other, 1):
+            row.append(min(row[-1] + 1, last[j] + 1, last[j - 1] + (letter != mine)))
+            if i > 1 and j > 1 and letter == other[j - 2] and word[i - 2] == mine:
+                row[-1] = min(row[-1], before[j - 2] + 1)
+        before, last = last, row
+    return last[-1]
 
 
 def try_lock(descriptor: int) -> bool:

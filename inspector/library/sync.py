@@ -72,7 +72,7 @@ class LoopThread:
                     "A callback cannot wait for its own session.",
                     hint="Open a second session in the callback, or use inspector.open with asynchronous callbacks.",
                 )
-            raise SessionLost("The session was closed.")
+            raise SessionLost("The session is closed.")
         # An interrupt may come at any moment, even before we hold the loop's future.
         ended, interrupted = threading.Event(), threading.Event()
         begun: list[asyncio.Task[Any]] = []

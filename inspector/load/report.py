@@ -129,7 +129,7 @@ class LoadReport:
             return self._limit_found()
         text = self._verdict()
         if self.failed and self.done and (self.reconnects or not self.keeps_up):
-            text += f" {_percent(self.failure_share)} of the calls failed."
+            text += f" {percent(self.failure_share)} of the calls failed."
         if self.is_delayed_by_us and not self.is_limited_by_us:
             text += (
                 f" This machine is busy: Inspector sent calls up to {duration(self.own_delay.percentile(99) * 1e6)}"
@@ -180,7 +180,7 @@ class LoadReport:
             is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
             start = f"From {since:.0f} s on, the server" if is_late else "The server"
             if self._timed_out >= _MANY_TIMEOUTS * self.sent:
-                share = _percent(self._timed_out / self.sent)
+                share = percent(self._timed_out / self.sent)
                 return (
                     f"The server does not answer {share} of the calls. Until they time out they occupy places among "
                     f"the {self.plan.at_once} calls at once, so a queue builds up."
@@ -195,7 +195,7 @@ class LoadReport:
         if self.failed:
             message = self.errors[0].message if self.errors else ""
             reason = f": {message.rstrip('.')}" if message else ""
-            share = _percent(self.failure_share)
+            share = percent(self.failure_share)
             return f"The server keeps up with {planned} (p99 {p99}), but {share} of the calls fail{reason}."
         if self.stalls:
             p50 = self.latency.percentile(50)
@@ -407,7 +407,8 @@ class RateStep:
         }
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """A share with two digits."""
     return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 

@@ -43,9 +43,12 @@ VERBS = {
     "request": Verb(
         "request",
         run,
-        slots=(PositionalArgument("method"), PositionalArgument("params", "json", metavar="PARAMS-JSON")),
+        slots=(
+            PositionalArgument("method"),
+            PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | @-"),
+        ),
         options=(
-            Option("--params", "Parameters as JSON, or from a file", "JSON|@FILE", read=json_object),
+            Option("--params", "Parameters as JSON, or from a file; - is stdin", "JSON|@FILE|-", read=json_object),
             ASK,
         ),
         about=(

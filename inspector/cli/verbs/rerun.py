@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparison_options import RULES, rules_of
-from inspector.cli.options import Option, output, pace, recording
+from inspector.cli.options import QUIET, Option, output, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.session_setup import live_target
@@ -203,7 +203,8 @@ VERBS = {
         "bisect",
         run_bisect,
         slots=(PositionalArgument("file", completes="recording"),),
-        options=(*RULES, CARRY, PACE),
+        options=(*RULES, CARRY, PACE, QUIET),
+        prints=False,
         about=(
             "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "
             "differently, 125 if it cannot be started."

@@ -133,6 +133,8 @@ def _term(source: str, start: int, depth: int) -> tuple[FilterToken, int]:
             parts.append(char)
         at += 1
     word, value = source[start:at], "".join(parts)
+    if key and inner > 0:
+        raise _not_closed(start + word.index("(") + 1)
     if not key and not quoted and value.lower() == "or":
         return FilterToken("|", word, start + 1), at
     if key and not quoted and value.startswith("//"):
@@ -213,12 +215,7 @@ class _Parser:
                 raise _too_deep(token)
             inner = self._alternatives(depth + 1)
             if self._peek() is None:
-                raise FilterError(
-                    f"The `(` at character {token.position} is not closed.",
-                    position=token.position,
-                    word="(",
-                    hint="Add a ), or quote it to search for it.",
-                )
+                raise _not_closed(token.position)
             self._at += 1
             return inner
         if len(self.terms) >= MAX_TERMS:
@@ -226,6 +223,15 @@ class _Parser:
         condition = _condition(token)
         self.terms.append(condition)
         return condition
+
+
+def _not_closed(position: int) -> FilterError:
+    return FilterError(
+        f"The `(` at character {position} is not closed.",
+        position=position,
+        word="(",
+        hint="Add a ), or quote it to search for it.",
+    )
 
 
 def _too_deep(token: FilterToken) -> FilterError:

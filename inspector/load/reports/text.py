@@ -7,7 +7,7 @@ from functools import partial
 
 from inspector.load.histogram import Histogram
 from inspector.load.plan import LoadPlan, number_text, rate_text
-from inspector.load.report import LoadReport
+from inspector.load.report import LoadReport, percent
 from inspector.text import cell_len, count, duration, ellipsis, quantity, safe, signs, size
 
 Colour = str | None
@@ -110,7 +110,7 @@ class LoadText:
         seconds = max(min(report.seconds, report.plan.seconds) - report.plan.warm_up, 1e-9)
         yield f"sent      {count(report.sent):>10}  {rate_text(report.sent / seconds, 4)}"
         yield f"done      {count(report.done):>10}  {rate_text(report.throughput, 4)}"
-        share = f"  {100 * report.failed / max(report.sent, 1):.2g} %" if report.failed else ""
+        share = f"  {percent(report.failed / max(report.sent, 1))}" if report.failed else ""
         yield self.paint(f"failed    {count(report.failed):>10}{share}", "red" if report.failed else None)
         if not report.is_closed:
             text = f"not sent  {count(report.not_sent):>10}"
