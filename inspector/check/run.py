@@ -23,12 +23,13 @@ from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipp
 from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
+from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.raw_connection import StartupTime
 from inspector.check.visit.shared_process import SharedProcess
 from inspector.check.visit.startup import Startup
 from inspector.check.visit.supported_revisions import RevisionSurvey, survey
 from inspector.check.visit.tool_calls import call_tools
-from inspector.check.visit.visit import Allowed, CallsWanted, RunLimits, SessionWanted, Visit
+from inspector.check.visit.visit import Allowed, CallsWanted, SessionWanted, Visit
 from inspector.check.visit.warm_up import warm_up
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import StandingAnswers

@@ -14,7 +14,8 @@ from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Policy, Pr
 from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result, Verdict
 from inspector.check.run import CheckSelection, Runner, of_recording
-from inspector.check.visit.visit import Allowed, RunLimits
+from inspector.check.visit.limits import RunLimits
+from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 
 from inspector.check.run import CheckSelection, Runner
-from inspector.check.visit.visit import Allowed, RunLimits
+from inspector.check.visit.limits import RunLimits
+from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.demo.call import Channel

@@ -18,7 +18,8 @@ import pytest
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
 from inspector.check.run import CheckSelection, Runner
-from inspector.check.visit.visit import Allowed, RunLimits
+from inspector.check.visit.limits import RunLimits
+from inspector.check.visit.visit import Allowed
 from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget

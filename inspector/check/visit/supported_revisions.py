@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.raw_connection import RawConnection, StartupTime
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.visit import RunLimits
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.state.server import VERSION_KEY

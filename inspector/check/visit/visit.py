@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.check.outcome import Visited
 from inspector.check.visit.http import HttpClient
+from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.process import Child, child
 from inspector.check.visit.raw_connection import HandshakeState, RawConnection, StartupTime, status_of
 from inspector.check.visit.request_outcome import RequestOutcome
@@ -38,25 +39,6 @@ if TYPE_CHECKING:
 
 OPENING = ("initialize", "server/discover")
 """The requests that open a session."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunLimits:
-    """The limits of a run."""
-
-    request: float = 5.0
-    """Timeout of one response, in seconds."""
-    check: float = 20.0
-    """Time limit of one check in one visit, in seconds."""
-    run: float = 600.0
-    """Time limit of the whole run, in seconds."""
-    quiet: float = 0.25
-    """Seconds to wait for messages that should not come."""
-    timeout: float = 60.0
-    """Seconds after which a request without a response counts as lost, if others get responses: as long as clients
-    wait. Also the timeout of the first responses of a connection, in which the server may have to start."""
-    items: int = 20
-    """The most resources that one check reads, prompts that it gets, and tools that it calls."""
 
 
 @dataclass(frozen=True, slots=True)

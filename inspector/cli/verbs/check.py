@@ -195,7 +195,8 @@ def _wanted(invocation: Invocation) -> CheckSelection:
     from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
     from inspector.check.run import CheckSelection
-    from inspector.check.visit.visit import Allowed, RunLimits
+    from inspector.check.visit.limits import RunLimits
+    from inspector.check.visit.visit import Allowed
     from inspector.protocol.revisions import REVISIONS
 
     chosen = {option: frozenset(_names(invocation.option(option, ()))) for option in ("only", "skip")}
