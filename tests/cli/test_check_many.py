@@ -122,7 +122,7 @@ def test_a_file_without_servers_is_told(tmp_path: Path, capsys: pytest.CaptureFi
     empty = tmp_path / "mcp.json"
     empty.write_text('{"mcpServers": {}}')
     assert main.run(["check", "--config", str(empty), "@all"]) == 2
-    assert "has no servers" in capsys.readouterr().err
+    assert "names no server that is enabled" in capsys.readouterr().err
 
 
 # Two servers of one config

@@ -347,7 +347,8 @@ async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> N
         assert any(f"{REQUESTED} {MIXES}" in line for line in screen_lines(app))
         await pilot.press("down")
         await shows(app, pilot, f"opens         {REQUESTED} {MIXES}")
-        assert "“url” is refused: its host “api.github.com\\u2215v3.evil.example” would" in screen_text(app)
+        shown = " ".join(screen_text(app).split())
+        assert "its host “api.github.com\\u2215v3.evil.example”" in shown
         assert "api.github.com\u2215" not in screen_text(app)
 
 
