@@ -36,7 +36,7 @@ from inspector.auth.person import LoginPage, Person, person_required
 from inspector.auth.renewal_lock import Lock
 from inspector.auth.store import Store
 from inspector.auth.token_endpoint import MIN_SECRET
-from inspector.config.secret_values import without
+from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.errors import AuthorizationNeeded, InspectorError
 from inspector.hints import Hint, Parameter
 from inspector.text import quantity, sentences
@@ -254,13 +254,12 @@ class FlowRunner:
 
     def _redact(self, error: InspectorError) -> None:
         """Remove secrets from an error: a server may echo its request."""
-        held = self._secrets
-        error.message = without(error.message, held)
-        error.hint = error.hint.mapped(lambda text: without(text, held))
+        error.message = self._without_secrets(error.message)
+        error.hint = error.hint.mapped(self._without_secrets)
 
-    @property
-    def _secrets(self) -> list[str]:
-        return [secret for secret in self._held if len(secret) >= MIN_SECRET]
+    def _without_secrets(self, text: str) -> str:
+        held = SecretFinder(secret for secret in self._held if len(secret) >= MIN_SECRET)
+        return held.replaced(text, "…", cut=BEGINNING)
 
     def _until(self, seconds: float) -> float:
         """Return the deadline for a wait of `seconds`, in seconds since 1970."""
@@ -360,7 +359,7 @@ class FlowRunner:
             fix=authorization_code.STATE_HINT,
             facts={"came_with": authorization_code.came_with(back)},
         )
-        self._person.rejected(without(text, self._secrets))
+        self._person.rejected(self._without_secrets(text))
 
     async def _pasted(self, visit: VisitPage) -> str:
         """Return the redirect URL that the person pastes. Raises `Denied` after `MAX_PASTES` wrong ones."""

@@ -18,6 +18,7 @@ from inspector.auth.json_documents import InvalidDocument, OAuthDocument
 from inspector.auth.models import METHODS, Grant, Method, OAuthClient
 from inspector.auth.options import AuthOptions
 from inspector.auth.server_metadata import AuthorizationServer
+from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.errors import AuthorizationNeeded
 from inspector.hints import Hint, Parameter
 from inspector.text import safe
@@ -352,9 +353,9 @@ def _refused(
     secret: str,
 ) -> AuthorizationNeeded:
     code, reason = json_documents.error_of(values)
-    for value in {*asked.values(), secret}:
-        # A server may echo its request, secrets included.
-        reason = reason.replace(value, "…") if len(value) >= MIN_SECRET else reason
+    # A server may echo its request, secrets included.
+    sent = SecretFinder(value for value in {*asked.values(), secret} if len(value) >= MIN_SECRET)
+    reason = sent.replaced(reason, "…", cut=BEGINNING)
     where = safe(server.issuer, 200)
     if not code:
         found = (

@@ -15,6 +15,7 @@ from inspector.calls.environments import in_effect
 from inspector.calls.templates import Placeholder, insert, placeholders, text_of
 from inspector.config import logfile, secret_values
 from inspector.config.foreign_files import nearest
+from inspector.config.secret_forms import SHORTEST, SecretFinder
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
 from inspector.protocol import jsonrpc
@@ -36,7 +37,7 @@ class Secrets:
 
     def __init__(self) -> None:
         self._values: set[str] = set()
-        self._forms: list[str] = []
+        self._finder = SecretFinder()
         self._listeners: list[Callable[[str], object]] = []
 
     def add(self, value: Any) -> None:
@@ -54,10 +55,8 @@ class Secrets:
         if not text or text in self._values:
             return
         self._values.add(text)
-        if len(text) >= secret_values.MIN_INSIDE:
-            found = secret_values.forms(text)
-            logfile.conceal(found)
-            self._forms = sorted({*self._forms, *found}, key=len, reverse=True)
+        self._finder.add(text)
+        logfile.conceal(text)
         for listener in self._listeners:
             listener(text)
 
@@ -77,12 +76,7 @@ class Secrets:
         """The text without the secrets. One of fewer than four characters is masked only where it is the whole text."""
         if text in self._values:
             return secret_values.MASK
-        for form in self._forms:
-            if form in text:
-                text = text.replace(form, secret_values.MASK)
-            if "…" in text:
-                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.MIN_INSIDE)
-        return text
+        return self._finder.replaced(text, secret_values.MASK, cut=SHORTEST if "…" in text else 0)
 
     def mask_value(self, value: Any) -> Any:
         """A JSON value without the secrets in its texts, keys and numbers; the same object where there is none."""

@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
+from inspector.config.private_keys import PrivateKeyFilter
 from inspector.errors import ConnectionProblem, ServerExited, UsageError
 from inspector.transports.child import (
     MARK,
@@ -117,13 +118,13 @@ async def _read(process: subprocess.Popen[bytes], last: deque[str]) -> None:
 
 
 async def _take(pipe: asyncio.StreamReader, last: deque[str]) -> None:
-    rest = b""
+    rest, keys = b"", PrivateKeyFilter()
     while chunk := await pipe.read(1 << 16):
         *lines, rest = (rest + chunk).split(b"\n")
-        last.extend(line[:_LINE].decode("utf-8", "replace") for line in lines[-LAST_LINES:])
+        last.extend(line[:_LINE].decode("utf-8", "replace") for line in map(keys.line, lines))
         rest = rest[:_LINE]
     if rest:
-        last.append(rest.decode("utf-8", "replace"))
+        last.append(keys.line(rest).decode("utf-8", "replace"))
 
 
 async def _wait(

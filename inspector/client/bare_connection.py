@@ -162,6 +162,7 @@ class _BareWire(Wire):
         self._connection.hearer.on_received(messages, frames)
         return self.journal.index.invalid == invalid
 
-    def stderr(self, lines: Sequence[bytes]) -> None:
-        super().stderr(lines)
-        self._connection.hearer.on_stderr(lines)
+    def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        shown = super().stderr(lines)
+        self._connection.hearer.on_stderr(shown)
+        return shown

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from inspector.config import paths
+from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.errors import InspectorError
 
-_concealed: set[str] = set()
-"""Texts that the log must not contain. The log is global: an unexpected error has no session."""
+_secrets = SecretFinder()
+"""Secrets that the log must not contain. The log is global: an unexpected error has no session."""
 
 
-def conceal(secrets: Iterable[str]) -> None:
-    """Remove these texts from the log from now on."""
-    _concealed.update(secrets)
+def conceal(secret: str) -> None:
+    """Remove a secret from the log from now on."""
+    _secrets.add(secret)
 
 
 def report(error: BaseException) -> InspectorError:
@@ -42,7 +41,6 @@ def _write(headline: str, error: BaseException | None) -> str:
     path = paths.log_file()
     with paths.private_open(path, "a", encoding="utf-8", errors="backslashreplace") as file:
         text = headline if error is None else f"{headline}\n{''.join(traceback.format_exception(error))}"
-        for secret in sorted(_concealed, key=len, reverse=True):
-            text = text.replace(secret, "…")
+        text = _secrets.replaced(text, "…", cut=BEGINNING)
         file.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {text}\n")
     return str(path)

@@ -7,8 +7,10 @@ reason, except for the few token formats with a known prefix.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote
+
+from inspector.config.secret_forms import SHORTEST
 
 MASK = "***"
 
@@ -47,57 +49,8 @@ _SCHEME_AND_CREDENTIAL = re.compile(r"[A-Za-z][\w-]*\s+(\S.*)", re.DOTALL)
 _USERINFO = re.compile(r"://([^/?#\s]*)@")
 _PARAMETER = re.compile(r"([?&;#])([^=?&;#]*)=([^&;#\s]*)")
 
-MIN_INSIDE = 4
+MIN_INSIDE = SHORTEST
 """A shorter secret is masked only if it is a whole text."""
-_BEGINNING = 12
-"""Characters at the beginning of a long secret that identify it."""
-_SHORTEST_IN_BASE64 = 8
-"""Shorter texts occur by chance."""
-
-
-def forms(secret: str) -> set[str]:
-    """Return the forms of a secret in a text: plain, quoted, in JSON, in base64.
-
-    In base64 at an offset that is not a multiple of three the characters differ; those at the ends depend on their
-    neighbours and are dropped.
-    """
-    import json
-    from base64 import b64encode
-    from urllib.parse import quote, quote_plus
-
-    raw = secret.encode("utf-8", "replace")
-    found = {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}
-    found |= {quote(raw, safe=""), quote_plus(raw), b64encode(raw).decode("ascii")}
-    for offset, first in enumerate((0, 2, 3)):
-        whole = b64encode(b"\0" * offset + raw).decode("ascii")
-        inside = whole[first : (offset + len(raw)) * 8 // 6]
-        if len(inside) >= _SHORTEST_IN_BASE64:
-            found |= {inside, inside.replace("+", "-").replace("/", "_")}
-    # Some servers escape the solidus in JSON.
-    return found | {form.replace("/", "\\/") for form in found if "/" in form}
-
-
-def without(text: str, secrets: Iterable[str]) -> str:
-    """Remove secrets in any of their forms from a text of ours, even if one was cut off."""
-    for secret in secrets:
-        for form in sorted(forms(secret), key=len, reverse=True):
-            text = without_form(text, form, "…", ("", "…"))
-    return text
-
-
-def without_form(text: str, form: str, mask: str, after: Collection[str], shortest: int = _BEGINNING) -> str:
-    """Replace one form of a secret by a mask, and its beginning where one of `after` follows.
-
-    `shortest`: the characters of a beginning that is replaced.
-    """
-    begins, at = form[:shortest], -1
-    while (at := text.find(begins, at + 1)) >= 0:
-        end = at + len(begins)
-        while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
-            end += 1
-        if end - at == len(form) or text[end : end + 1] in after:
-            text = f"{text[:at]}{mask}{text[end:]}"
-    return text
 
 
 def looks_secret(name: str) -> bool:

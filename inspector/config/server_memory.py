@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from inspector.config import foreign_files, jsonc, paths, secret_values
+from inspector.config.secret_forms import SecretFinder
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
 from inspector.errors import AuthorizationNeeded, ConfigError, InspectorError
 
@@ -319,7 +320,7 @@ class _Strip:
     def __init__(self, root: Any, secrets: tuple[str, ...]) -> None:
         self._root = root
         self._secrets = secrets
-        self._forms = frozenset(form for secret in secrets for form in secret_values.forms(secret))
+        self._finder = SecretFinder(secrets)
         self._left = _SCHEMAS_LOOKED_AT
 
     def value(self, value: Any, schemas: list[Any], depth: int) -> Any:
@@ -355,7 +356,7 @@ class _Strip:
         return self.value(item, schemas, depth + 1)
 
     def _holds_secret(self, text: str) -> bool:
-        return any(form in text if len(form) >= secret_values.MIN_INSIDE else form == text for form in self._forms)
+        return text in self._secrets or bool(self._finder.places(text))
 
     def _applying(self, schemas: list[Any]) -> list[Mapping[str, Any]]:
         """Return `schemas` and all that they combine or refer to. Each that might apply can mark a value as secret."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from inspector.config import secret_values
+from inspector.config.folder_names import FolderNames
+from inspector.config.secret_forms import SHORTEST, SecretFinder
 
 _ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
 _BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
 _URL = re.compile(r"""\b[a-z][a-z0-9+.-]{1,20}://[^\s"'<>]+""", re.IGNORECASE)
-_HOMES = re.compile(r"(/home/|/Users/|[A-Za-z]:\\+Users\\+)([^/\\\s:\"']+)")
-_SHARED = frozenset(("Shared", "Public", "runner"))
 _MAX_LENGTH = 1 << 16
 
 
@@ -22,26 +21,20 @@ class Privacy:
     def __init__(self, secrets: Iterable[str] = (), home: str | None = None) -> None:
         """`secrets` are known secret values; `home` is the user's home folder."""
         self._secrets = tuple(secrets)
-        long = (secret for secret in self._secrets if len(secret) >= secret_values.MIN_INSIDE)
-        self._forms = sorted({form for secret in long for form in secret_values.forms(secret)}, key=len, reverse=True)
-        self._home = str(Path.home()) if home is None else home
+        self._finder = SecretFinder(self._secrets)
+        self._folders = FolderNames(home=home)
 
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""
         text = text[:_MAX_LENGTH]
-        for form in self._forms:
-            text = text.replace(form, secret_values.MASK)
-            if "…" in text:
-                text = secret_values.without_form(text, form, secret_values.MASK, "…", secret_values.MIN_INSIDE)
+        text = self._finder.replaced(text, secret_values.MASK, cut=SHORTEST if "…" in text else 0)
         text = secret_values.mask(text, self._secrets)
         for token in secret_values.in_headers([("text", text)]):
             text = text.replace(token, secret_values.MASK)
         text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)
         text = _BEARER.sub(rf"\1 {secret_values.MASK}", text)
         text = _ASSIGNED.sub(_assigned, text)
-        if len(self._home) > 1:
-            text = re.sub(rf"{re.escape(self._home)}(?=[/\\\s:\"',)]|\.?$|\.\s)", "~", text)
-        return _HOMES.sub(lambda found: found[0] if found[2] in _SHARED else f"{found[1]}…", text)
+        return self._folders.hidden(text)
 
 
 def _assigned(found: re.Match[str]) -> str:

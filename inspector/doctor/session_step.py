@@ -10,6 +10,7 @@ from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.server import Server
+from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.doctor.diagnosis import Stopwatch, TimeLimits
 from inspector.errors import InspectorError, RequestTimeout
@@ -117,8 +118,13 @@ def read_connection(journal: Journal, first: int) -> ConnectionRecord:
     found = ConnectionRecord()
     began = latest = 0
     sent: dict[str, int] = {}
+    # An older recording, or one of another program, may have private keys.
+    keys, before = _key_filters(in_middle=first > 1), first - 1
     for event in _events(journal, first):
         name = event.fields.get("event")
+        if name == "spawn" or event.n != before + 1:
+            keys = _key_filters(in_middle=name != "spawn")
+        before = event.n
         if event.kind == Kind.LIFE:
             if name == "spawn":
                 began, latest = began or event.t, event.t
@@ -137,15 +143,19 @@ def read_connection(journal: Journal, first: int) -> ConnectionRecord:
         if found.first_byte is None and began and event.kind in (Kind.RPC, Kind.INVALID, Kind.STDERR):
             found.first_byte = (event.t - began) / 1e6
         if event.kind == Kind.STDERR:
-            found.stderr.append(event.text[:_KEPT_LINE])
+            found.stderr.append(keys[event.kind].line(event.bytes).decode("utf-8", "replace")[:_KEPT_LINE])
         elif event.kind == Kind.INVALID and len(found.noise) < _KEPT:
-            found.noise.append(event.bytes)
+            found.noise.append(keys[event.kind].line(event.bytes))
         elif event.kind == Kind.RPC:
             found.carriage_returns |= event.bytes.endswith(b"\r")
             method = journal.index.method(event.n)
             if method in sent:
                 found.answered.setdefault(method, (event.t - sent[method]) / 1e6)
     return found
+
+
+def _key_filters(*, in_middle: bool) -> dict[Kind, PrivateKeyFilter]:
+    return {kind: PrivateKeyFilter(in_middle=in_middle) for kind in (Kind.STDERR, Kind.INVALID)}
 
 
 def _events(journal: Journal, first: int) -> Iterator[Event]:

@@ -18,7 +18,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from inspector.config import secret_values
+from inspector.config.private_keys import MARK as KEY
+from inspector.config.private_keys import PrivateKeyFilter, may_have_key
+from inspector.config.secret_forms import SecretFinder
 from inspector.errors import RecordingError
 from inspector.hints import Hint, Parameter
 from inspector.journal import saved_index
@@ -46,7 +48,7 @@ from inspector.journal.format import (
 from inspector.journal.index import Index, conn_of
 from inspector.journal.marks import Marks, append, end_of_events, mark_fields, reopened, write_at
 from inspector.journal.overflow import Overflow
-from inspector.journal.redaction import MIN_SECRET, Redactor, describe
+from inspector.journal.redaction import Redactor, describe
 from inspector.journal.storage import KEEP_FREE, Storage
 from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 from inspector.text import count, size
@@ -110,6 +112,8 @@ class Journal:
         self.on_arrival: Callable[[Any], object] | None = None
         """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
         self._overflow = Overflow()
+        self._keys: dict[tuple[str, int], PrivateKeyFilter] = {}
+        """By channel and connection, the private key that is being printed there."""
         self._mark = ""
         """Members of the lines of messages sent now, as JSON: see `probing`."""
         self._conns = 0
@@ -282,7 +286,7 @@ class Journal:
             return overflow.marker
         index.dropped.append(n)
         index.add(t, dir, kind, channel, offset, len(raw), short, conn=conn)
-        text, binary, _ = self._text(raw, "", json=kind in (_RPC, _INVALID))
+        text, binary, _ = self._text(raw, "", json=kind is _RPC)
         if not binary:
             overflow.keep(Event(n, t, dir, kind, channel, text, None, {"dropped": dropped}), len(raw))
         return n
@@ -358,12 +362,12 @@ class Journal:
         lines: list[bytes] = []
         parsed: list[tuple[Kind, Shape, Any]] = []
         for n, raw in enumerate(messages, index.count + 1):
-            reason, clean = "", False
+            reason, shown = "", None
             try:
                 message = parse(raw)
                 if hides:
                     arrived.append(message)
-                    message, clean = self._as_shown(raw, message)
+                    message, shown = self._as_shown(raw, message)
                 parsed.append((_RPC, shape_of(message), message))
                 if exact:
                     lines.append(parsed_line(f'{{"n":{n}{rest}', raw))
@@ -372,10 +376,11 @@ class Journal:
                 reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
                 parsed.append((_INVALID, _NONE, None))
                 arrived.append(None)
+                raw = self._without_keys(channel, conn, raw)
             except UnicodeDecodeError:
                 pass
             more = extra + reason + (',"cut":true' if cut else "")
-            lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, clean=clean))
+            lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, shown))
         offset = storage.size
         storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
         # Only now, so that a reader in another thread finds in the file what is in the index.
@@ -404,26 +409,41 @@ class Journal:
             except NotJson as problem:
                 message = shown = None
                 kind, reason = _INVALID, ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                raw = self._without_keys(channel, conn, raw)
             n = self._count(t, _RECV, kind, channel, raw, shown, extra + reason, conn=conn)
             given, shape = message if self.exact_frames else shown, shape_of(shown)
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or given["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, given))
         return frames
 
-    def _as_shown(self, raw: bytes, message: Any) -> tuple[Any, bool]:
-        """Return the value of a received message as recorded, and whether it contains no secret."""
+    def _as_shown(self, raw: bytes, message: Any) -> tuple[Any, tuple[str, bool]]:
+        """Return the value of a received message as recorded; and its text, with whether that was changed."""
         shown, changed = self.redactor.json(raw.decode("utf-8", "replace"))
-        return (parse(shown.encode("utf-8", "surrogatepass")), False) if changed else (message, True)
+        return parse(shown.encode("utf-8", "surrogatepass")) if changed else message, (shown, changed)
 
     def _line(
-        self, n: int, t: int, dir: str, kind: Kind, channel: str, raw: bytes, extra: str, *, clean: bool = False
+        self,
+        n: int,
+        t: int,
+        dir: str,
+        kind: Kind,
+        channel: str,
+        raw: bytes,
+        extra: str,
+        shown: tuple[str, bool] | None = None,
     ) -> bytes:
-        """Return the line of any message, for any bytes, without its secrets (`clean`: it has none)."""
-        text, binary, extra = self._text(raw, extra, ',"encoding":"not UTF-8"', json=True, clean=clean)
+        """Return the line of any message, for any bytes, without its secrets. `shown`: see `_as_shown`."""
+        text, binary, extra = self._text(raw, extra, ',"encoding":"not UTF-8"', json=kind is _RPC, shown=shown)
         return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def _text(
-        self, raw: bytes, extra: str, unreadable: str = "", *, json: bool = False, clean: bool = False
+        self,
+        raw: bytes,
+        extra: str,
+        unreadable: str = "",
+        *,
+        json: bool = False,
+        shown: tuple[str, bool] | None = None,
     ) -> tuple[str, bool, str]:
         """Return bytes for a line, redacted: the text, whether it is base64, and the `extra` about it."""
         try:
@@ -432,11 +452,10 @@ class Journal:
             text, binary = to_base64(raw), True
             extra += unreadable
         if not self.redactor.active:
-            return text, binary, extra
-        extra, hidden = self.redactor.text(extra)
-        if binary or not clean:
-            text, changed = self._redact(raw, text, binary, json=json)
-            hidden = hidden or changed
+            return text, binary, extra + (',"redacted":true' if KEY in text else "")
+        extra, hidden = self.redactor.text(extra) if extra else (extra, False)
+        text, changed = shown if shown and not binary else self._redact(raw, text, binary, json=json)
+        hidden = hidden or changed or KEY in text
         return text, binary, extra + (',"redacted":true' if hidden else "")
 
     def record_sent(
@@ -469,16 +488,7 @@ class Journal:
         Each character becomes `*` (of a number `9`), so that all events stay where they are. True if one was found. It
         may run in a thread; `flush` must come before.
         """
-        texts: dict[bytes, bytes] = {}
-        for secret in (each for each in secrets if len(each) >= MIN_SECRET):
-            star = b"9" if secret.isdigit() else b"*"
-            for form in secret_values.forms(secret):
-                # A message is a JSON text in the line of its event.
-                for text in (form, json.dumps(form)[1:-1], json.dumps(form, ensure_ascii=False)[1:-1]):
-                    raw = text.encode("utf-8", "surrogatepass")
-                    texts[raw] = star * len(raw)
-        longest_first = sorted(texts, key=len, reverse=True)
-        if not self.storage.blank({text: texts[text] for text in longest_first}):
+        if not self.storage.blank(SecretFinder(secrets)):
             return False
         with self._lock:
             self._cache.clear()
@@ -492,18 +502,32 @@ class Journal:
     def _redact(self, raw: bytes, text: str, binary: bool, *, json: bool = False) -> tuple[str, bool]:
         """Return the text of a line without secrets, and whether it was changed."""
         if binary:
-            shown, changed = self.redactor.text(raw.decode("utf-8", "surrogateescape"))
+            shown, changed = self.redactor.text(raw.decode("utf-8", "surrogateescape"), cut=True)
             return (to_base64(shown.encode("utf-8", "surrogateescape")), True) if changed else (text, False)
-        return self.redactor.json(text) if json else self.redactor.text(text)
+        return self.redactor.json(text) if json else self.redactor.text(text, cut=True)
 
-    def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> None:
-        """Record what the server wrote to stderr, one event per line."""
+    def _without_keys(self, channel: str, conn: int, line: bytes) -> bytes:
+        """Return the next line of an output without what belongs to a private key."""
+        keys = self._keys.get((channel, conn))
+        if keys is None:
+            if not may_have_key(line):
+                return line
+            keys = self._keys[channel, conn] = PrivateKeyFilter()
+        shown = keys.line(line)
+        if not keys.inside:
+            del self._keys[channel, conn]
+        return shown
+
+    def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> Sequence[bytes]:
+        """Record what the server wrote to stderr, one event per line. Returns the lines without private keys."""
+        if self._keys or may_have_key(b"".join(lines)):
+            lines = [self._without_keys(channel, conn, line) for line in lines]
         full = self._is_full(sum(map(len, lines)))
         t = self.now()
         if full:
             for raw in lines:
                 self._count(t, _RECV, Kind.STDERR, channel, raw, extra=f',"conn":{conn}' if conn else "", conn=conn)
-            return
+            return lines
         offset = self.storage.size
         out: list[bytes] = []
         for n, raw in enumerate(lines, self.index.count + 1):
@@ -513,6 +537,7 @@ class Journal:
         for raw, line in zip(lines, out, strict=True):
             self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw), conn=conn)
             offset += len(line)
+        return lines
 
     def record_life(self, channel: str, event: str, **fields: Any) -> int:
         """Record an event of the connection or of a request. Returns its number.

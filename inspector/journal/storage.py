@@ -7,12 +7,12 @@ import mmap
 import os
 import tempfile
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from inspector.config.foreign_files import try_lock
+from inspector.config.secret_forms import DEPTH, SecretFinder
 from inspector.errors import RecordingError, RecordingExists
 from inspector.hints import Hint, Parameter
 
@@ -24,6 +24,8 @@ KEEP_FREE = 1 << 30
 """Bytes of free disk that a recording never uses; a tenth of a file system smaller than ten times this."""
 CHECK_EVERY = 16 << 20
 """Bytes between two checks of the free disk."""
+_LEVELS = 2
+"""A line is JSON, and so is the message in it."""
 
 
 class Storage:
@@ -204,8 +206,8 @@ class Storage:
         self.problem = ""
         return True
 
-    def blank(self, texts: Mapping[bytes, bytes]) -> bool:
-        """Overwrite each of these texts with another of the same length, wherever it stands. True if one was found.
+    def blank(self, secrets: SecretFinder) -> bool:
+        """Overwrite secrets, wherever they stand, with `*` or `9`. True if one was found.
 
         Offsets stay. It may run in a thread while another one appends; `flush` must come before.
         """
@@ -217,11 +219,17 @@ class Storage:
         except (OSError, ValueError):
             return found  # A device, for example, keeps nothing.
         with written:
-            for text, other in texts.items():
-                at = -1
-                while (at := written.find(text, at + 1)) >= 0:
-                    written[at : at + len(text)] = other
-                    found = True
+            for anchor in secrets.anchors():
+                at = 0
+                while 0 <= (at := written.find(anchor.encode(), at)) < len(written):
+                    start, end = written.rfind(b"\n", 0, at) + 1, written.find(b"\n", at)
+                    at = end if end >= 0 else len(written)
+                    line = written[start:at].decode("utf-8", "surrogateescape")
+                    blank = secrets.replaced(line, _stars, depth=DEPTH + _LEVELS)
+                    if blank != line:
+                        written[start:at] = blank.encode("utf-8", "surrogateescape")
+                        found = True
+                    at += 1
         return found
 
     def grown(self) -> bool:
@@ -259,3 +267,8 @@ class Storage:
         """Close a storage that was dropped without `close`, like a file object."""
         if hasattr(self, "tail"):
             self.close()
+
+
+def _stars(secret: str) -> str:
+    """Return what overwrites a secret; a number stays one."""
+    return ("9" if secret.isdigit() else "*") * len(secret.encode("utf-8", "surrogateescape"))

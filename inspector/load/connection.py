@@ -65,8 +65,8 @@ class PassingSink:
     def flush(self) -> None:
         self._sink.flush()
 
-    def stderr(self, lines: Sequence[bytes]) -> None:
-        self._sink.stderr(lines)
+    def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        return self._sink.stderr(lines)
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
         if event == "spawn" and type(fields.get("pid")) is int:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from pprint import pformat
 from typing import Any
 
-from inspector.config import secret_values
+from inspector.config.secret_forms import SecretFinder
 from inspector.config.server_memory import without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import UsageError
@@ -159,7 +159,7 @@ def locust_file(
         calls=pformat(calls, width=110, sort_dicts=False),
         variables=f"\nSet these variables: {', '.join(variables.values())}." if variables else "",
     )
-    if any(form in head for secret in held if len(secret) >= secret_values.MIN_INSIDE for form in _forms(secret)):
+    if SecretFinder(held).places(head):
         raise UsageError(
             "A name in this plan is a secret, and a Locust file would contain it.",
             hint="Choose a plan in which only values of arguments are secret.",
@@ -198,8 +198,3 @@ def _read(key: str, value: Any, variables: dict[str, str]) -> _Read:
             name, number = f"{wish}_{number}", number + 1
         variables[known] = name
     return _Read(variables[known], isinstance(value, str))
-
-
-def _forms(secret: str) -> set[str]:
-    """The texts in which a secret may stand in the source."""
-    return secret_values.forms(secret) | {repr(secret)[1:-1]}

@@ -35,8 +35,8 @@ class Sink(Protocol):
     def flush(self) -> None:
         """Write held records to the file."""
 
-    def stderr(self, lines: Sequence[bytes]) -> None:
-        """Record lines of the server's stderr."""
+    def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        """Record lines of the server's stderr. Returns them without private keys."""
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
         """Record an event of the connection: spawn, exit, connect, retry, reconnect, session …"""

@@ -264,7 +264,7 @@ class LinePipe(_ReadingPipe):
 
 
 class StderrPipe(_ReadingPipe):
-    """The reading end of a child's stderr: passes lines, long ones in pieces, to `said(lines)`."""
+    """The reading end of a child's stderr: passes lines, long ones in pieces (between words), to `said(lines)`."""
 
     def __init__(self, pipe: IO[bytes] | None, said: Callable[[list[bytes]], None]) -> None:
         super().__init__(pipe, STDERR_READ)
@@ -280,8 +280,9 @@ class StderrPipe(_ReadingPipe):
             return
         *lines, self._rest = (self._rest + block).split(b"\n")
         while len(self._rest) > STDERR_LINE:
-            lines.append(self._rest[:STDERR_LINE])
-            self._rest = self._rest[STDERR_LINE:]
+            end = self._rest.rfind(b" ", STDERR_LINE // 2, STDERR_LINE) + 1 or STDERR_LINE
+            lines.append(self._rest[:end])
+            self._rest = self._rest[end:]
         if lines:
             self._said(lines)
 

@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from inspector.config.private_keys import MARK as KEY
 from inspector.errors import LimitReached, ServerExited, SessionLost
 from inspector.hints import Hint
 from inspector.journal import channels
@@ -162,8 +163,10 @@ class StdioTransport:
             self._heard += 1
 
     def _complained(self, lines: list[bytes]) -> None:
-        self.last_words.extend(line.decode("utf-8", "replace").rstrip() for line in lines[-LAST_WORDS:])
-        self.sink.stderr(lines)
+        for line in self.sink.stderr(lines)[-LAST_WORDS:]:
+            text = line.decode("utf-8", "replace").rstrip()
+            if text != KEY or not self.last_words or self.last_words[-1] != KEY:
+                self.last_words.append(text)
 
     def _too_long(self, size: int) -> None:
         """Handle an endless line, which would fill the memory: keep its beginning, report it, end the server."""

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -14,9 +15,10 @@ from tests.cli.conftest import Run, Script
 
 pytestmark = pytest.mark.slow
 
-SECRET = "tok/en-Ab12cd34Ef56"
+SECRET = 'tok/en"é-Ab12cd34Ef56'
 ENCODED = base64.b64encode(SECRET.encode()).decode()
-QUOTED = SECRET.replace("/", "%2F")
+QUOTED = quote(SECRET, safe="")
+NESTED = json.dumps({"headers": json.dumps({"Authorization": f"Bearer {SECRET}"}), "url": f"https://h/?t={QUOTED}"})
 TOOL = {
     "name": f"get-{SECRET}", "description": f"Uses {SECRET}.", "inputSchema": {"type": "object"},
 }  # fmt: skip
@@ -29,8 +31,9 @@ def server(script: Script, tmp_path: Path) -> list[str]:
         "serverInfo": {"name": f"shop {SECRET}", "version": SECRET}, "instructions": f"Log in with {QUOTED}.",
     }  # fmt: skip
     log = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"using {SECRET}"}}
-    answer = {"content": [{"type": "text", "text": f"{SECRET}, {ENCODED}"}], "structuredContent": {SECRET: [QUOTED]}}
-    error = {"code": -32000, "message": f"bad token {SECRET}", "data": {"sent": ENCODED}}
+    texts = [{"type": "text", "text": text} for text in (f"{SECRET}, {ENCODED}", NESTED)]
+    answer = {"content": texts, "structuredContent": {SECRET: [QUOTED, NESTED]}}
+    error = {"code": -32000, "message": f"bad token {SECRET}", "data": {"sent": ENCODED, "body": NESTED}}
     words = script(
         initialize={"result": hello}, tools__list={"result": {"tools": [TOOL]}},
         tools__call={"result": answer, "before": [log]}, resources__read={"error": error},
@@ -41,7 +44,7 @@ def server(script: Script, tmp_path: Path) -> list[str]:
 
 
 def leaks(text: str) -> list[str]:
-    return [form for form in (SECRET, ENCODED, QUOTED, SECRET.replace("/", "\\/")) if form in text]
+    return [form for form in ("Ab12cd34Ef56", "QWIxMmNkMzRFZj", "FiMTJjZDM0RWY1", "BYjEyY2QzNEVmN") if form in text]
 
 
 @pytest.mark.parametrize("json_wanted", [(), ("--json",)])
@@ -96,3 +99,45 @@ def test_the_hint_that_repeats_the_command_line_is_without_it(run: Run, json_wan
     assert ran.code == 4
     assert leaks(ran.out + ran.err) == []
     assert "--token '***'" in ran.err
+
+
+KEY = [
+    "-----BEGIN RSA PRIVATE KEY-----",
+    *(f"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCRnoI1ZnTHQ{n:03}" for n in range(30)),
+    "lxRPj2Oa==",
+    "-----END RSA PRIVATE KEY-----",
+]
+DIES = """
+import pathlib, sys, time
+printed = pathlib.Path(__file__).with_name("printed").read_text()
+print(printed, file=sys.stderr)
+print(printed)
+time.sleep(0.1)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("info",), ("tools", "--json"), ("doctor",), ("doctor", "--paste"), ("doctor", "--json"), ("check",),
+        ("check", "--json"), ("check", "--html", "-"), ("check", "--markdown", "-"), ("tap",),
+    ],
+)  # fmt: skip
+def test_a_private_key_that_a_server_prints_is_nowhere(
+    run: Run, home: Path, tmp_path: Path, words: tuple[str, ...], after: int
+) -> None:
+    (tmp_path / "printed").write_text("\n".join([*KEY, *["the last line"] * after]))
+    (tmp_path / "dies.py").write_text(DIES)
+    path = tmp_path / "s.mcp.jsonl"
+    ran = run(*words, "--record", str(path), "--", sys.executable, str(tmp_path / "dies.py"))
+    assert ran.code != 0
+    texts = [file.read_text("utf-8", "replace") for file in home.rglob("*") if file.is_file()]
+    if words != ("tap",):  # It passes everything on.
+        texts += [ran.out, ran.err]
+    if words[0] != "doctor":
+        texts += [path.read_text(), *(run("export", str(path), "--to", to).out for to in ("md", "html", "json"))]
+    for text in texts:
+        assert not [line for line in KEY if line[:64] in text or line in text.split()]
+    assert not after or "the last line" in "".join(texts)

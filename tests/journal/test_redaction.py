@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.config.secret_forms import SHORTEST
 from inspector.errors import InspectorError, ServerError, ServerExited
 from inspector.journal.journal import Journal
-from inspector.journal.redaction import MIN_SECRET, SECRET_FIELDS, Redactor, unkeyed
+from inspector.journal.redaction import SECRET_FIELDS, Redactor, unkeyed
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_very_short_values_are_not_looked_for(redactor):
     assert redactor.text("cab") == ("cab", False)
 
 
-@given(st.text(min_size=MIN_SECRET, max_size=30), st.text(max_size=10), st.text(max_size=10))
+@given(st.text(min_size=SHORTEST, max_size=30), st.text(max_size=10), st.text(max_size=10))
 def test_a_held_secret_is_found_wherever_it_stands(secret, before, after):
     redactor = Redactor([secret])
     for form in (secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]):
@@ -215,3 +216,67 @@ def test_a_secret_that_is_recorded_already_is_overwritten_in_place(tmp_path: Pat
     journal.record_note("after")
     journal.close("closed")
     assert all(isinstance(json.loads(line), dict) for line in path.read_text().splitlines())
+
+
+# Encodings, keys, texts that are cut off
+
+
+@pytest.mark.parametrize("secret", ["tok/en-Ab12", 'p@"ss\\wörd/1', "пароль-к/люч", 'a"1\\b"2'])
+@pytest.mark.parametrize("ensure_ascii", [True, False])
+def test_a_secret_in_json_in_json_is_not_recorded(secret: str, ensure_ascii: bool) -> None:
+    def text_of(value: object) -> str:
+        return json.dumps(value, ensure_ascii=ensure_ascii)
+
+    journal = Journal.unnamed({}, [secret])
+    inner = text_of({"header": f"Bearer {secret}", "kept": 1.0})
+    for _ in range(2):
+        inner = text_of({"type": "text", "text": inner})
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": inner}]}}
+    (frame,) = journal.record_received("stdio", [text_of(message).encode()])
+    shown = frame.message["result"]["content"][0]["text"]
+    for _ in range(2):
+        shown = json.loads(shown)["text"]
+    assert json.loads(shown)["header"].startswith("Bearer ‹redacted ")
+    assert json.loads(shown)["kept"] == 1.0
+    assert journal.event(1).message == frame.message
+    assert journal.redactor.restored(frame.message) == message
+
+
+def test_a_secret_in_a_url_in_json_is_not_recorded() -> None:
+    journal = Journal.unnamed({}, ["tok/en+Ab 12"])
+    said = {"jsonrpc": "2.0", "method": "x", "params": {"a": "https://h/?q=%7B%22t%22%3A%22tok%2Fen%2BAb+12%22%7D&b=1"}}
+    (frame,) = journal.record_received("stdio", [json.dumps(said).encode()])
+    before, _, after = frame.message["params"]["a"].partition("‹redacted ")
+    assert (before, after[8:]) == ("https://h/?q=%7B%22t%22%3A%22", "›%22%7D&b=1")
+
+
+def test_a_private_key_on_stderr_or_stdout_is_not_recorded() -> None:
+    body = ["MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQCRnoI1ZnTHQuFQ", "lxRPj2Oa=="]
+    lines = ["starting", "-----BEGIN PRIVATE KEY-----", *body, "-----END PRIVATE KEY-----", "started"]
+    for secrets in ([], ["some-secret"]):
+        journal = Journal.unnamed({}, secrets)
+        shown = [line for one in lines for line in journal.record_stderr("stderr", [one.encode()])]
+        for one in lines:
+            journal.record_received("stdio", [one.encode()])
+        key = ["‹redacted private key›"] * 4
+        texts = [journal.event(n).text for n in range(1, len(journal) + 1)]
+        assert texts == ["starting", *key, "started"] * 2
+        assert [line.decode() for line in shown] == texts[:6]
+        assert [journal.event(n).fields.get("redacted") for n in (1, 2)] == [None, True]
+
+
+def test_keys_of_two_connections_are_told_apart() -> None:
+    journal = Journal.unnamed({})
+    journal.record_stderr("stderr", [b"-----BEGIN PRIVATE KEY-----"], conn=1)
+    journal.record_stderr("stderr", [b"ready"], conn=2)
+    journal.record_stderr("stderr", [b"MIIE", b"-----END PRIVATE KEY-----", b"ready"], conn=1)
+    assert [journal.event(n).text for n in (2, 5)] == ["ready", "ready"]
+    assert journal.event(3).text == "‹redacted private key›"
+
+
+def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_is_not_recorded() -> None:
+    journal = Journal.unnamed({}, ["a-secret/of-some-length"])
+    journal.record_received("stdio", [b'{"a":"a-secret\\/of-some-le'], cut=True)
+    journal.record_stderr("stderr", [b"with a-secret/of-so"])
+    for n in (1, 2):
+        assert "secret" not in journal.event(n).text

@@ -42,7 +42,7 @@ class RecordingSink:
         return outgoing.n
 
     def stderr(self, lines):
-        self.journal.record_stderr("stderr", lines)
+        return self.journal.record_stderr("stderr", lines)
 
     def life(self, channel, event, **fields):
         return self.journal.record_life(channel, event, **fields)

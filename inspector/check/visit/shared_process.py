@@ -49,10 +49,11 @@ class _SharedWire(Wire):
             self._process.listener.on_received(messages, frames)
         return self.journal.index.invalid == invalid
 
-    def stderr(self, lines: Sequence[bytes]) -> None:
-        super().stderr(lines)
+    def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        shown = super().stderr(lines)
         if self._process.listener is not None:
-            self._process.listener.on_stderr(lines)
+            self._process.listener.on_stderr(shown)
+        return shown
 
     def failed(self, request: Outgoing, error: InspectorError) -> None:
         super().failed(request, error)

@@ -68,9 +68,10 @@ class Wire:
     def flush(self) -> None:
         self.journal.flush()
 
-    def stderr(self, lines: Sequence[bytes]) -> None:
-        self.journal.record_stderr("stderr", lines, conn=self.conn)
+    def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
+        shown = self.journal.record_stderr("stderr", lines, conn=self.conn)
         self._changed()
+        return shown
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
         n = self.journal.record_life(channel, event, **self._named, **fields)

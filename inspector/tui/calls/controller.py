@@ -23,7 +23,7 @@ from inspector.calls.writing import (
     step_text,
 )
 from inspector.client.state.catalog import KINDS, ListName
-from inspector.config.secret_values import forms
+from inspector.config.secret_forms import SecretFinder
 from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.results import StepResult
@@ -432,7 +432,7 @@ async def _until_over(call: Call) -> None:
 def _holds_secret(offered: Sequence[WritableExpectation], secrets: Sequence[str]) -> bool:
     """Whether what would be written holds a secret in any of its forms."""
     text = "\n".join(f"{json_of(dict(each.expect))}\n{each.snapshot[1] if each.snapshot else ''}" for each in offered)
-    return any(form in text for secret in secrets if secret for form in forms(secret))
+    return any(secret and secret in text for secret in secrets) or bool(SecretFinder(secrets).places(text))
 
 
 def inserted(value: Any, values: Mapping[str, Any]) -> Any:
