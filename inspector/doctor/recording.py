@@ -24,10 +24,13 @@ _VERDICTS: dict[str, DoctorVerdict] = {
 }
 
 
-def diagnose_recording(target: RecordingTarget) -> Diagnosis:
-    """Read the file and describe its content. Never raises: an unreadable file is a diagnosis too."""
+def diagnose_recording(target: RecordingTarget, name: str = "") -> Diagnosis:
+    """Read the file and describe its content. Never raises: an unreadable file is a diagnosis too.
+
+    `name`: how the file is named, if not by its path.
+    """
     chart, watch = StepCollector(Privacy()), Stopwatch()
-    name = chart.privacy(target.describe())
+    name = chart.privacy(name or target.describe())
     try:
         journal = Journal.open(target.path)
     except RecordingError as error:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from inspector.config.secret_forms import SecretFinder
 from inspector.errors import RecordingError
 from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.rules import RedactionRules
-from inspector.redact.scan import RUN, SecretScanner
+from inspector.redact.scan import RUN, KnownSecret, SecretScanner
 from inspector.redact.text_edits import Edit, FoundSecret, applied
 from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
@@ -135,6 +136,7 @@ class Redaction:
         self._values = {}
         self.report = RedactionReport()
         scanner = self._scanner
+        scanner.restart()
         for number, line in enumerate(self._raw()):
             text = line.decode("utf-8", "surrogateescape")
             again = (number < len(self._holds) and self._holds[number]) or scanner.inside_key or scanner.knows(text)
@@ -176,11 +178,11 @@ class Redaction:
 
 
 class KnownSecrets:
-    """Secrets that were under a telling name, by their longest run of plain characters."""
+    """Secrets that were under a telling name, by their longest run of letters and digits."""
 
     def __init__(self, spreads: Collection[str]) -> None:
         """`spreads`: the rules whose secrets are searched everywhere."""
-        self.by_run: dict[str, list[tuple[str, str]]] = {}
+        self.by_run: dict[str, list[KnownSecret]] = {}
         self._spreads = spreads
         self._seen: set[str] = set()
 
@@ -194,7 +196,7 @@ class KnownSecrets:
             self._seen.add(secret)
             run = max(RUN.findall(secret), key=len, default="")
             if run:
-                self.by_run.setdefault(run, []).append((secret, rule))
+                self.by_run.setdefault(run, []).append(KnownSecret(secret, rule, SecretFinder((secret,))))
 
 
 def _marked(text: str, edits: list[Edit]) -> str:

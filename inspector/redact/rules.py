@@ -16,7 +16,7 @@ from inspector.redact.token_patterns import NAMES, SHAPES, SecretShape
 
 MAX_FILE = 1 << 20
 
-_OFF = frozenset(shape.name for shape in SHAPES if not shape.ordinary)
+_OFF = frozenset((*(shape.name for shape in SHAPES if not shape.ordinary), "home"))
 
 
 @dataclass(slots=True)
@@ -28,6 +28,8 @@ class RedactionRules:
     patterns: list[tuple[str, re.Pattern[str]]] = field(default_factory=list)
     """A pattern hides its first group, or without one the whole match."""
     paths: list[tuple[str, RulePath]] = field(default_factory=list)
+    folders: tuple[str, ...] = ()
+    """Folders that `home` hides, beside those of users."""
 
     @property
     def shapes(self) -> list[SecretShape]:
@@ -72,9 +74,10 @@ class RedactionRules:
 _KEYS = {"path", "pattern", "text", "name"}
 
 
-def read_rules(words: Iterable[str] = (), files: Sequence[File] = ()) -> RedactionRules:
-    """Return the rules of files, then those that were typed. Raises `UsageError`."""
+def read_rules(words: Iterable[str] = (), files: Sequence[File] = (), also: Iterable[str] = ()) -> RedactionRules:
+    """Return the ordinary rules and `also` those, as changed by files, then by what was typed. Raises `UsageError`."""
     rules = RedactionRules()
+    rules.names.update(also)
     for file in files:
         _read_file(rules, file)
     for word in words:

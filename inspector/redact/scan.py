@@ -10,34 +10,45 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from inspector.config.folder_names import FolderNames
+from inspector.config.private_keys import PrivateKeyFilter
+from inspector.config.secret_forms import SecretFinder
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
 from inspector.redact import entropy, named_secrets
 from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
 from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
+from inspector.redact.token_patterns import LIKE_A_TOKEN
 
 MAX_DEPTH = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
 MIN_LENGTH = 4
 """Characters below which a text is not searched."""
-RUN = re.compile(r"(?:\\[nrtbf])?([A-Za-z0-9._~+-]{4,})")
-"""A run of plain characters, also in a text with escapes."""
+RUN = re.compile(r"(?:\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})?([A-Za-z0-9]{4,})")
+"""A run of letters and digits, also in a text with escapes."""
 
 _ESCAPED = re.compile(r"\\u00[2-7]")
 _MIN_ASSIGNMENT = 7
 _MIN_KEY = 16
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{24,}={0,2}")
 _BASE64_INSIDE = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}+={0,2}(?![A-Za-z0-9+/_=-])")
-_KEY_BEGINS = re.compile(r"-----BEGIN (?:[A-Z0-9]++ )*PRIVATE KEY(?: BLOCK)?-----")
-_KEY_LINE = re.compile(r"\s*(?:[A-Za-z0-9+/=]+|[A-Za-z-]+: .*)?\s*")
 _SCHEME = re.compile(r"\S{2,20} +(?=\S)")
 _PAIRS = frozenset(("headers", "env", "environment", "cookies", "fields"))
 _LABELS = frozenset(("name", "key", "header", "field"))
 _DIGESTS = ("sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "sha512:")
 _MAX_PLACE = 12
 _STEP = 60
+
+
+class KnownSecret(NamedTuple):
+    """A secret that was found, its rule, and what finds it elsewhere."""
+
+    secret: str
+    rule: str
+    finder: SecretFinder
 
 
 class _Frame:
@@ -63,33 +74,45 @@ class _Frame:
 class SecretScanner:
     """Searches for what the rules define. `mark` makes the replacement of a secret.
 
-    `known`: secrets that were found elsewhere, with the rules, by their longest run of plain characters; they are found
-    in any text.
+    `known`: secrets that were found elsewhere, by their longest run of letters and digits; they are found in any text.
     """
 
     def __init__(self, rules: RedactionRules, mark: Callable[[str], str]) -> None:
         self.rules = rules
         self.mark = mark
-        self.known: dict[str, list[tuple[str, str]]] = {}
+        self.known: dict[str, list[KnownSecret]] = {}
         self._shapes = rules.shapes
         self._named = "named" in rules.names
         self._random = "entropy" in rules.names
-        self.inside_key = False
-        """A private key has started on stderr, and has not ended."""
+        self._keys = PrivateKeyFilter()
+        self._folders = FolderNames(rules.folders) if "home" in rules.names else None
         hints = {hint for shape in self._shapes for hint in shape.hints if hint != "token"}
-        self._hints = sorted(hints.union(named_secrets.HINTS) if self._named else hints)
+        hints.update(named_secrets.HINTS if self._named else (), self._folders.hints if self._folders else ())
+        self._hints = sorted(hints)
+        self._by_sign: dict[str, list[str]] = {}
+        """The hints, by a sign in them. A single character is searched much faster: images have few signs."""
+        for hint in self._hints:
+            self._by_sign.setdefault(next((char for char in hint if char in "_-.@/"), ""), []).append(hint)
         self._present = self._hints
         """The hints that may occur in the texts of the current line."""
+
+    @property
+    def inside_key(self) -> bool:
+        """Whether a private key has begun in the lines of the server's output, and has not ended."""
+        return self._keys.inside
+
+    def restart(self) -> None:
+        """Begin with the first line again."""
+        self._keys = PrivateKeyFilter()
 
     def line(self, text: str) -> list[Edit]:
         """Return the edits of a line of a recording, in order.
 
         A torn line or invalid JSON is searched as plain text.
         """
-        self._present = self._hints
+        self._present = self._present_in(text)
         if not self._suspicious(text):
             return []
-        self._present = self._present_in(text)
         if text[:1] == "{":
             try:
                 return merged(self._json(text, "", 0))
@@ -106,14 +129,14 @@ class SecretScanner:
         low = text.lower()
         if any(hint in low for hint in self._present) or low.count("token") > low.count("progresstoken"):
             return True
-        return entropy.may_hold(text) or self.knows(text)
+        return entropy.may_hold(text) or self.knows(text) or LIKE_A_TOKEN.search(text) is not None
 
     def _present_in(self, text: str) -> list[str]:
         """Return the hints in a line, plain or escaped."""
         if _ESCAPED.search(text):
             return self._hints
         low = text.lower()
-        found = [hint for hint in self._hints if hint in low]
+        found = [hint for sign, hints in self._by_sign.items() if sign in low for hint in hints if hint in low]
         quoted = any(hint.endswith("\\") for hint in found)  # An escaped quote is a plain one one level deeper.
         return [hint for hint in self._hints if hint in low or hint[-1] == '"'] if quoted else found
 
@@ -148,8 +171,9 @@ class SecretScanner:
     def _plain(self, text: str, name: str, where: str, *, binary: bool = False) -> Iterator[Edit]:
         """Return the edits of plain text. Of `binary` data only by rules that nothing else applies."""
         low = text.lower()
+        present = [hint for hint in self._present if hint in low]
         for shape in self._shapes:
-            if (binary and not shape.shown) or not any(hint in low for hint in shape.hints):
+            if (binary and not shape.shown) or (shape.hints and shape.hints.isdisjoint(present)):
                 continue
             for found in shape.pattern.finditer(text):
                 start, end = found.span(shape.group)
@@ -167,6 +191,8 @@ class SecretScanner:
             yield from self._runs(text, where)
         if self.knows(text):
             yield from self._known(text, where)
+        if self._folders is not None and not binary and any(hint in low for hint in self._folders.hints):
+            yield from (Edit(start, end, shown, ()) for start, end, shown in self._folders.places(text))
 
     def _runs(self, text: str, where: str) -> Iterator[Edit]:
         for found in entropy.RUN.finditer(text):
@@ -176,11 +202,10 @@ class SecretScanner:
                 yield self._edit(*found.span(), "entropy", run, where)
 
     def _known(self, text: str, where: str) -> Iterator[Edit]:
-        for found in RUN.finditer(text):
-            for secret, rule in self.known.get(found[1], ()):
-                start = text.find(secret, max(0, found.start() - len(secret)), found.end() + len(secret))
-                if start >= 0:
-                    yield self._edit(start, start + len(secret), rule, secret, where)
+        for run in self.known.keys() & set(RUN.findall(text)):
+            for secret, rule, finder in self.known[run]:
+                for start, end in finder.places(text):
+                    yield self._edit(start, end, rule, secret, where)
 
     def _edit(self, start: int, end: int, rule: str, secret: str, where: str) -> Edit:
         plain = unquote(secret) if "%" in secret else secret
@@ -208,7 +233,7 @@ class SecretScanner:
         except UnicodeDecodeError:
             text, binary = data.decode("latin-1"), True
         binary = binary or "\0" in text
-        outside, self._present = self._present, self._hints
+        outside, self._present = self._present, self._present_in(text)
         if binary:
             inside = self._encoded(text, where, level) if level < MAX_DEPTH else ()
             edits = merged([*self._plain(text, "", where, binary=True), *inside])
@@ -294,8 +319,10 @@ class SecretScanner:
         """Return the edits of a message on the wire: a text, or other bytes."""
         kind = frames[0].label
         if name == "raw":
-            if kind == "stderr" and self._is_key(value):
-                return [self._edit(0, len(value), "pem", value, kind)]
+            if kind in ("stderr", "invalid") and "pem" in self.rules.names:
+                octets = value.encode("utf-8", "surrogatepass")
+                if self._keys.line(octets) != octets:
+                    return [self._edit(0, len(value), "pem", value, kind)]
             return self._text(value, "", "$" if value.lstrip()[:1] in ("{", "[") else kind, 1)
         try:
             data = base64.b64decode(value, validate=True)
@@ -303,13 +330,6 @@ class SecretScanner:
             return []
         new, found = self.data(data, kind, 1)
         return [Edit(0, len(value), base64.b64encode(new).decode(), found)] if found else []
-
-    def _is_key(self, line: str) -> bool:
-        """Whether a line of stderr is inside of a private key, which takes several lines."""
-        begins, ends = _KEY_BEGINS.search(line) is not None, "-----END " in line
-        inside = self.inside_key and (ends or _KEY_LINE.fullmatch(line) is not None)
-        self.inside_key = "pem" in self.rules.names and (begins or inside) and not ends
-        return inside
 
 
 def _name_of(frames: list[_Frame], value: str) -> tuple[str, bool]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from inspector.journal.journal import Journal, whole_journal
 from tests.cli.conftest import Run
 
@@ -62,3 +64,57 @@ def test_a_bundle_as_json_and_to_stdout(tmp_path: Path, run: Run) -> None:
     }  # fmt: skip
     assert found["hidden"] >= 3
     assert json.loads(run("bundle", str(source), "-o", "-").out.splitlines()[0])["bundle"]["doctor"]
+
+
+KEY = [
+    "-----BEGIN OPENSSH PRIVATE KEY-----",
+    *(f"b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAt{n:x}" for n in range(14)),
+    "KV00Gfdo/h/VT2AQ==",
+    "-----END OPENSSH PRIVATE KEY-----",
+]
+
+
+@pytest.mark.slow
+def test_no_line_of_a_private_key_is_in_a_bundle(tmp_path: Path, run: Run) -> None:
+    """Also not of a recording that was made when they were recorded, and where only the last lines are read."""
+    path = recorded(tmp_path / "s.mcp.jsonl")
+    *lines, end = path.read_text().splitlines()
+    for before, after in ((0, 1), (5200, 0)):
+        printed = ["x"] * before + KEY + ["after"] * after
+        more = [
+            json.dumps({"n": n, "t": 9, "dir": "recv", "kind": "stderr", "ch": "stderr", "raw": text})
+            for n, text in enumerate(printed, len(lines))
+        ]
+        path.write_text("\n".join([*lines, *more, end]) + "\n")
+        made = tmp_path / f"{before}.mcp.jsonl"
+        for words in (
+            ("bundle", str(path), "-o", str(made)),
+            ("doctor", "-v", str(path)),
+            ("doctor", "--json", str(path)),
+        ):
+            said = run(*words).out + (made.read_text() if words[0] == "bundle" else "")
+            assert not [line for line in KEY if line[:60] in said or line[-16:] in said]
+    assert '"redacted"' in made.read_text()
+
+
+def test_a_bundle_names_no_user_and_no_folder(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "of-alice" / "shop"
+    folder.mkdir(parents=True)
+    path = folder / "s.mcp.jsonl"
+    target = {"kind": "stdio", "argv": ["python", f"{folder}/server.py"], "label": "server.py", "cwd": str(folder)}
+    journal = Journal.create(path, target | {"source": "/home/alice/.cursor/mcp.json"})
+    journal.record_life("stdio", "spawn", argv=target["argv"], cwd=str(folder), env=["PATH"], pid=1)
+    journal.record_stderr("stderr", [f"reading {folder}/x and /Users/alice/y and {tmp_path}/of-alice/z".encode()])
+    journal.record_note(f"see {folder}")
+    journal.close()
+    journal.release()
+    monkeypatch.chdir(folder)
+    assert "0 secrets were removed" in run("bundle", str(path), "-o", "b.mcp.jsonl").out
+    text = (folder / "b.mcp.jsonl").read_text().replace("of-alice/z", "")
+    assert "alice" not in text
+    header = json.loads(text.splitlines()[0])
+    assert header["target"]["argv"] == ["python", "…/shop/server.py"]
+    assert header["bundle"]["doctor"]["target"] == "s.mcp.jsonl"
+    assert header["bundle"]["doctor"]["fix"] == {"command": "inspector replay s.mcp.jsonl"}
+    run("bundle", str(path), "-o", "c.mcp.jsonl", "--rule", "no-home")
+    assert f"{folder}/server.py" in (folder / "c.mcp.jsonl").read_text()

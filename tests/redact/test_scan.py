@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.config.secret_forms import SecretFinder
 from inspector.redact.rules import read_rules
-from inspector.redact.scan import SecretScanner
+from inspector.redact.scan import KnownSecret, SecretScanner
 from inspector.redact.text_edits import applied
 
 MARK = "‹redacted›"
@@ -238,9 +239,9 @@ def test_patterns_hide_their_group_or_all_of_what_fits() -> None:
 
 def test_known_secrets_are_found_in_any_text() -> None:
     found = scanner()
-    found.known = {"hunter22": [("hunter22!", "named")]}
-    text = json.dumps({"kind": "stderr", "raw": "login\nhunter22! ok, hunter22 not"})
-    assert json.loads(applied(text, found.line(text)))["raw"] == f"login\n{MARK} ok, hunter22 not"
+    found.known = {"hunter22": [KnownSecret('hunter22!"é', "named", SecretFinder(['hunter22!"é']))]}
+    text = json.dumps({"kind": "stderr", "raw": 'login\nhunter22!"é ok, %22hunter22%21%22%C3%A9, hunter22 not'})
+    assert json.loads(applied(text, found.line(text)))["raw"] == f"login\n{MARK} ok, %22{MARK}, hunter22 not"
 
 
 def test_a_line_that_is_torn_or_no_json_is_searched_as_text() -> None:

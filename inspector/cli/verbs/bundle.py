@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import FORCE, Option, output, path, recording
@@ -9,11 +10,13 @@ from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.config.targets import RecordingTarget
+from inspector.config.text_checks import one_line
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
+    from inspector.journal.journal import Journal
 
 SUFFIX = ".bundle.mcp.jsonl"
 
@@ -29,9 +32,10 @@ def run(invocation: Invocation) -> int:
     written = invocation.option("output") or source.with_name(_stem(source) + SUFFIX)
     check_source(written, source)
     to_stdout = check_outputs(invocation, "output")
-    rules = read_rules(invocation.option("rule", ()), invocation.option("rules", ()))
+    rules = read_rules(invocation.option("rule", ()), invocation.option("rules", ()), also=("home",))
     with whole_journal(source) as journal:
         marks, is_old = len(journal.marks), journal.raw_only
+        rules.folders = tuple(_folders(journal))
     redaction = Redaction(source, rules, about={} if is_old else {"bundle": _about(source)})
     for notice in redaction.notices:
         out.note(f"note: {out.safe(notice)}")
@@ -65,8 +69,20 @@ def _about(source: Path) -> dict[str, Any]:
         "by": f"inspector/{__version__}",
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
-        "doctor": diagnose_recording(RecordingTarget(source)).as_json(),
+        "doctor": diagnose_recording(RecordingTarget(source), one_line(source.name)).as_json(),
     }
+
+
+def _folders(journal: Journal) -> set[str]:
+    """Return the folder of the recording, ours, and those in which servers were started."""
+    from inspector.journal.format import Kind
+    from inspector.journal.query import Query
+
+    target = journal.header.get("target")
+    started = [target if type(target) is dict else {}]
+    started += (journal.event(n).fields for n in Query(kind=Kind.LIFE).each(journal.index))
+    folders = {os.getcwd(), *(cwd for fields in started if isinstance(cwd := fields.get("cwd"), str))}
+    return folders if journal.path is None else folders | {str(journal.path.parent.resolve())}
 
 
 VERBS = {
