@@ -104,8 +104,8 @@ def test_a_log_message_about_broken_json_does_not_count():
     court = Court()
     with court.journal.probing("BASE-07"):
         court.journal.record_sent("stdio", b"{not json", None)
+    court.call(1)  # It is sent before the server has read the probe.
     about_probe = court.receive(told("notifications/message", level="error", data="Parse error"))
-    court.call(1)
     court.receive({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
     later = court.receive({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": "a:b"}})
     court.judge.run_all()

@@ -66,7 +66,8 @@ class Probes:
         n, request = event.n, index.pair(event.n)
         if request > self._newest > 0 and request not in self._requests:
             self._newest = 0
-        if index.method(n) == LOG and self._newest and not (request or index.parent(n)):
+        during = index.parent(n)
+        if index.method(n) == LOG and self._newest and not request and not 0 < during < self._newest:
             return True  # It may be about the probe: over stdio, nothing says to which message it belongs.
         if index.shape(n) in (Shape.RESULT, Shape.ERROR, Shape.BATCH):
             return self._answers(event, index)
