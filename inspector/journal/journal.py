@@ -111,6 +111,8 @@ class Journal:
         redacted ones."""
         self.on_arrival: Callable[[Any], object] | None = None
         """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
+        self.limit: int | None = None
+        """The largest size of the recording in bytes, as set with `bound`."""
         self._overflow = Overflow()
         self._keys: dict[tuple[str, int], PrivateKeyFilter] = {}
         """By channel and connection, the private key that is being printed there."""
@@ -163,6 +165,7 @@ class Journal:
         }
         line = redactor.text(header_line(body).decode())[0].encode()
         journal = cls(storage, {"format": FORMAT, "version": VERSION, **body}, redactor)
+        journal.bound(None)
         storage.append(line)
         journal._scanned = storage.size
         return journal
@@ -208,8 +211,10 @@ class Journal:
     def bound(self, limit: int | None, *, keep_free: int = KEEP_FREE, overflow: Overflow | None = None) -> None:
         """Limit the recording to `limit` bytes (None: no limit), and never use the last `keep_free` bytes of the disk.
 
-        Beyond that, bodies are counted but not recorded: see `overflow`.
+        A new recording has no limit, and leaves the disk free. What counts is what is appended: whole lines. Beyond
+        that, bodies are counted but not recorded: see `overflow`.
         """
+        self.limit = limit
         self._overflow = overflow or Overflow.for_limit(limit)
         if overflow is None:
             room = self._overflow.outlines
@@ -238,8 +243,12 @@ class Journal:
         what = "1 body" if events == 1 else f"{count(events)} bodies"
         return f"{reason}: {what} not recorded ({size(octets)})"
 
+    def _stays_full(self, size: int) -> bool:
+        """Whether the recording was full, and `size` bytes of bodies do not fit either."""
+        return self._overflow.is_told and self._is_full(size)
+
     def _is_full(self, size: int) -> bool:
-        """Whether `size` more bytes do not fit. Records a note when that changes."""
+        """Whether lines of `size` bytes do not fit. Records a note when that changes, which moves the next number."""
         storage, overflow = self.storage, self._overflow
         full = not storage.has_room(size)
         if self.index.count >= overflow.most_events:
@@ -352,7 +361,7 @@ class Journal:
                     self.on_arrival(parse(raw))
         if conn:
             extra += f',"conn":{conn}'
-        if self._is_full(sum(map(len, messages))):
+        if self._stays_full(sum(map(len, messages))):
             return self._count_received(channel, messages, extra, heeded, conn)
         t = self.now()
         hides = self.redactor.active
@@ -381,8 +390,11 @@ class Journal:
                 pass
             more = extra + reason + (',"cut":true' if cut else "")
             lines.append(self._line(n, t, "recv", parsed[-1][0], channel, raw, more, shown))
+        data = lines[0] if len(lines) == 1 else b"".join(lines)
+        if self._is_full(len(data)):
+            return self._count_received(channel, messages, extra, heeded, conn)
         offset = storage.size
-        storage.append(lines[0] if len(lines) == 1 else b"".join(lines))
+        storage.append(data)
         # Only now, so that a reader in another thread finds in the file what is in the index.
         frames: list[Frame] = []
         for at, (raw, line, (kind, shape, message)) in enumerate(zip(messages, lines, parsed, strict=True)):
@@ -469,17 +481,21 @@ class Journal:
         if conn:
             extra += f',"conn":{conn}'
         extra += self._mark
-        if self._is_full(len(data)):
+        if self._stays_full(len(data)):
             return self._count(self.now(), _SEND, kind, channel, data, message, extra, conn=conn)
         t, index, storage = self.now(), self.index, self.storage
-        n, offset, line = index.count + 1, storage.size, b""
+        n, line = index.count + 1, b""
         if kind is _RPC and not self.redactor.active:
             head = f'{{"n":{n},"t":{t},"dir":"send","kind":"rpc","ch":{escape(channel)}{extra},"raw":'
             try:
                 line = parsed_line(head, data)
             except UnicodeDecodeError:
                 pass  # its line is another one
-        storage.append(line or self._line(n, t, "send", kind, channel, data, extra), hold=hold)
+        line = line or self._line(n, t, "send", kind, channel, data, extra)
+        if self._is_full(len(line)):
+            return self._count(t, _SEND, kind, channel, data, message, extra, conn=conn)
+        offset = storage.size
+        storage.append(line, hold=hold)
         return index.add(t, _SEND, kind, channel, offset, len(data), message, conn=conn)
 
     def blank(self, secrets: Iterable[str]) -> bool:
@@ -522,17 +538,20 @@ class Journal:
         """Record what the server wrote to stderr, one event per line. Returns the lines without private keys."""
         if self._keys or may_have_key(b"".join(lines)):
             lines = [self._without_keys(channel, conn, line) for line in lines]
-        full = self._is_full(sum(map(len, lines)))
+        extra = f',"conn":{conn}' if conn else ""
+        out: list[bytes] = []
+        full = self._stays_full(sum(map(len, lines)))
         t = self.now()
+        if not full:
+            for n, raw in enumerate(lines, self.index.count + 1):
+                text, binary, more = self._text(raw, extra)
+                out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
+            full = self._is_full(sum(map(len, out)))
         if full:
             for raw in lines:
-                self._count(t, _RECV, Kind.STDERR, channel, raw, extra=f',"conn":{conn}' if conn else "", conn=conn)
+                self._count(t, _RECV, Kind.STDERR, channel, raw, extra=extra, conn=conn)
             return lines
         offset = self.storage.size
-        out: list[bytes] = []
-        for n, raw in enumerate(lines, self.index.count + 1):
-            text, binary, more = self._text(raw, f',"conn":{conn}' if conn else "")
-            out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
         self.storage.append(b"".join(out))
         for raw, line in zip(lines, out, strict=True):
             self.index.add(t, _RECV, Kind.STDERR, channel, offset, len(raw), conn=conn)
@@ -656,12 +675,16 @@ class Journal:
                 changed = changed or hidden
         if changed:
             extra += ',"redacted":true'
-        full = self._is_full(len(extra) + len(raw or ""))
-        t = self.now()
+        t, n = self.now(), self.index.count + 1
+        tail = (DIR_NAMES[dir], name, channel, raw, False, extra)
+        line = event_line(n, t, *tail).encode("utf-8", "replace")
+        full = self._is_full(len(line))
         if full and raw is not None:
             return self._count(t, dir, kind, channel, raw.encode("utf-8", "replace"), None, extra, conn=conn_of(fields))
-        offset, n = self.storage.size, self.index.count + 1
-        line = event_line(n, t, DIR_NAMES[dir], name, channel, raw, False, extra).encode("utf-8", "replace")
+        if n != self.index.count + 1:  # a note that the recording is full, or no longer, has this number
+            n = self.index.count + 1
+            line = event_line(n, t, *tail).encode("utf-8", "replace")
+        offset = self.storage.size
         if not full or self._overflow.takes_line(len(line)):
             self.storage.append(line)
         elif kind == Kind.HTTP:

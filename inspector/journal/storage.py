@@ -46,19 +46,23 @@ class Storage:
         """Bytes that neither the disk nor the bounded tail could store."""
         self.full: Literal["", "limit", "disk"] = ""
         """Why bodies are not recorded now; empty while they are."""
-        self.limit: int | None = None
+        self._limit: int | None = None
         self._keep_free = 0
         self._room: float = math.inf
         self._retry_at = 0.0
 
     def bound(self, limit: int | None, keep_free: int = KEEP_FREE) -> None:
         """Limit the file to `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free."""
-        self.limit, self._keep_free, self._room = limit, keep_free, 0
+        self._limit, self._keep_free, self._room, self.full = limit, keep_free, 0, ""
 
     def has_room(self, size: int) -> bool:
-        """Whether `size` more bytes fit; the free disk is checked every `CHECK_EVERY` bytes."""
-        self._room -= size
-        if self._room < 0:
+        """Whether `size` more bytes may be appended; the free disk is checked every `CHECK_EVERY` bytes.
+
+        `append` counts what it gets. While the file is full, what is offered is counted, so that checks continue.
+        """
+        if self.full:
+            self._room -= size
+        if self._room < size:
             self._look(size)
         return not self.full
 
@@ -66,14 +70,10 @@ class Storage:
         if self.full == "limit":  # it does not shrink, so further checks are useless
             self._room = math.inf
             return
-        within = math.inf if self.limit is None else self.limit - self.size
-        free = self._free()
-        self._room = CHECK_EVERY
-        if min(within, free) < size:
-            self.full = "limit" if within < size else "disk"
-        else:
-            self.full = ""
-            self._room = min(CHECK_EVERY, within, free) - size
+        within = math.inf if self._limit is None else self._limit - self.size
+        free = self._free() - len(self.tail)
+        self.full = "limit" if within < size else "disk" if free < size else ""
+        self._room = CHECK_EVERY if self.full else min(CHECK_EVERY, within, free)
 
     def _free(self) -> float:
         """Return the bytes of the disk that the recording may still use."""
@@ -152,6 +152,7 @@ class Storage:
 
         `hold` leaves it in the tail until the next append or `flush`, so that several small ones become one write.
         """
+        self._room -= len(data)
         if self.problem and not self._retry():
             return self._keep(data)
         if hold:

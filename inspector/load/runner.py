@@ -462,7 +462,7 @@ class LoadRun:
         journal, m = self.journal, self.measurement
         if not self._zero or not journal.live:
             return
-        journal.bound(None)
+        journal.bound(journal.limit)
         numbers = [0, *(journal.new_conn() for _ in self.connections[1:])]
         self.kept = self._sample.write(journal, self._zero_in_recording, numbers)
         if self.kept:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,8 @@ import pytest
 from inspector import export
 from inspector.check.judge.judge import Judge
 from inspector.journal import storage as storage_module
-from inspector.journal.format import Kind
+from inspector.journal.findings import Finding
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.journal.overflow import Overflow
@@ -167,6 +169,82 @@ def test_the_last_free_bytes_of_the_disk_are_left_and_recording_goes_on_when_the
         "recording-full", "recording-resumed",
     ]  # fmt: skip
     assert "recording was full" in journal.incomplete
+
+
+LIMIT = 1 << 17
+LINES = {
+    "letters": b"x" * 198,
+    "quotes": b'"' * 198,
+    "control characters": b"\x01" * 198,
+    "bytes that are not UTF-8": b"\xff" * 198,
+    "one byte": b"x",
+}
+HEADERS = [[f"X-Header-{n}", '"' * 60] for n in range(40)]
+
+
+def as_message(line: bytes) -> bytes:
+    return b'{"jsonrpc":"2.0","method":"notifications/x","params":"%b"}' % line.replace(b'"', b'\\"')
+
+
+FLOODS: dict[str, Callable[[Journal, bytes], object]] = {
+    "stderr": lambda journal, line: journal.record_stderr("stderr", [line] * 50),
+    "messages": lambda journal, line: journal.record_received("stdio", [as_message(line)] * 50),
+    "lines that are not JSON": lambda journal, line: journal.record_received("stdio", [line] * 50),
+    "messages sent": lambda journal, line: journal.record_sent("stdio", as_message(line), {"method": "x"}),
+    "bytes sent": lambda journal, line: journal.record_sent("stdio", line),
+    "SSE events": lambda journal, line: journal.record_sse("get-1", line.decode("utf-8", "replace")),
+    "HTTP heads": lambda journal, line: journal.record_http(
+        "post-1", Dir.RECV, status=200, headers=[*HEADERS, ["X-Line", line.decode("utf-8", "replace")]]
+    ),
+    "life events": lambda journal, line: journal.record_life("", "refused", body=line.decode("utf-8", "replace")),
+    "notes": lambda journal, line: journal.record_note(line.decode("utf-8", "replace")),
+    "findings": lambda journal, line: journal.record_note(
+        line.decode("utf-8", "replace"), Finding(1, "LIFE-04", "must", "found")
+    ),
+    "marks": lambda journal, line: journal.mark(1, line.decode("utf-8", "replace")),
+    "login steps": lambda journal, line: journal.record_auth("fetch", True, line.decode("utf-8", "replace")),
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+@pytest.mark.parametrize("record", FLOODS.values(), ids=FLOODS)
+def test_the_file_is_within_its_limit_whatever_is_recorded(tmp_path, record, line):
+    path = tmp_path / "a.mcp.jsonl"
+    journal = Journal.create(path, {"kind": "stdio"})
+    journal.bound(LIMIT, keep_free=0)
+    for _ in range(1500):
+        record(journal, line)
+        if journal.dropped[0] > 200 or journal.storage.size > 2 * LIMIT:
+            break
+    journal.close()
+    assert journal.storage.full == "limit"
+    assert LIMIT // 2 < path.stat().st_size <= LIMIT + 500
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_the_free_space_that_is_left_is_not_used_whatever_is_recorded(tmp_path, monkeypatch, line):
+    free = SimpleNamespace(f_blocks=10**9, f_frsize=1, f_bavail=2 << 20)
+
+    def write(fd, data):
+        free.f_bavail -= len(data)
+        return len(data)
+
+    monkeypatch.setattr(storage_module.os, "write", write)
+    monkeypatch.setattr(storage_module.os, "fstatvfs", lambda fd: free)
+    journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
+    journal.bound(None, keep_free=1 << 20, overflow=Overflow(outlines=1 << 10))
+    for _ in range(400):
+        journal.record_stderr("stderr", [line] * 50)
+    assert journal.storage.full == "disk"
+    assert free.f_bavail > (1 << 20) - (1 << 10) - 500
+
+
+def test_a_recording_without_a_limit_leaves_the_disk_free_too(tmp_path, monkeypatch):
+    full = SimpleNamespace(f_blocks=10**12, f_frsize=1, f_bavail=1 << 30)
+    monkeypatch.setattr(storage_module.os, "fstatvfs", lambda fd: full)
+    for journal in (Journal.create(tmp_path / "a.mcp.jsonl", {}), Journal.unnamed({})):
+        journal.record_stderr("stderr", [b"x" * 198])
+        assert journal.incomplete.startswith("disk nearly full")
 
 
 def test_the_disk_is_asked_rarely(tmp_path, monkeypatch):
