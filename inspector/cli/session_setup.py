@@ -101,6 +101,13 @@ def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) ->
         out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
 
 
+def end_recording(out: Output, journal: Journal, *, named: bool = False) -> None:
+    """End a recording and close its file; say why it is incomplete, if it is."""
+    warn_of_incomplete(out, journal, named=named)
+    journal.close("closed")
+    journal.release()
+
+
 def warn_of_interception(invocation: Invocation, target: Target) -> None:
     """Warn on stderr, regardless of the options, if others can read the traffic to `target`."""
     if not isinstance(target, HttpTarget) or not target.withholds_login:

@@ -55,8 +55,12 @@ class Imported(NamedTuple):
     """What the format does not keep, and what could not be read, as sentences."""
 
 
-def import_file(path: Path, out: Path, format: str | None = None, *, force: bool = False) -> Imported:
+def import_file(
+    path: Path, out: Path, format: str | None = None, *, force: bool = False, limit: int | None = None
+) -> Imported:
     """Convert the file of another recorder to a recording in `out`; `force` replaces an existing file.
+
+    `limit` is the largest size of the recording in bytes; a note says what did not fit.
 
     Without `format`, the content determines it. Raises `UsageError` if the file cannot be read, has no known format, or
     contains no MCP messages; `out` is unchanged then.
@@ -69,7 +73,7 @@ def import_file(path: Path, out: Path, format: str | None = None, *, force: bool
         raise UsageError(f"{out} is the file to import.", hint=Hint("Choose another name with ", Parameter.OUT, "."))
     check_free(out, force=force)
     beside = name_beside(out)
-    maker = RecordingBuilder(beside, format, source)
+    maker = RecordingBuilder(beside, format, source, limit)
     try:
         _module(FORMATS[format]).read(source, maker)
         if not maker.begun or not len(maker.journal):

@@ -32,13 +32,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class RecordingBuilder:
     """Writes the recording. First `begin`, then events in order, then `end`."""
 
-    def __init__(self, out: Path, format: str, source: Source) -> None:
+    def __init__(self, out: Path, format: str, source: Source, limit: int | None = None) -> None:
         self.notes: list[str] = []
         """What the format does not keep, and what could not be read, as sentences."""
         self.messages = 0
         self._out = out
         self._format = format
         self._source = source
+        self._limit = limit
         self._journal: Journal | None = None
         self._zero = 0
         self._last = 0
@@ -70,6 +71,7 @@ class RecordingBuilder:
         told = {"kind": "stdio", "argv": [], **target}
         told.setdefault("label", name)
         self._journal = Journal.create(self._out, told, secrets, about)
+        self._journal.bound(self._limit)
 
     # Events
 
@@ -123,6 +125,8 @@ class RecordingBuilder:
         """Write the notes and the end."""
         if self._unread > PLACES:
             self.note(f"{self._unread - PLACES:,} more places cannot be read.")
+        if self.journal.incomplete:
+            self.note(f"The recording is not complete: {self.journal.incomplete}.")
         self.at(None)
         for sentence in self.notes:
             self.journal.record_note(sentence)

@@ -11,10 +11,12 @@ import pytest
 
 from inspector.protocol.jsonrpc import encode
 from tests.cli.conftest import Run
+from tests.processes import ROOT, environment
 
 pytestmark = pytest.mark.slow
 
 DEMO = ("--", sys.executable, "-m", "inspector.demo", "--items", "0")
+RECORDING = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
 INCOMPLETE = "is incomplete: recording full: "
 CALL = {"name": "big", "arguments": {"megabytes": 1}}
 
@@ -36,6 +38,35 @@ def test_of_a_flow(run: Run, home: Path) -> None:
     ran = run("run", "big.yaml", "--keep", "kept", *DEMO)
     assert ran.code == 0
     assert f"warning: The recording big.mcp.jsonl {INCOMPLETE}" in ran.err
+
+
+def test_of_a_check(run: Run) -> None:
+    ran = run("check", "--record", "checked.mcp.jsonl", *DEMO)
+    assert f"warning: The recording {INCOMPLETE}" in ran.err
+
+
+def test_of_a_rerun(run: Run, home: Path) -> None:
+    (home / "settings.json").write_text('{"max_recording_bytes": 10000}')
+    ran = run("rerun", RECORDING, *DEMO)
+    assert f"warning: The recording {INCOMPLETE}" in ran.err
+
+
+def test_of_an_import(run: Run, home: Path) -> None:
+    log = encode({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": '"' * 500}})
+    (home / "messages.log").write_bytes((log + b"\n") * 300)
+    ran = run("import", "messages.log", "-o", "imported.mcp.jsonl")
+    assert ran.code == 0
+    assert "note: The recording is not complete: recording full: " in ran.err
+    assert (home / "imported.mcp.jsonl").stat().st_size < 100_500
+
+
+def test_of_a_client_that_was_served(home: Path) -> None:
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "x", "params": {"data": "x" * 200_000}}
+    command = [sys.executable, "-m", "inspector", "serve", "--record", "served.mcp.jsonl", RECORDING]
+    ran = subprocess.run(
+        command, input=encode(hello) + b"\n", capture_output=True, timeout=60, cwd=home, env=environment(home)
+    )
+    assert b"warning: The recording served.mcp.jsonl " + INCOMPLETE.encode() in ran.stderr
 
 
 def test_of_a_tap(home: Path) -> None:

@@ -440,6 +440,16 @@ def test_a_pipe_is_refused_at_once(tmp_path: Path, format: str | None) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe"]
 
 
+def test_a_recording_has_its_limit_and_says_what_did_not_fit(tmp_path: Path) -> None:
+    source, out = tmp_path / "messages.log", tmp_path / "ours.mcp.jsonl"
+    log = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": '"' * 500}})
+    source.write_text(f"{log}\n" * 200)
+    made = import_file(source, out, limit=50_000)
+    assert made.messages == 200
+    assert any(note.startswith("The recording is not complete: recording full: ") for note in made.notes)
+    assert 40_000 < out.stat().st_size <= 50_500
+
+
 def test_force_replaces_what_was_imported_before_and_only_when_all_went_well(tmp_path: Path) -> None:
     source, out = tmp_path / "messages.log", tmp_path / "ours.mcp.jsonl"
     out.write_text("old")

@@ -145,8 +145,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
                 names = entry_names(entry.name, target)
                 definitions[entry.reference] = await asyncio.to_thread(definitions_of, entry.reference, journal, names)
         finally:
-            journal.close("closed")
-            journal.release()
+            session_setup.end_recording(out, journal, named=True)
         out.note(f"checked: {out.safe(entry.reference, 100)}")
         return report
 
@@ -344,8 +343,7 @@ def _of_server(
         return None if found is None else report_of(found, journal, policy, command)
     finally:
         bar.end()
-        journal.close("closed")
-        journal.release()
+        session_setup.end_recording(out, journal)
 
 
 class _Progress:

@@ -98,8 +98,7 @@ def _of_server(
     finally:
         if progress:
             out.aside("\r\x1b[K")
-        journal.close("closed")
-        journal.release()
+        session_setup.end_recording(out, journal)
 
 
 def _print(invocation: Invocation, out: Output, found: Diagnosis) -> None:

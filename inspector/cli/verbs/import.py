@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from inspector.cli.options import FORCE, Option, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import forced
+from inspector.cli.session_setup import settings_of
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
@@ -31,7 +32,8 @@ def run(invocation: Invocation) -> int:
     client = wanted if wanted in CLIENTS else None
     if client or (wanted is None and (client := recognised_client(source))):
         return _import_calls(out, source, written, client)
-    made = import_file(source, written, wanted, force=forced(invocation))
+    limit = settings_of(invocation).max_recording_bytes
+    made = import_file(source, written, wanted, force=forced(invocation), limit=limit)
     if out.json:
         out.document(
             {

@@ -133,8 +133,7 @@ def _rerun(
         try:
             return asyncio.run(work()), journal.path
         finally:
-            journal.close("closed")
-            journal.release()
+            session_setup.end_recording(out, journal)
 
 
 def _reports(invocation: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:

@@ -79,7 +79,14 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
 
     longest = session_setup.settings_of(invocation).max_body_bytes or MAX_MESSAGE
     with ended_by_signals() as stop:
-        mock = Mock(journal, options, new_journal=_recorder(invocation, out), said=_say, upstream=_upstream(invocation))
+        mock = Mock(
+            journal,
+            options,
+            new_journal=_recorder(invocation, out),
+            ended=lambda client: session_setup.warn_of_incomplete(out, client, named=True),
+            said=_say,
+            upstream=_upstream(invocation),
+        )
         await mock.load(
             names=tuple(invocation.option("allow-host", ())),
             origins=tuple(invocation.option("allow-origin", ())),

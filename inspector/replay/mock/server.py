@@ -84,6 +84,7 @@ class Mock:
         options: MockOptions | None = None,
         *,
         new_journal: Callable[[int], Journal] | None = None,
+        ended: Callable[[Journal], None] = lambda journal: None,
         said: Callable[[bytes], None] = lambda line: None,
         upstream: Upstream | None = None,
         live_journal: Callable[[], Journal] = lambda: Journal.unnamed({}),
@@ -103,6 +104,8 @@ class Mock:
         self.sleep = sleep
         self.recordings: list[str] = []
         self._new_journal = new_journal
+        self.ended = ended
+        """Receives the recording of a client that has disconnected, before it is closed."""
 
     async def load(self, **binding: Any) -> None:
         """Read the recording to its end. Raises `RecordingError` if nothing in it can answer.
@@ -460,6 +463,7 @@ class MockClient:
             await asyncio.wait(self._tasks, timeout=1.0)
         if self._passthrough is not None:
             await self._passthrough.close()
+        self.mock.ended(self.journal)
         self.journal.close()
         self.journal.release()
 
