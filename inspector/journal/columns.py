@@ -40,7 +40,7 @@ FORMATS: dict[str, Literal["Q", "q", "I", "H", "B"]] = {
 _FIRST_ROWS = 1 << 8
 SPILL_ROWS = 1 << 18
 """Rows from which they are in files: 12 MB."""
-_STEP_ROWS = 1 << 20
+_STEP_ROWS = 1 << 18
 """Rows by which the files grow."""
 SPARE_ROWS = 1 << 12
 """Rows behind the last one in a finished file: for marks, and so that a mapped file never ends at a row in use."""

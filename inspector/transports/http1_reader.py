@@ -55,7 +55,8 @@ class ResponseReader:
         """The server has sent at least one byte."""
         self._held = bytearray()
         """The beginning of a head or a line."""
-        self._step: Callable[[bytes], None] = self._read_head
+        self._step: Callable[[ResponseReader, bytes], None] = ResponseReader._read_head
+        """Takes what is received next. A bound method would make a cycle, and so garbage of each response."""
         self._interim = 0
         self._length = 0
         """Bytes of the body, by its Content-Length."""
@@ -67,7 +68,7 @@ class ResponseReader:
     def feed(self, data: bytes) -> None:
         """Take received bytes. Raises `NotHttp`; after that it cannot be used."""
         self.received = True
-        self._step(data)
+        self._step(self, data)
 
     def end(self) -> None:
         """Handle that the server closes the connection. Raises `NotHttp` if the response is incomplete."""
@@ -75,11 +76,11 @@ class ResponseReader:
             return
         if self.head is None:
             raise NotHttp("the connection was closed within its header")
-        if self._step == self._read_to_close:
+        if self._step is ResponseReader._read_to_close:
             self.complete = True
             return
         clause = "the connection was closed"
-        if self._step == self._read_length:
+        if self._step is ResponseReader._read_length:
             clause += f" after {self._length - self._left:,} of {self._length:,} bytes"
         raise NotHttp(clause)
 
@@ -108,7 +109,7 @@ class ResponseReader:
         held.clear()
         self._take_head(text)
         if rest and not self.complete:
-            self._step(rest)
+            self._step(self, rest)
         elif rest:
             self._surplus(rest)
 
@@ -168,21 +169,21 @@ class ResponseReader:
                 self.persistent = False
             self._finish()
         elif chunked:
-            self._step = self._read_chunks
+            self._step = ResponseReader._read_chunks
         elif length is not None:
             self._length = self._left = int(length)
-            self._step = self._read_length
+            self._step = ResponseReader._read_length
             if not self._left:
                 self._finish()
         else:
             self.persistent = False
-            self._step = self._read_to_close
+            self._step = ResponseReader._read_to_close
 
     # The body
 
     def _finish(self) -> None:
         self.complete = True
-        self._step = self._surplus
+        self._step = ResponseReader._surplus
 
     def _surplus(self, data: bytes) -> None:
         """Drop bytes behind the response: nothing was requested whose answer they could be."""
@@ -237,7 +238,7 @@ class ResponseReader:
             at = line.end()
             self._left = int(line[1], 16)
             if not self._left:
-                self._step = self._read_trailers
+                self._step = ResponseReader._read_trailers
                 if at < size:
                     self._read_trailers(data[at:])
                 return

@@ -17,6 +17,9 @@ class ReadGate(Protocol):
         """Wait until reading may continue."""
 
 
+PIECE = 1 << 14
+"""Bytes that are delivered before the gate is asked again: each of their requests may cause a reply."""
+
 Unpack = Callable[[bytes], Iterator[bytes]]
 """Decodes a content coding: yields the decoded data of a chunk in pieces."""
 
@@ -72,12 +75,17 @@ class Pump:
             return
         chunk = ready[0] if len(ready) == 1 else b"".join(ready)
         ready.clear()
-        if self._unpack is None:
-            self._deliver(chunk)
-        else:
+        if self._unpack is not None:
             for piece in self._unpack(chunk):
                 self._deliver(piece)
                 yield  # A small chunk may decompress to a large one: yield to others.
+                yield from self._wait_for_room()
+            return
+        for at in range(0, len(chunk), PIECE):
+            self._deliver(chunk[at : at + PIECE] if len(chunk) > PIECE else chunk)
+            yield from self._wait_for_room()
+
+    def _wait_for_room(self) -> Generator[Any, Any, None]:
         if self._gate is not None and self._gate.crowded:
             yield from self._gate.room().__await__()
 

@@ -198,7 +198,7 @@ class SseTransport:
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and start its POST, on a separate channel."""
         if self._error is not None:
-            raise self._error
+            raise self._error.with_traceback(None)  # without it, each raise adds its frames to the kept error
         if not self._open:
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
