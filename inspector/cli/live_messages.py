@@ -56,7 +56,9 @@ class Watch:
         self._session = session
         self._out = out
         self._seen = 0
-        self._refused: set[str] = set()
+        self._refused: dict[str, int] = {}
+        """By topic, the requests that were refused because the client did not declare it."""
+        self._paused = False
         self._strays = 0
         self._drawn = ""
         self._held = False
@@ -89,6 +91,17 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
         self.settle()
+        if told := self._refusals():
+            self._out.note("\n".join(told))
+
+    def _refusals(self) -> list[str]:
+        """The counts of what the server requested and did not get."""
+        inbox, declined = self._session.inbox, self._session.inbox.declined
+        told = [f"note: The server requested {topic} {n:,} times; all were refused." for topic, n in self._refused.items() if n > 1]
+        if declined:
+            said = "1 question was" if declined == 1 else f"{declined:,} questions were"
+            told.append(f"note: {said} declined unseen, because {inbox.OPEN_LIMIT:,} others waited for an answer.")
+        return told
 
     def settle(self) -> None:
         """Print new messages and remove the progress line before other output."""
@@ -172,7 +185,10 @@ class Watch:
 
     def _life(self, n: int) -> list[str]:
         """The text for an event of the connection. Waiting requests report errors themselves."""
-        return []
+        if self._paused or self._session.journal.event(n).fields.get("event") != "reading-paused":
+            return []
+        self._paused = True
+        return ["note: The server sends requests, but does not read the responses. Reading waits until it does."]
 
     def _note(self, n: int) -> list[str]:
         """The text for one of our notes, if it is about an answer to the server."""
@@ -208,9 +224,11 @@ class Watch:
 
     def _question(self, topic: str) -> list[str]:
         """The server sent a request for an undeclared capability: print once which option answers it."""
-        if topic in self._refused or getattr(self._session.inbox.standing, topic) is not None:
+        if getattr(self._session.inbox.standing, topic) is not None:
             return []
-        self._refused.add(topic)
+        self._refused[topic] = self._refused.get(topic, 0) + 1
+        if self._refused[topic] > 1:
+            return []
         return [f"note: The server requested {topic}, which the client did not declare; {_FLAGS[topic]} answers it."]
 
     def _progress(self, call: Call) -> str:

@@ -65,7 +65,7 @@ class Notices(Watch):
         error = fields.get("error") if fields.get("event") in ("stream-end", "lost") else None
         text = error.get("message") if type(error) is dict else error
         if not isinstance(text, str) or not text or self._session.phase != "ready":
-            return []
+            return super()._life(n)
         if self._trouble and self._trouble in text:
             return []
         self._trouble = text

@@ -208,8 +208,8 @@ class Inbox:
         """Questions that were declined because `OPEN_LIMIT` others were open."""
         self.on_open: Callable[[Question], None] | None = None
         self.on_closed: Callable[[Question], None] | None = None
-        self.on_declined: Callable[[int], None] | None = None
-        """Called with the number of declined questions: at the first, then at each power of ten."""
+        self.on_declined: Callable[[], None] | None = None
+        """Called (cheap) with each such question."""
         self._open: dict[Question, None] = {}
         self._trim_at = self.KEPT
         self.on_note: Callable[[str, Question], object] | None = None
@@ -264,8 +264,8 @@ class Inbox:
         """Decline a question without showing it, count it, and report it."""
         self.declined += 1
         question.decline()  # This reports the change as well.
-        if self.on_declined is not None and str(self.declined).strip("0") == "1":
-            self.on_declined(self.declined)
+        if self.on_declined is not None:
+            self.on_declined()
 
     def _trim(self) -> None:
         """Drop the oldest answered questions beyond the limit."""

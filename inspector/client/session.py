@@ -55,6 +55,9 @@ _REQUEST, _NOTIFICATION, _RESULT, _ERROR, _BATCH = (
     Shape.BATCH,
 )
 
+DECLINED_EVERY = 1.0
+"""Seconds between two events that count the questions that were declined unseen."""
+
 
 class Session(SessionModel):
     """A live session. `open` it, use it, `close` it; `reopen` connects again on the same journal."""
@@ -83,8 +86,9 @@ class Session(SessionModel):
         )
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
-        self.inbox.on_declined = self._record_declined
+        self.inbox.on_declined = self._tell_declined
         self._declined_told = 0
+        self._declined_timer: asyncio.TimerHandle | None = None
         self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self, self.task_follower)
@@ -250,8 +254,9 @@ class Session(SessionModel):
         await self._close_transport()
         self.pending.fail_all(SessionLost("The session was closed."))
         self.inbox.lose_all()
-        if self.inbox.declined > self._declined_told:
-            self._record_declined(self.inbox.declined)
+        if self._declined_timer is not None:
+            self._declined_timer.cancel()
+            self._tell_more_declined(again=False)
         self._set_phase("closed")
 
     async def _close_transport(self) -> None:
@@ -533,9 +538,20 @@ class Session(SessionModel):
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
         self.send(message)
 
-    def _record_declined(self, count: int) -> None:
-        self._declined_told = count
-        self.journal.record_life("", "questions-declined", count=count, open=self.inbox.OPEN_LIMIT)
+    def _tell_declined(self) -> None:
+        """Record how many questions were declined unseen: at once, then at most every `DECLINED_EVERY` seconds."""
+        if self._declined_timer is None:
+            self._tell_more_declined()
+
+    def _tell_more_declined(self, *, again: bool = True) -> None:
+        self._declined_timer = None
+        if self.inbox.declined == self._declined_told:
+            return
+        self._declined_told = self.inbox.declined
+        self.journal.record_life("", "questions-declined", count=self._declined_told, open=self.inbox.OPEN_LIMIT)
+        self.changes.bump("log")
+        if again:
+            self._declined_timer = asyncio.get_running_loop().call_later(DECLINED_EVERY, self._tell_more_declined)
 
     def _calls_around(self, question: Question) -> list[Call]:
         return [call for call in self.pending.calls() if not question.parent or call.n == question.parent]

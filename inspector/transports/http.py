@@ -38,7 +38,7 @@ class HttpTransport:
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
         self._exchanges: dict[int | str, tuple[HttpExchange, asyncio.Task[None]]] = {}
-        self._tasks = TransportTasks()
+        self._tasks = TransportTasks(sink)
         self.gate: ReadGate = self._tasks
         self._timers: dict[int | str, asyncio.TimerHandle] = {}
         self._listener: StandingStream | None = None

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 from inspector.errors import HttpError
+from inspector.transports.base import Sink
+from inspector.transports.reading_pause import ReadingPause
 
 MAX_SENDING = 64
 """Messages without an expected answer that are being sent, replies included, above which reading pauses."""
@@ -22,7 +24,8 @@ class TransportTasks:
     It is also the gate of its readers (see `Pump`): reading pauses if a server asks faster than it accepts our replies.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sink: Sink) -> None:
+        self._pause = ReadingPause(sink, "")
         self._sending = 0
         """Running tasks that expect no answer."""
         self._replying = asyncio.Semaphore(REPLIES_AT_ONCE)
@@ -49,6 +52,7 @@ class TransportTasks:
         if self._relief is not None and not self.crowded:
             self._relief.set()
             self._relief = None
+            self._pause.end()
         error = None if task.cancelled() else task.exception()
         if error is not None:
             if fault is not None:
@@ -72,6 +76,7 @@ class TransportTasks:
         while self.crowded:
             if self._relief is None:
                 self._relief = asyncio.Event()
+                self._pause.begin()
             await self._relief.wait()
 
     async def settled(self, seconds: float) -> None:

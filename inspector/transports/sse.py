@@ -58,7 +58,7 @@ class SseTransport:
         )
         self._began = self.requester.url
         """The URL of the stream after redirects: the endpoint is relative to it."""
-        self._tasks = TransportTasks()
+        self._tasks = TransportTasks(sink)
         self._posting: dict[int | str, asyncio.Task[None]] = {}
         self._posts = 0
         self._endpoints = 0

@@ -43,6 +43,7 @@ from inspector.transports.child import (
     start_guarded,
 )
 from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
+from inspector.transports.reading_pause import ReadingPause
 from inspector.transports.withheld import passing_hint, withheld_names
 
 MAX_LINE = MAX_MESSAGE
@@ -113,6 +114,7 @@ class StdioTransport:
         self._replies = 0
         """Bytes of replies in the queue for stdin."""
         self._paused = False
+        self._pause = ReadingPause(sink, self.channel)
         self._unanswered = 0
         self._unheard: list[Outgoing] = []
         self._deaf: asyncio.Task[None] | None = None
@@ -331,6 +333,7 @@ class StdioTransport:
             self._replies = 0
         elif self._replies > MAX_REPLIES and not self._paused:
             self._paused = True
+            self._pause.begin()
             self._out.pause()
 
     def _taken(self) -> None:
@@ -338,6 +341,7 @@ class StdioTransport:
         self._replies = 0
         if self._paused:
             self._paused = False
+            self._pause.end()
             self._out.resume()
 
     def _send_unheard(self, outgoing: Outgoing) -> None:

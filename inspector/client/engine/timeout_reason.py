@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from inspector.client.engine.pending_requests import Call
 from inspector.journal.channels import is_stdio
-from inspector.journal.format import Dir
+from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.protocol import jsonrpc
 from inspector.text import safe
 
 LOOKED_AT = 2000
 """Maximum events after a request that are searched for the reason of a timeout."""
+LIFE_LOOKED_AT = 200
+"""Latest events of the connection that are searched for a pause of reading."""
 ID_SHOWN = 60
 """Maximum characters of an id in a sentence."""
 TEXT_SHOWN = 80
 """Maximum characters of a printed line in a sentence."""
 
+_EVENTS = Query(kind=Kind.LIFE)
+
 
 def explain_timeout(journal: Journal, call: Call) -> str:
-    """Describe what arrived after the request and may have been meant as its response; empty if nothing."""
+    """Describe why no response came: reading has paused, or something that may have been meant as one arrived.
+
+    Empty if nothing explains it.
+    """
     index = journal.index
+    for n in islice(_EVENTS.backwards(index), LIFE_LOOKED_AT):
+        event = journal.event(n).fields.get("event")
+        if event == "reading-paused":
+            return (
+                "The server sends requests, but does not read the responses to them. Inspector reads on when it does."
+            )
+        if event == "reading-resumed":
+            break
     for n in range(call.n + 1, min(len(journal), call.n + LOOKED_AT) + 1):
         if index.dir(n) != Dir.RECV:
             continue

@@ -12,7 +12,7 @@ from inspector.journal.journal import Journal
 from inspector.log_lines import readable
 from inspector.protocol.jsonrpc import NotJson, Shape, parse
 from inspector.protocol.views import ContentBlock, ServerInfo, View
-from inspector.text import count, safe, size
+from inspector.text import count, quantity, safe, size
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.work.call_events import steps
 
@@ -473,6 +473,19 @@ def _lost(facts: View) -> list[Piece]:
     return _failure("the connection was lost")(facts)
 
 
+def _declined(facts: View) -> list[Piece]:
+    declined, waiting = _number(facts, "count"), _number(facts, "open")
+    return [
+        (f"{quantity(declined, 'question')} declined unseen", "finding"),
+        (f": {count(waiting)} others wait for an answer", "muted"),
+    ]
+
+
+def _number(facts: View, name: str) -> int:
+    found = facts.members.get(name)
+    return found if type(found) is int and 0 <= found < 1 << 53 else 0
+
+
 _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "spawn": _spawned,
     "exit": _exited,
@@ -486,5 +499,8 @@ _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "session-lost": lambda facts: [("the server dropped the session; starting another", "error")],
     "cancel": _given_up("cancelled by us", "normal"),
     "timeout": _given_up("timed out", "error"),
+    "questions-declined": _declined,
+    "reading-paused": lambda facts: [("reading paused: the server does not read our responses", "error")],
+    "reading-resumed": lambda facts: ["reading resumed"],
     "delete-failed": _failure("the session could not be closed"),
 }

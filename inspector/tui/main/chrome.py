@@ -69,7 +69,9 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
         said = ("certificate not checked", "error")
     # A long name must leave room for the state.
     name = safe(session.server.title or target.label, max(width // 3, _MIN_NAME))
-    return session_parts(
+    declined = session.inbox.declined
+    long, short = f"{quantity(declined, 'question')} declined unseen", f"{count(declined)} declined"
+    parts = session_parts(
         name,
         target.shown(),
         short_target=target.label if target.label != name else "",
@@ -83,6 +85,7 @@ def header(session: SessionState, state: tuple[str, str] | None, width: int) -> 
         recorded=len(session.journal),
         latency=duration(latency * 1_000_000) if latency else "",
     )
+    return [*parts, LinePart([[(long, "finding")], [(short, "finding")]], (5,), right=True)] if declined else parts
 
 
 def other_sessions(sessions: Sessions, session: SessionState) -> list[LinePart]:
