@@ -97,7 +97,11 @@ class Watch:
     def _refusals(self) -> list[str]:
         """The counts of what the server requested and did not get."""
         inbox, declined = self._session.inbox, self._session.inbox.declined
-        told = [f"note: The server requested {topic} {n:,} times; all were refused." for topic, n in self._refused.items() if n > 1]
+        told = [
+            f"note: The server requested {topic} {n:,} times; all were refused."
+            for topic, n in self._refused.items()
+            if n > 1
+        ]
         if declined:
             said = "1 question was" if declined == 1 else f"{declined:,} questions were"
             told.append(f"note: {said} declined unseen, because {inbox.OPEN_LIMIT:,} others waited for an answer.")

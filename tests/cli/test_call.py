@@ -198,7 +198,10 @@ def test_log_messages_come_before_the_result_and_quiet_leaves_them_out(run: Run,
 def test_what_the_server_asked_and_was_not_offered_is_reported_with_the_option(run: Run, script: Script) -> None:
     ask = {"jsonrpc": "2.0", "id": "q", "method": "sampling/createMessage", "params": {}}
     ran = run("call", "t", *script(tools__call={"before": [ask, {**ask, "id": "r"}], **text("ok")}))
-    assert ran.err == "note: The server requested sampling, which the client did not declare; --sampling answers it.\n"
+    assert ran.err.splitlines() == [
+        "note: The server requested sampling, which the client did not declare; --sampling answers it.",
+        "note: The server requested sampling 2 times; all were refused.",
+    ]
 
 
 @pytest.mark.parametrize(

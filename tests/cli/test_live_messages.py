@@ -17,6 +17,8 @@ from inspector.cli import live_messages
 from inspector.cli.live_messages import MAX_BEHIND, Watch
 from inspector.cli.output import Output
 from inspector.client.engine.pending_requests import Call
+from inspector.client.inbox import Inbox, StandingAnswers
+from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.client.state.calls import Progress
 from inspector.config.targets import StdioTarget
@@ -108,6 +110,30 @@ async def test_a_server_that_sends_faster_than_lines_are_printed_has_to_wait(
     assert first >= 3 * MAX_BEHIND
     watch.stop()
     assert first + capsys.readouterr().err.count("hello") == 4 * MAX_BEHIND
+
+
+async def test_what_was_declined_unseen_is_counted_at_the_end(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Inbox, "OPEN_LIMIT", 2)
+    session = Session(StdioTarget(("x",)), Journal.unnamed({}), Options(standing=StandingAnswers(roots="ask")))
+    watch = Watch(session, Output())
+    for n in range(5):
+        session.inbox.ask(n, n, "roots", {}, 0, 0, reply=lambda *answer: None)
+    watch.stop()
+    said = "note: 3 questions were declined unseen, because 2 others waited for an answer.\n"
+    assert capsys.readouterr().err == said
+    await session.leave()
+
+
+async def test_a_pause_of_reading_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session(StdioTarget(("x",)), Journal.unnamed({}))
+    watch = Watch(session, Output())
+    for event in ("reading-paused", "reading-resumed", "reading-paused"):
+        session.journal.record_life("stdio", event)
+    watch.stop()
+    said = "note: The server sends requests, but does not read the responses. Reading waits until it does.\n"
+    assert capsys.readouterr().err == said
 
 
 def test_json_output_has_progress_on_stderr_only(script: Script) -> None:

@@ -4,9 +4,10 @@ import asyncio
 
 import pytest
 
+from inspector.client import session as session_module
 from inspector.client.engine.listing import AT_ONCE
 from inspector.client.engine.pending_requests import Call
-from inspector.client.inbox import STANDING_MODEL, StandingAnswers, sampling_result
+from inspector.client.inbox import STANDING_MODEL, Inbox, StandingAnswers, sampling_result
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import demo_target
@@ -190,6 +191,18 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
         assert call.fate == "timeout"
         assert session.journal.index.state(call.n) is State.TIMED_OUT
         assert session.journal.index.state(call.answer_n) is State.LATE
+
+
+@pytest.mark.parametrize(
+    ("events", "told"), [(("reading-paused",), True), (("reading-paused", "reading-resumed"), False), ((), False)]
+)
+async def test_a_timeout_says_that_the_server_does_not_read_our_responses(connect, events, told):
+    async with connect(Server(x=silent)) as session:
+        for event in events:
+            session.journal.record_life("stdio", event)
+        with pytest.raises(RequestTimeout) as raised:
+            await session.start("x", timeout=0.02).result()
+        assert ("does not read the responses" in str(raised.value.hint)) is told
 
 
 @pytest.mark.parametrize(
@@ -796,6 +809,46 @@ async def test_questions_without_end_are_refused_at_a_bound(connect):
         session.call_tool("x")
         await until(lambda: len([m for m in server.seen if "result" in m]) == 100)
         assert len(session.inbox.open()) == 1000
+        await session.leave()
+        assert counts_of_declined(session)[-1] == 100
+        assert len(counts_of_declined(session)) <= 3
+
+
+async def test_the_last_questions_that_were_declined_are_counted_at_the_end(connect, monkeypatch):
+    monkeypatch.setattr(Inbox, "OPEN_LIMIT", 2)
+
+    async def flood(message, reply):
+        for i in range(12):
+            reply({"jsonrpc": "2.0", "id": f"q{i}", "method": "elicitation/create", "params": FORM})
+            await asyncio.sleep(0.001)
+
+    server = Server(tools__call=flood)
+    async with connect(server) as session:
+        session.call_tool("x")
+        await until(lambda: session.inbox.declined == 10)
+        assert counts_of_declined(session) == [1]
+        await session.leave()
+        assert counts_of_declined(session) == [1, 10]
+
+
+async def test_questions_that_are_declined_are_counted_again_later(connect, monkeypatch):
+    monkeypatch.setattr(Inbox, "OPEN_LIMIT", 2)
+    monkeypatch.setattr(session_module, "DECLINED_EVERY", 0.01)
+
+    def two(message, reply):
+        for i in range(2):
+            reply({"jsonrpc": "2.0", "id": f"{message['id']}-{i}", "method": "elicitation/create", "params": FORM})
+
+    async with connect(Server(tools__call=two)) as session:
+        for _ in range(3):
+            session.call_tool("x")
+        await until(lambda: counts_of_declined(session)[-1:] == [4])
+        assert counts_of_declined(session)[0] == 1
+
+
+def counts_of_declined(session):
+    events = [session.journal.event(n).fields for n in range(1, len(session.journal) + 1)]
+    return [fields["count"] for fields in events if fields.get("event") == "questions-declined"]
 
 
 async def test_questions_are_lost_with_the_connection(connect):

@@ -1,6 +1,6 @@
 """A server that floods its client: `flood.py KIND` over stdio, `flood.py KIND --http PORT` over HTTP (port 0: any).
 
-Over HTTP the URL is written to stderr. The floods come on the standing stream, or in the answer to `tools/call`. Every
+With `--sse` it is HTTP+SSE. Over HTTP the URL is written to stderr. The floods come on the standing stream, or in the answer to `tools/call`. Every
 flood ends after `--count` items (0: never), so that a test knows when all of it has arrived.
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-KINDS = ("pings", "elicitations", "logs", "gzip", "stderr", "orphans", "silent")
+KINDS = ("none", "pings", "elicitations", "logs", "progress", "gzip", "stderr", "orphans", "silent")
 LINGER = 120.0
 """Seconds after which the server ends by itself."""
 _SLEEPER = "import os, time; os.setsid(); time.sleep({})"
@@ -55,6 +55,8 @@ def flood(kind: str, count: int, size: int) -> Iterator[bytes]:
             schema = {"type": "object", "properties": {"name": {"type": "string"}}}
             params = {"message": f"Question {n}", "requestedSchema": schema}
             message |= {"id": f"e{n}", "method": "elicitation/create", "params": params}
+        elif kind == "progress":
+            message |= {"method": "notifications/progress", "params": {"progressToken": 1, "progress": n}}
         else:
             params = {"level": "info", "data": "x" * size}
             message |= {"method": "notifications/message", "params": params}
@@ -88,7 +90,7 @@ class Stdio:
             line = b"e" * words.size + b"\n"
             for _ in itertools.count() if not words.count else range(words.count):
                 os.write(2, line)
-        elif words.kind in ("pings", "elicitations", "logs"):
+        elif words.kind in ("pings", "elicitations", "logs", "progress"):
             items = flood(words.kind, words.count, words.size)
             while block := list(itertools.islice(items, 200)):
                 self._write(block)
@@ -143,8 +145,8 @@ class Http(BaseHTTPRequestHandler):
             self.send_header("Content-Encoding", "gzip")
         self.end_headers()
         pack = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
-        items = flood("logs" if packed else words.kind, words.count, words.size) if words.kind != "silent" else iter(())
-        while block := list(itertools.islice(items, 500)):
+        items = flood("logs" if packed else words.kind, words.count, words.size)
+        while words.kind not in ("silent", "none") and (block := list(itertools.islice(items, 500))):
             self._out(b"".join(b"data: %b\n\n" % raw for raw in block), pack if packed else None)
         if last is None:
             time.sleep(LINGER)
@@ -168,6 +170,36 @@ class Http(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+class Sse(Http):
+    """The flood over HTTP+SSE: all messages of the server come on the stream of the last GET."""
+
+    stream: Http
+    lock = threading.Lock()
+
+    def do_GET(self) -> None:
+        """The stream, which names the endpoint first."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self._chunk(b"event: endpoint\ndata: /mcp\n\n")
+        type(self).stream = self
+        time.sleep(LINGER)
+
+    def do_POST(self) -> None:
+        """One message of the client; its answer comes on the stream."""
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._reply(202, b"", "text/plain")
+        if (reply := answer(message)) is None:
+            return
+        with self.lock:
+            if message["method"] == "tools/call" and self.words.kind != "none":
+                items = flood(self.words.kind, self.words.count, self.words.size)
+                while block := list(itertools.islice(items, 500)):
+                    self.stream._chunk(b"".join(b"data: %b\n\n" % raw for raw in block))
+            self.stream._chunk(b"data: %b\n\n" % json.dumps(reply).encode())
+
+
 class Listener(ThreadingHTTPServer):
     """Loopback only; a client that disconnects causes no traceback."""
 
@@ -185,6 +217,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--size", type=int, default=200)
     parser.add_argument("--at-once", action="store_true")
+    parser.add_argument("--sse", action="store_true")
     words = parser.parse_args()
     ends = threading.Timer(LINGER, os._exit, (9,))
     ends.daemon = True
@@ -192,7 +225,7 @@ def main() -> None:
     if words.http is None:
         Stdio(words).run()
         return
-    listener = Listener(("127.0.0.1", words.http), type("Handler", (Http,), {"words": words}))
+    listener = Listener(("127.0.0.1", words.http), type("Handler", (Sse if words.sse else Http,), {"words": words}))
     print(f"http://127.0.0.1:{listener.server_address[1]}/mcp", file=sys.stderr, flush=True)
     listener.serve_forever()
 

@@ -3,6 +3,8 @@
 h11, which the serving side uses, is the other opinion: both must see the same response in the same bytes.
 """
 
+import gc
+import weakref
 from itertools import pairwise
 
 import h11
@@ -14,6 +16,20 @@ from inspector.transports.http1_reader import ResponseReader
 from inspector.transports.network import NotHttp
 
 OK = b"HTTP/1.1 200 OK\r\n"
+
+
+def test_a_reader_that_is_dropped_is_freed_at_once():
+    """A cycle would keep each response until the garbage is collected."""
+    gc.disable()
+    try:
+        reader = ResponseReader("GET")
+        reader.feed(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n")
+        assert reader.complete
+        dropped = weakref.ref(reader)
+        del reader
+        assert dropped() is None
+    finally:
+        gc.enable()
 
 
 def read(data, *cuts, method="POST", ended=False):

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.errors import AuthorizationNeeded, HttpError, ServerError, SessionLost
 from inspector.journal.format import Kind
-from inspector.transports import http_exchange, http_stream, http_tasks, standing_stream
+from inspector.transports import http_exchange, http_stream, http_tasks, reading_pause, standing_stream
 from inspector.transports.http_stream import EventStream
 from tests.transports.scripted_http import JSON, SSE, answer_to
 
@@ -608,6 +608,59 @@ async def test_a_flood_of_requests_is_not_read_on_while_the_replies_wait(serve, 
     assert limit < total
     await client.sink.until(lambda: not gate._sending)
     assert most_at_once <= http_tasks.REPLIES_AT_ONCE
+
+
+@pytest.mark.slow
+async def test_a_flood_in_one_read_is_handled_in_pieces(serve, peer):
+    """Each piece of 16 KiB has about 300 requests; all of them at once would be 1,500 tasks."""
+    total = 1500
+
+    async def serves(request, reply):
+        if request.method == "GET":
+            reply.stream()
+            pings = [{"jsonrpc": "2.0", "id": f"p{n}", "method": "ping"} for n in range(total)]
+            reply.chunk("".join(f"data: {json.dumps(ping)}\n\n" for ping in pings).encode())
+            await asyncio.Event().wait()
+        else:
+            reply.body(202)
+
+    web = await serve(serves)
+    client = await peer(web.url)
+    most = 0
+
+    def answer(frame):
+        nonlocal most
+        client.post({"jsonrpc": "2.0", "id": frame.message["id"], "result": {}})
+        most = max(most, len(client.transport._tasks))
+
+    client.sink.on_frame = answer
+    client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=True)
+    await client.sink.until(lambda: len(client.sink.frames) == total)
+    assert most < 600
+
+
+async def test_a_pause_of_reading_that_lasts_is_recorded(serve, peer, monkeypatch):
+    monkeypatch.setattr(http_tasks, "MAX_SENDING", 2)
+    monkeypatch.setattr(reading_pause, "TOLD_AFTER", 0.01)
+    taken = asyncio.Event()
+
+    async def serves(request, reply):
+        if request.method == "GET":
+            reply.stream()
+            for n in range(10):
+                reply.event({"jsonrpc": "2.0", "id": f"p{n}", "method": "ping"})
+            await asyncio.Event().wait()
+        await taken.wait()
+        reply.body(202)
+
+    web = await serve(serves)
+    client = await peer(web.url)
+    client.sink.on_frame = lambda frame: client.post({"jsonrpc": "2.0", "id": frame.message["id"], "result": {}})
+    client.transport.agreed("2025-11-25", version_header=True, resumable=False, listen=True)
+    await client.sink.until(lambda: client.sink.lives("reading-paused"))
+    assert not client.sink.lives("reading-resumed")
+    taken.set()
+    await client.sink.until(lambda: client.sink.lives("reading-resumed"))
 
 
 async def test_the_answer_of_a_request_does_not_wait_for_the_replies_to_a_flood(serve, peer, monkeypatch):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gzip
 import json
+import traceback
 from urllib.parse import unquote
 
 import pytest
@@ -881,6 +882,19 @@ async def test_what_is_not_a_secret_stays_in_the_recording(serve, sse):
     assert client.sink.events(Kind.SSE)[0].text == "/api/v1/messages?user=0123456789abcdef&lang=en"
     (head,) = [event for event in client.sink.events(Kind.HTTP, "post-1") if event.dir is Dir.SEND]
     assert head.fields["url"].endswith("/api/v1/messages?user=0123456789abcdef&lang=en")
+
+
+async def test_messages_after_the_end_leave_nothing_behind(serve, sse):
+    """The reason is one kept error; a raise of it must not add its frames to those of the raise before."""
+    server = Server()
+    web = await serve(server)
+    client = await sse(web.url)
+    server.end()
+    await client.sink.until(lambda: client.sink.losses)
+    for _ in range(3):
+        with pytest.raises(HttpError) as raised:
+            client.post({"jsonrpc": "2.0", "id": 1, "result": {}})
+    assert len(traceback.extract_tb(raised.value.__traceback__)) == 3
 
 
 # A whole session

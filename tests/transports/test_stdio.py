@@ -17,7 +17,7 @@ from inspector.client.engine.wire import Wire
 from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
-from inspector.transports import stdio
+from inspector.transports import reading_pause, stdio
 from inspector.transports.base import Outgoing
 from inspector.transports.child import (
     ChildGuard,
@@ -685,6 +685,7 @@ def test_exit_statuses_in_words():
 
 async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(monkeypatch):
     monkeypatch.setattr(stdio, "MAX_REPLIES", 10_000)
+    monkeypatch.setattr(reading_pause, "TOLD_AFTER", 0.01)
     code = """
     import os, sys, threading
     def flood():
@@ -711,6 +712,7 @@ async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(m
             async with asyncio.timeout(60):
                 while not child.transport._paused:
                     await asyncio.sleep(0)
+            await child.listener.wait(lambda: child.life("reading-paused"))
             waiting = len(child.journal)
             for _ in range(50):
                 await asyncio.sleep(0)

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
 from inspector.config.settings import Settings
+from inspector.journal.journal import Journal
 from inspector.text import safe
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
+from inspector.tui.main.chrome import header
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.status_lines import TabLine
 from inspector.tui.work.catalog import CatalogPane
@@ -637,3 +640,12 @@ async def test_an_empty_list_has_its_count_in_its_tab() -> None:
 def tab(app: InspectorApp, name: str) -> str:
     """The count in a tab."""
     return next(each.number for each in app.screen.query_one(TabLine).tabs if each.id == name)
+
+
+def test_the_header_counts_questions_that_were_declined_unseen() -> None:
+    session = RecordedSession(Journal.unnamed({}), Path("none"))
+    before = header(session, None, 160)
+    session.inbox.declined = 300
+    *rest, told = header(session, None, 160)
+    assert rest == before
+    assert told.forms == [[("300 questions declined unseen", "finding")], [("300 declined", "finding")]]

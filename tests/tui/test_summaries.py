@@ -139,6 +139,10 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
         ),
         ("failed", {"error": {"message": "refused"}}, "no connection: refused"),
         ("cancel", {"for": 1, "reason": "by the user"}, "cancelled by us: by the user"),
+        ("questions-declined", {"count": 1, "open": 1000}, "1 question declined unseen: 1,000 others waited"),
+        ("questions-declined", {"count": 300, "open": "x"}, "300 questions declined unseen: 0 others waited"),
+        ("questions-declined", {"count": 10**4000, "open": -1}, "0 questions declined unseen: 0 others waited"),
+        ("reading-paused", {}, "reading paused: the server does not read our responses"),
         ("reconnect", {"attempt": 2, "after": "id-7"}, "reconnect  attempt 2  after id-7"),
     ],
 )

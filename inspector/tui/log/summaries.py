@@ -477,7 +477,7 @@ def _declined(facts: View) -> list[Piece]:
     declined, waiting = _number(facts, "count"), _number(facts, "open")
     return [
         (f"{quantity(declined, 'question')} declined unseen", "finding"),
-        (f": {count(waiting)} others wait for an answer", "muted"),
+        (f": {count(waiting)} others waited", "muted"),
     ]
 
 
