@@ -41,7 +41,10 @@ _FIRST_ROWS = 1 << 8
 SPILL_ROWS = 1 << 18
 """Rows from which they are in files: 12 MB."""
 _STEP_ROWS = 1 << 18
-"""Rows by which the files grow."""
+"""Rows by which the files grow, and after which their memory is given back."""
+ROW_BYTES = 47
+"""Bytes of one row of all columns."""
+STEP_BYTES = _STEP_ROWS * ROW_BYTES
 SPARE_ROWS = 1 << 12
 """Rows behind the last one in a finished file: for marks, and so that a mapped file never ends at a row in use."""
 _ZEROS = bytes(1 << 20)

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ from inspector.protocol.jsonrpc import Shape, id_key, shape_of
 
 NO_ID = -1
 _STRING_BASE = -2
+_Waiting = dict[tuple[int, Any], int]
+"""Requests by connection and id."""
+_KEPT_WAITING = 1 << 15
+"""Requests without an answer that are known, in each direction: a server may send any number of them."""
 _KEPT_ANSWERED = 4096
 _LOOKED_AT_FOR_FATE = 10_000
 _CANCELLED = "notifications/cancelled"
@@ -147,7 +152,8 @@ class Index:
         self.largest_id = NO_ID
         """The largest numeric id of all messages; negative if there is none."""
         self._latest = 0
-        self._pending: dict[tuple[int, int, Any], int] = {}
+        self._pending: tuple[_Waiting, ...] = tuple({} for _ in _DIRS)
+        """By direction: the requests without an answer, oldest first."""
         self._answered: OrderedDict[tuple[int, int, Any], int] = OrderedDict()
         self._tokens: dict[tuple[int, Any], int] = {}
         self._token_of: dict[int, tuple[int, Any]] = {}
@@ -324,7 +330,7 @@ class Index:
 
     def awaits(self, message: Any, conn: int = 0) -> bool:
         """Whether a message from the server answers a request that we sent on `conn` and that is still open."""
-        return type(message) is dict and (_SEND, conn, id_key(message.get("id"))) in self._pending
+        return type(message) is dict and (conn, id_key(message.get("id"))) in self._pending[_SEND]
 
     def root_of(self, n: int) -> int:
         """Return the outermost request of event `n`; 0 if there is none."""
@@ -503,8 +509,7 @@ class Index:
         return _STRING_BASE - number
 
     def _open_request(self, n: int, dir: Dir, channel: str, message: dict[str, Any], conn: int) -> int:
-        key = id_key(message["id"])
-        self._pending[dir, conn, key] = n
+        self._await(dir, conn, message["id"], n)
         params = message.get("params")
         if message["method"] in _LISTS:
             self._note_page(n, dir, message["method"], params)
@@ -514,6 +519,9 @@ class Index:
             if token is not None:
                 self._tokens[conn, token] = n
                 self._token_of[n] = conn, token
+                if len(self._tokens) > 2 * _KEPT_WAITING:
+                    for old in list(islice(self._tokens, _KEPT_WAITING)):
+                        del self._tokens[old]
             if message["method"] in _CALLS:
                 self._open_calls.setdefault(conn, {})[n] = None
             if channel.startswith(ONE_REQUEST):
@@ -531,7 +539,7 @@ class Index:
         methods, channels = self._method_names.saved(), self._channel_names.saved()
         parts: list[Any] = [self.dropped, self.page_requests, self.connections.first]
         if with_open:
-            parts += [self._pending, self._tokens, self._open_calls]
+            parts += [*self._pending, self._tokens, self._open_calls]
         if methods is None or channels is None or sum(map(len, parts)) > _MAX_SAVED:
             return None
         state: dict[str, Any] = {
@@ -550,7 +558,7 @@ class Index:
         }
         if with_open:
             state["open"] = {
-                "pending": [[*key, n] for key, n in self._pending.items()],
+                "pending": [[dir, *key, n] for dir in _DIRS for key, n in self._pending[dir].items()],
                 "answered": [[*key, n] for key, n in self._answered.items()],
                 "tokens": [[*key, n] for key, n in self._tokens.items()],
                 "tokens_of": [[n, *token] for n, token in self._token_of.items()],
@@ -580,7 +588,8 @@ class Index:
         made.invalid, made.errors = state["invalid"], state["errors"]
         known = state.get("open")
         if known is not None:
-            made._pending = {(dir, conn, key): n for dir, conn, key, n in known["pending"]}
+            for dir, conn, key, n in known["pending"]:
+                made._pending[dir][conn, key] = n
             made._answered = OrderedDict(((dir, conn, key), n) for dir, conn, key, n in known["answered"])
             made._tokens = {(conn, token): n for conn, token, n in known["tokens"]}
             made._token_of = {n: (conn, token) for n, conn, token in known["tokens_of"]}
@@ -618,8 +627,9 @@ class Index:
     def _close_request(self, n: int, dir: Dir, message: dict[str, Any], shape: Shape, conn: int) -> tuple[int, State]:
         """Pair an answer with its request, which was sent in the other direction."""
         asked = _RECV if dir is _SEND else _SEND
-        key = (asked, conn, id_key(message.get("id")))
-        request = self._pending.pop(key, 0)
+        id = id_key(message.get("id"))
+        key = (asked, conn, id)
+        request = self._pending[asked].pop((conn, id), 0)
         if not request:
             if key in self._answered:
                 return self._answered[key], State.DOUBLED
@@ -642,8 +652,25 @@ class Index:
         if shape in (Shape.RESULT, Shape.ERROR):
             return self._close_request(n, dir, item, shape, conn)[0]
         if shape == Shape.REQUEST:
-            self._pending[dir, conn, id_key(item["id"])] = n
+            self._await(dir, conn, item["id"], n)
         return 0
+
+    def _await(self, dir: Dir, conn: int, id: Any, n: int) -> None:
+        """Note that request `n` waits for an answer. Of very many in one direction, the oldest are forgotten."""
+        waiting, key = self._pending[dir], (conn, id_key(id))
+        if key in waiting:
+            self._forget(waiting[key])
+        waiting[key] = n
+        if len(waiting) > _KEPT_WAITING:
+            for old in list(islice(waiting, _KEPT_WAITING // 2)):  # many at once: the first of a dict is slow to find
+                self._forget(waiting.pop(old))
+
+    def _forget(self, request: int) -> None:
+        """Forget a request whose answer can no longer be told from that of another one."""
+        self._open_calls.get(self.conn(request), _NOTHING).pop(request, None)
+        token = self._token_of.pop(request, None)
+        if token is not None:
+            self._tokens.pop(token, None)
 
     def _settle(self, request: int, state: State) -> None:
         self._states[request - 1] = state
@@ -659,7 +686,7 @@ class Index:
             return 0
         if message["method"] == "notifications/progress":
             return self._tokens.get((conn, id_key(params.get("progressToken"))), 0)
-        request = self._pending.get((dir, conn, id_key(params.get("requestId"))), 0)
+        request = self._pending[dir].get((conn, id_key(params.get("requestId"))), 0)
         if request and self._states[request - 1] == State.PENDING:
             self._settle(request, State.CANCELLED)
         return request

@@ -216,11 +216,7 @@ class Journal:
         """
         self.limit = limit
         self._overflow = overflow or Overflow.for_limit(limit)
-        if overflow is None:
-            room = self._overflow.outlines
-            limit = None if limit is None else limit - room
-            keep_free += room
-        self.storage.bound(limit, keep_free)
+        self.storage.bound(limit, keep_free, self._overflow.outlines)
 
     @property
     def dropped(self) -> tuple[int, int]:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 
+from inspector.journal.columns import ROW_BYTES
 from inspector.journal.format import Event
 
 OUTLINES = 64 << 20
-"""Bytes of lines without bodies that are written after the recording is full."""
+"""Bytes of lines without bodies, and of their index, that are written after the recording is full."""
 RECENT_EVENTS = 512
 RECENT_BYTES = 32 << 20
 """Bytes of bodies kept in memory, so that the interface can show the newest events."""
@@ -62,7 +63,8 @@ class Overflow:
         self.bytes += size
 
     def takes_line(self, size: int) -> bool:
-        """Whether a line of `size` bytes may still be written; this uses up the bytes."""
+        """Whether a line of `size` bytes may still be written; this uses up its bytes, and those of its index."""
+        size += ROW_BYTES
         if self.outlines < size:
             self.outlines = 0
         else:

@@ -15,6 +15,7 @@ from inspector.config.foreign_files import try_lock
 from inspector.config.secret_forms import DEPTH, SecretFinder
 from inspector.errors import RecordingError, RecordingExists
 from inspector.hints import Hint, Parameter
+from inspector.journal.columns import STEP_BYTES
 
 TAIL_LIMIT = 64 << 20
 """Bytes kept in memory while the disk cannot be written."""
@@ -22,7 +23,7 @@ RETRY_AFTER = 1.0
 """Seconds between two attempts to write to a failing disk."""
 KEEP_FREE = 1 << 30
 """Bytes of free disk that a recording never uses; a tenth of a file system smaller than ten times this."""
-CHECK_EVERY = 16 << 20
+CHECK_EVERY = 4 << 20
 """Bytes between two checks of the free disk."""
 _LEVELS = 2
 """A line is JSON, and so is the message in it."""
@@ -47,13 +48,17 @@ class Storage:
         self.full: Literal["", "limit", "disk"] = ""
         """Why bodies are not recorded now; empty while they are."""
         self._limit: int | None = None
-        self._keep_free = 0
+        self._keep_free = self._spare = 0
         self._room: float = math.inf
         self._retry_at = 0.0
 
-    def bound(self, limit: int | None, keep_free: int = KEEP_FREE) -> None:
-        """Limit the file to `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free."""
-        self._limit, self._keep_free, self._room, self.full = limit, keep_free, 0, ""
+    def bound(self, limit: int | None, keep_free: int = KEEP_FREE, spare: int = 0) -> None:
+        """Limit the file to `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free.
+
+        `spare` bytes of both are left for what is written although the file is full.
+        """
+        self._limit, self._keep_free, self._spare = limit, keep_free, spare
+        self._room, self.full = 0, ""
 
     def has_room(self, size: int) -> bool:
         """Whether `size` more bytes may be appended; the free disk is checked every `CHECK_EVERY` bytes.
@@ -70,13 +75,13 @@ class Storage:
         if self.full == "limit":  # it does not shrink, so further checks are useless
             self._room = math.inf
             return
-        within = math.inf if self._limit is None else self._limit - self.size
-        free = self._free() - len(self.tail)
+        within = math.inf if self._limit is None else self._limit - self._spare - self.size
+        free = self._free() - self._spare - len(self.tail)
         self.full = "limit" if within < size else "disk" if free < size else ""
         self._room = CHECK_EVERY if self.full else min(CHECK_EVERY, within, free)
 
     def _free(self) -> float:
-        """Return the bytes of the disk that the recording may still use."""
+        """Return the bytes of the disk that the recording may still use, after its index has grown."""
         if not self._keep_free or not hasattr(os, "fstatvfs"):
             return math.inf
         try:
@@ -84,7 +89,8 @@ class Storage:
         except OSError:
             return math.inf
         total = found.f_blocks * found.f_frsize
-        return found.f_bavail * found.f_frsize - min(self._keep_free, total // 10) if total else math.inf
+        left = found.f_bavail * found.f_frsize - STEP_BYTES
+        return left - min(self._keep_free, total // 10) if total else math.inf
 
     @classmethod
     def create(cls, path: Path) -> Storage:

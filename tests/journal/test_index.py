@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from inspector.journal import index as index_module
 from inspector.journal.findings import Finding, Findings
 from inspector.journal.format import Dir
 from inspector.journal.index import Index, NameTable, State
@@ -204,7 +205,28 @@ def test_answered_ids_are_remembered_in_a_bounded_number():
         index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": i, "method": "ping"})
         index.add(0, Dir.RECV, _rpc(), "stdio", 0, 0, {"id": i, "result": {}})
     assert len(index._answered) == 4096
-    assert not index._pending
+    assert not any(index._pending)
+
+
+def test_requests_that_are_never_answered_are_known_in_a_bounded_number(monkeypatch):
+    monkeypatch.setattr(index_module, "_KEPT_WAITING", 10)
+    index = Index()
+    for i in range(100):
+        params = {"name": "t", "_meta": {"progressToken": f"t{i}"}}
+        index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": i, "method": "tools/call", "params": params})
+        index.add(0, Dir.RECV, _rpc(), "stdio", 0, 0, {"id": i, "method": "ping"})
+        index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": "same", "method": "tools/call", "params": params})
+    none, sent, received = (len(waiting) for waiting in index._pending)
+    assert none == 0
+    assert 5 <= sent <= 10
+    assert 5 <= received <= 10
+    assert len(index._open_calls[0]) == len(index._token_of) == sent
+    assert len(index._tokens) <= 20
+    for n, id in ((298, 99), (299, 99)):
+        dir = Dir.RECV if index.dir(n) is Dir.SEND else Dir.SEND
+        answer = index.add(0, dir, _rpc(), "stdio", 0, 0, {"id": id, "result": {}})
+        assert index.pair(answer) == n
+    assert index.state(1) is State.PENDING
 
 
 def _rpc():

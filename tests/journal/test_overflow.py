@@ -14,6 +14,7 @@ import pytest
 from inspector import export
 from inspector.check.judge.judge import Judge
 from inspector.journal import storage as storage_module
+from inspector.journal.columns import STEP_BYTES
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
@@ -28,7 +29,8 @@ ROOM = 1500
 
 def begin(path: Path, limit: int | None = ROOM, overflow: Overflow | None = None) -> Journal:
     journal = Journal.create(path, {"kind": "stdio", "argv": ["server"], "label": "server"})
-    journal.bound(limit, keep_free=0, overflow=overflow or Overflow())
+    overflow = overflow or Overflow()
+    journal.bound(None if limit is None else limit + overflow.outlines, keep_free=0, overflow=overflow)
     return journal
 
 
@@ -154,14 +156,14 @@ def test_the_index_is_bounded_too(tmp_path):
 
 def test_the_last_free_bytes_of_the_disk_are_left_and_recording_goes_on_when_there_is_room(tmp_path, monkeypatch):
     free = [1000]
-    found = SimpleNamespace(f_blocks=10**9, f_frsize=1)
+    found = SimpleNamespace(f_blocks=10**12, f_frsize=1)
     monkeypatch.setattr(os, "fstatvfs", lambda fd: SimpleNamespace(**vars(found), f_bavail=free[0]))
     monkeypatch.setattr(storage_module, "CHECK_EVERY", 1000)
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
     journal.bound(None, keep_free=900, overflow=Overflow())
     talk(journal, 2)
     assert "disk nearly full" in journal.incomplete
-    free[0] = 10**6
+    free[0] = 10**9
     talk(journal, 8)
     assert journal.index.is_kept(len(journal))
     events = [journal.event(n).fields.get("event") for n in range(1, len(journal) + 1)]
@@ -223,7 +225,8 @@ def test_the_file_is_within_its_limit_whatever_is_recorded(tmp_path, record, lin
 
 @pytest.mark.parametrize("line", LINES.values(), ids=LINES)
 def test_the_free_space_that_is_left_is_not_used_whatever_is_recorded(tmp_path, monkeypatch, line):
-    free = SimpleNamespace(f_blocks=10**9, f_frsize=1, f_bavail=2 << 20)
+    left, outlines = (1 << 20) + STEP_BYTES, 1 << 10
+    free = SimpleNamespace(f_blocks=10**9, f_frsize=1, f_bavail=left + outlines + (1 << 20))
 
     def write(fd, data):
         free.f_bavail -= len(data)
@@ -232,11 +235,20 @@ def test_the_free_space_that_is_left_is_not_used_whatever_is_recorded(tmp_path, 
     monkeypatch.setattr(storage_module.os, "write", write)
     monkeypatch.setattr(storage_module.os, "fstatvfs", lambda fd: free)
     journal = Journal.create(tmp_path / "a.mcp.jsonl", {"kind": "stdio"})
-    journal.bound(None, keep_free=1 << 20, overflow=Overflow(outlines=1 << 10))
+    journal.bound(None, keep_free=1 << 20, overflow=Overflow(outlines=outlines))
     for _ in range(400):
         journal.record_stderr("stderr", [line] * 50)
     assert journal.storage.full == "disk"
-    assert free.f_bavail > (1 << 20) - (1 << 10) - 500
+    assert left < free.f_bavail < left + 100_000
+
+
+def test_what_is_written_although_it_is_full_has_its_room_on_a_small_disk_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        storage_module.os, "fstatvfs", lambda fd: SimpleNamespace(f_blocks=300 << 20, f_frsize=1, f_bavail=100 << 20)
+    )
+    journal = Journal.create(tmp_path / "a.mcp.jsonl", {})
+    journal.record_stderr("stderr", [b"a line"])
+    assert journal.incomplete.startswith("disk nearly full")
 
 
 def test_a_recording_without_a_limit_leaves_the_disk_free_too(tmp_path, monkeypatch):
