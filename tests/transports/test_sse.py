@@ -885,7 +885,7 @@ async def test_what_is_not_a_secret_stays_in_the_recording(serve, sse):
 
 
 async def test_messages_after_the_end_leave_nothing_behind(serve, sse):
-    """The reason is one kept error; a raise of it must not add its frames to those of the raise before."""
+    """The reason is one kept error: a raise must not add frames to it."""
     server = Server()
     web = await serve(server)
     client = await sse(web.url)
