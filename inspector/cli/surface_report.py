@@ -56,7 +56,7 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
 
 
 def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[str]:
-    """The changes by area, each with its severity and with the old and new value below it."""
+    """The changes by area, each with its severity, and below it the old and new value and a value that proves it."""
     for area, group in groupby(changes, lambda change: change.area):
         yield ""
         yield paint(area, "bold")
@@ -72,6 +72,8 @@ def _change(out: Output, paint: Colours, change: Change) -> Iterator[str]:
     head = paint(f"{sign}{word:<{_WIDTH}}", COLOURS[change.severity])
     yield f"{head} {name}{'  ' if name else ''}{what}"
     yield from values(out, paint, change)
+    if change.witness is not None:
+        yield from _text(out, change.witness.sentence(VALUE), "      ")
     if change.hidden is not None:
         yield f"      {paint(out.safe(str(change.hidden), VALUE), 'red')}"
 

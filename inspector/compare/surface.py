@@ -13,9 +13,12 @@ from typing import Any, NamedTuple
 from inspector.compare.digests import exact_digest
 from inspector.compare.invisible_characters import Hidden, hidden_in
 from inspector.compare.rules import EXACT
-from inspector.compare.schemas import ChangeSeverity, SchemaChange, Side, compare_schemas
+from inspector.compare.schema_changes import Side
+from inspector.compare.schema_forms import Effort
+from inspector.compare.schemas import MAX_STEPS, ChangeSeverity, SchemaChange, compare_schemas
 from inspector.compare.values import compare
 from inspector.journal.redaction import unkeyed
+from inspector.protocol.jsonrpc import excerpt
 
 Surface = dict[str, Any]
 
@@ -29,6 +32,19 @@ _SCHEMAS: dict[str, Side] = {"inputSchema": "input", "outputSchema": "output"}
 _WORDS = frozenset(("title", "description"))
 _LOUD = frozenset(("title", "description", "annotations"))
 _COSMETIC = frozenset(("icons", "size"))
+
+
+class Witness(NamedTuple):
+    """A value that proves that a change breaks clients: the smallest that was found."""
+
+    side: Side
+    """`input`: all arguments of a tool, which were accepted and are refused now. `output`: what may be returned now."""
+    value: Any
+
+    def sentence(self, limit: int) -> str:
+        """Say what the value proves, in at most `limit` characters of it; contains text of the server."""
+        what = "is refused now" if self.side == "input" else "may be returned now"
+        return f"e.g. {excerpt(self.value, limit)} {what}"
 
 
 class Change(NamedTuple):
@@ -48,6 +64,7 @@ class Change(NamedTuple):
     """Whether it changes a text of a tool that a model or its user reads, which an attack would change."""
     hidden: Hidden | None = None
     """The hidden characters in the new value."""
+    witness: Witness | None = None
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`."""
@@ -60,17 +77,20 @@ class Change(NamedTuple):
         }
         if self.a is not None or self.b is not None:
             found |= {"a": self.a, "b": self.b}
+        if self.witness is not None:
+            found["witness"] = self.witness.value
         return found | ({"hidden": str(self.hidden)} if self.hidden is not None else {})
 
 
 def compare_surfaces(a: Surface, b: Surface) -> list[Change]:
     """Return the changes from surface `a` to surface `b`: by area, then by item, in the order of the lists."""
     a, b = unkeyed(a), unkeyed(b)
+    effort = Effort(MAX_STEPS)
     return [
         *_identity(a, b),
         *_capabilities(_object(a.get("capabilities")), _object(b.get("capabilities"))),
         *_instructions(a.get("instructions"), b.get("instructions")),
-        *(change for area in LISTS for change in _list(area, a, b)),
+        *(change for area in LISTS for change in _list(area, a, b, effort)),
     ]
 
 
@@ -153,7 +173,7 @@ def _on(value: Any) -> bool:
 # Lists
 
 
-def _list(area: str, a: Surface, b: Surface) -> Iterator[Change]:
+def _list(area: str, a: Surface, b: Surface, effort: Effort) -> Iterator[Change]:
     before, after = a.get(area), b.get(area)
     if type(before) is not list or type(after) is not list:
         return  # See `unread_lists`.
@@ -161,7 +181,7 @@ def _list(area: str, a: Surface, b: Surface) -> Iterator[Change]:
     items_a, items_b = _named(area, before), _named(area, after)
     for key, item in items_a.items():
         if key in items_b:
-            yield from _item(area, key[0], item, items_b[key])
+            yield from _item(area, key[0], item, items_b[key], effort)
         elif cut_b:
             yield Change("unsure", area, key[0], "may be gone: the list has no end", item, None)
         else:
@@ -185,7 +205,7 @@ def _named(area: str, items: list[Any]) -> dict[tuple[str, int], Any]:
     return found
 
 
-def _item(area: str, name: str, a: Any, b: Any) -> list[Change]:
+def _item(area: str, name: str, a: Any, b: Any, effort: Effort) -> list[Change]:
     """Return the changes of one item, worst first."""
     if not _differ(a, b):
         return []
@@ -193,7 +213,7 @@ def _item(area: str, name: str, a: Any, b: Any) -> list[Change]:
     found: list[Change] = []
     for key in _keys(before, after):
         if key in _SCHEMAS:
-            found += _schema(area, name, key, before, after)
+            found += _schema(area, name, key, before, after, effort)
         elif _differ(before.get(key), after.get(key)):
             found += _MEMBERS.get(key, _member)(area, name, key, before, after)
     found.sort(key=lambda change: SEVERITIES.index(change.severity))
@@ -269,16 +289,16 @@ def _argument(area: str, name: str, where: str, a: dict[str, Any], b: dict[str, 
             )
 
 
-def _schema(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any]) -> Iterator[Change]:
+def _schema(area: str, name: str, key: str, a: dict[str, Any], b: dict[str, Any], effort: Effort) -> Iterator[Change]:
     side = _SCHEMAS[key]
     if side == "output" and (key in a) != (key in b):
         yield Change("added" if key in b else "breaking", area, name, _came_or_went(key, a, b))
         return
-    for change in compare_schemas(a.get(key, {}), b.get(key, {})):
+    for change in compare_schemas(a.get(key, {}), b.get(key, {}), side, effort):
         loud = change.effect == "words"
-        yield Change(
-            change.severity(side), area, name, _phrase(side, change), change.a, change.b, loud, _hidden(change, b, key)
-        )
+        hidden = hidden_in([change.b, *change.new])
+        witness = Witness(side, change.witness[0]) if change.witness else None
+        yield Change(change.severity, area, name, _phrase(side, change), change.a, change.b, loud, hidden, witness)
 
 
 def _phrase(side: Side, change: SchemaChange) -> str:
@@ -286,14 +306,6 @@ def _phrase(side: Side, change: SchemaChange) -> str:
     if not change.place:
         return f"{'arguments' if side == 'input' else 'output'}: {change.what}"
     return f"{subject} {change.place}: {change.what}"
-
-
-def _hidden(change: SchemaChange, b: dict[str, Any], key: str) -> Hidden | None:
-    """Return the hidden characters in a schema's new text; for a new property, in all of it."""
-    if not change.came:
-        return hidden_in(change.b)
-    new = _object(_object(b.get(key)).get("properties")).get(change.place)
-    return hidden_in([change.place, new, change.b])
 
 
 def _name(item: Any) -> str:

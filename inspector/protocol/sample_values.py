@@ -18,7 +18,7 @@ MAX_SIZE = 1e300
 """Bounds of numbers beyond it are ignored: computing with them would overflow."""
 
 _TEXT = "sample"
-_FORMATS = {
+FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
     "duration": "PT1M",
@@ -34,6 +34,7 @@ _FORMATS = {
     "url": "https://example.com/",
     "uuid": "00000000-0000-4000-8000-000000000000",
 }
+"""A text for each format."""
 
 
 def sample(schema: Any) -> Any:
@@ -112,7 +113,7 @@ def _bound(shape: FieldShape, key: str) -> int | float | None:
 
 def _text(shape: FieldShape) -> str:
     name = shape.schema.get("format")
-    text = _FORMATS.get(name, _TEXT) if isinstance(name, str) else _TEXT
+    text = FORMATS.get(name, _TEXT) if isinstance(name, str) else _TEXT
     least, limit = _bound(shape, "minLength"), _bound(shape, "maxLength")
     if least is not None and least > len(text):
         text = text.ljust(ceil(min(least, TEXT_LIMIT)), "x")

@@ -120,16 +120,45 @@ class Validator:
             found += [violation for violation in self._explain(value, limit) if violation.path not in told]
         return found[:limit]
 
+    def visits_at(self, pointer: str, value: Any, limit: int) -> int | None:
+        """Estimate how many visits of a subschema to a small `value` a check by the part at a JSON pointer takes.
+
+        None if that is above `limit`, or if the value is one that is not checked.
+        """
+        facts, schema = bounds.measure_value(value), self._facts
+        if schema is None or facts.odd or facts.depth > bounds.DEPTH_LIMIT or self._too_much_text(facts, schema):
+            return None
+        if not schema.risky and facts.nodes * schema.subschemas <= bounds.VISIT_LIMIT:
+            return facts.nodes
+        part = bounds.resolve_pointer(self.schema, pointer.replace("%", "%25"))
+        return bounds.reckon(part, value, references=self._references, limit=limit)
+
+    def matches_at(self, pointer: str, value: Any) -> bool | None:
+        """Whether a value matches the part of the schema at a JSON pointer; None if there is no such part.
+
+        Unlike `errors`, it checks whatever it costs: see `visits_at`.
+        """
+        if self._parts is None:
+            self._parts = _build("validator_map_for", self.schema)
+        compiled = self._parts.get("#" + pointer)
+        return None if compiled is None else self._matches(compiled, value)
+
     def _too_much(self, value: Any, facts: bounds.ValueFacts, schema: bounds.SchemaFacts) -> str:
         """Return which limit a check of `value` would exceed; `""` for none."""
-        if facts.chars * schema.pattern_weight > bounds.REGEX_WORK_LIMIT:
-            return "too much text for the patterns of the schema"
-        if facts.strings * schema.backtracking_patterns > bounds.BACKTRACK_WORK_LIMIT:
-            return "too many texts for the backtracking patterns of the schema"
+        if text := self._too_much_text(facts, schema):
+            return text
         if (schema.risky or facts.nodes * schema.subschemas > bounds.VISIT_LIMIT) and bounds.reckon(
             self._at, value, references=self._references, limit=bounds.VISIT_LIMIT
         ) is None:
             return "the schema branches too often for a value of this size"
+        return ""
+
+    @staticmethod
+    def _too_much_text(facts: bounds.ValueFacts, schema: bounds.SchemaFacts) -> str:
+        if facts.chars * schema.pattern_weight > bounds.REGEX_WORK_LIMIT:
+            return "too much text for the patterns of the schema"
+        if facts.strings * schema.backtracking_patterns > bounds.BACKTRACK_WORK_LIMIT:
+            return "too many texts for the backtracking patterns of the schema"
         return ""
 
     @staticmethod

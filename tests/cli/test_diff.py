@@ -123,9 +123,11 @@ def test_two_commands_are_opened_one_after_the_other(run: Run, script: Script) -
     )
     ran = run("diff", a, b)
     assert ran.code == 5
-    assert "breaking    add  argument a: type number → integer" in ran.out
+    assert 'breaking    add  argument a: type number → integer\n      e.g. {"a":0.5} is refused now' in ran.out
     assert "Conversation" not in ran.out
     assert run("diff", a, a).code == 0
+    (change,) = run("diff", "--json", a, b).json["surface"]["changes"]
+    assert (change["severity"], change["witness"]) == ("breaking", {"a": 0.5})
 
 
 def test_a_recording_and_a_server_are_compared(run: Run, script: Script, record: Any) -> None:

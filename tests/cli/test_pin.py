@@ -88,6 +88,15 @@ def test_pinning_again_compares_and_updating_forgets(run: Run, server: Any) -> N
     assert run("pin", *words).code == 0
 
 
+def test_a_value_proves_that_a_change_breaks_clients(run: Run, server: Any) -> None:
+    words, change = server
+    run("pin", *words)
+    change(ADD | {"inputSchema": {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}})
+    ran = run("pin", *words)
+    assert "breaking    add  argument n: is new, and required\n      e.g. {} is refused now" in ran.out
+    assert run("pin", "--json", *words).json["changes"][0]["witness"] == {}
+
+
 def test_pins_are_listed_shown_and_removed(run: Run, server: Any) -> None:
     words, _ = server
     assert "No server is pinned" in run("pin").err

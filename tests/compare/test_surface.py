@@ -98,6 +98,29 @@ def test_schemas_are_judged_by_which_way_values_go() -> None:
     ]
 
 
+def test_a_value_proves_that_a_change_breaks_clients() -> None:
+    def returning(schema: dict[str, Any]) -> dict[str, Any]:
+        return surface(tools=[tool(outputSchema={"properties": {"x": schema}})])
+
+    change = only(returning({"type": "string"}), returning({"type": ["string", "null"]}))
+    assert change.as_json()["witness"] == {"x": None}
+    assert change.witness is not None
+    assert change.witness.sentence(300) == 'e.g. {"x":null} may be returned now'
+    assert "witness" not in only(returning({"type": ["string", "null"]}), returning({"type": "string"})).as_json()
+
+
+def test_the_text_of_a_new_alternative_is_searched_for_invisible_characters() -> None:
+    def either(*schemas: Any) -> dict[str, Any]:
+        return surface(tools=[tool(inputSchema={"properties": {"x": {"anyOf": list(schemas)}}})])
+
+    text = {"type": "string"}
+    a, b = either(text, {"const": 1}), either(text, {"const": 1}, {"const": None, "description": "\u200b"})
+    assert [(change.what, change.loud, change.hidden is not None) for change in compare_surfaces(a, b)] == [
+        ("argument x|null: description is new", True, True),
+        ("argument x: allows null too", False, False),
+    ]
+
+
 def test_invisible_characters_in_new_text_are_reported() -> None:
     tags = "".join(chr(0xE0000 + ord(char)) for char in "ignore all")
     change = only(surface(tools=[tool(description="Adds.")]), surface(tools=[tool(description=f"Adds.{tags}\u200b")]))

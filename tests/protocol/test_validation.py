@@ -357,3 +357,23 @@ def test_reckoning_ends_where_a_value_has_too_many_parts(monkeypatch: pytest.Mon
     few, many = [1.5 * n for n in range(10)], [[n] for n in range(2000)]
     assert schema_limits.reckon(schema, few, references=references, limit=1000) == 41
     assert schema_limits.reckon(schema, many, references=references, limit=10**9) is None
+
+
+def test_a_part_of_a_schema_is_checked_alone() -> None:
+    schema = {"required": ["a%b/c"], "properties": {"a%b/c": {"type": "string"}}, "$defs": {"never": False}}
+    validator = Validator(schema)
+    assert validator.matches_at("", {}) is False
+    assert validator.matches_at("/properties/a%b~1c", "x") is True
+    assert validator.matches_at("/$defs/never", "x") is False
+    assert validator.matches_at("/elsewhere", "x") is None
+
+
+def test_the_cost_of_a_check_is_estimated() -> None:
+    branching = {"anyOf": [{"items": {"$ref": "#"}}] * 30}
+    value: Any = []
+    for _ in range(3):
+        value = [value]
+    assert Validator({"items": {"type": "null"}}).visits_at("", [None, None], 100) == 3
+    assert Validator(branching).visits_at("", [], 100) is not None
+    assert Validator(branching).visits_at("", value, 1_000) is None
+    assert Validator({"type": "number"}).visits_at("", float("nan"), 100) is None

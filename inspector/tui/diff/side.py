@@ -27,6 +27,8 @@ MAX_LENGTH = 1_000_000
 MAX_INSIDE = 40
 """Most messages inside one exchange that are shown."""
 INLINE = 60
+WITNESS = 1_000
+"""Characters shown of a value that proves a change."""
 
 Which = Literal["a", "b"]
 
@@ -106,6 +108,8 @@ def of_change(found: ComparedRecordings, change: Change, which: Which) -> ShownS
         if change.hidden is not None:
             # Only B has this line; A has an empty row, so that the following lines stay aligned.
             build.say(f"{signs_now().finding} {change.hidden}" if which == "b" else "", "error")
+    if change.witness is not None:
+        build.say(change.witness.sentence(WITNESS), "finding")
     side = found.a if which == "a" else found.b
     if change.area in LISTS:
         one, other = _item(side, change), _item(found.b if which == "a" else found.a, change)

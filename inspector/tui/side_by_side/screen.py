@@ -118,6 +118,7 @@ class PairScreen(Screen[None]):
         self._schemas: tuple[Any, Any] = (None, None)
         self._seen: tuple[Any, ...] = ()
         self._compared: tuple[Any, ...] = ()
+        self._compared_tools: tuple[Any, Any, list[str]] = (None, None, [])
         self._sends_anyway = False
         self._agreed: set[str] = set()
         """Tools that may destroy something, and that the user calls without a question."""
@@ -189,8 +190,7 @@ class PairScreen(Screen[None]):
                 told = f"{side.name} has no tool {safe(self.name_of_tool, _NAME)}." if is_read else ""
                 found.append((told or f"{side.name} has not listed its tools yet.", "finding" if is_read else "muted"))
         if all(tools):
-            changes = compare_surfaces({"tools": [tools[0]]}, {"tools": [tools[1]]})
-            texts = [safe(change.what, 200) for change in changes if change.name]
+            texts = self._differences(tools[0], tools[1])
             if texts:
                 more = f", and {quantity(len(texts) - CHANGES, 'more difference')}" if len(texts) > CHANGES else ""
                 found.append((f"From A to B: {'; '.join(texts[:CHANGES])}{more}.", "finding"))
@@ -198,6 +198,13 @@ class PairScreen(Screen[None]):
         found += [(told, "finding") for told in self._left_out({} if value is UNSET else value)]
         self.query_one("#pair-notes", Paragraphs).show(found)
         self.query_one("#pair-notes").display = bool(found)
+
+    def _differences(self, one: Any, other: Any) -> list[str]:
+        """Return how the two tools differ; compared again when one of them changes."""
+        if self._compared_tools[:2] != (one, other):
+            changes = compare_surfaces({"tools": [one]}, {"tools": [other]})
+            self._compared_tools = (one, other, [safe(change.what, 200) for change in changes if change.name])
+        return self._compared_tools[2]
 
     def _is_listed(self, side: PairSide) -> bool:
         return bool(side.session.catalog.tools.pages) and side.session.phase == "ready"
