@@ -56,7 +56,7 @@ def warning(out: Output, changes: Sequence[Change]) -> Iterator[str]:
 
 
 def lines(out: Output, paint: Colours, changes: Sequence[Change]) -> Iterator[str]:
-    """The changes by area, each with its severity, and below it the old and new value and a value that proves it."""
+    """The changes by area, each with its severity, its values and a value that proves it."""
     for area, group in groupby(changes, lambda change: change.area):
         yield ""
         yield paint(area, "bold")

@@ -92,7 +92,7 @@ class Difference(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What two equal differences have in common."""
+        """Its place, effect and phrase: equal for equal differences."""
         return self.place, self.effect, self.what
 
 
@@ -256,7 +256,7 @@ class _Comparison:
         return [*only.values()], gone
 
     def _alternatives(self, at: _Place, of_a: list[Branch], of_b: list[Branch]) -> Iterator[Difference]:
-        """Compare several branches of one type: equal ones are left out, others are paired by their labels."""
+        """Compare several branches of one type: pairs those that differ by their labels."""
         left_a = [one for one in of_a if not any(self._are_equal(one, other) for other in of_b)]
         left_b = [other for other in of_b if not any(self._are_equal(one, other) for one in of_a)]
         if not all(one.label for one in (*left_a, *left_b)):

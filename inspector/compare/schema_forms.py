@@ -2,8 +2,8 @@
 
 A form is a list of alternatives (`Branch`). Each allows values of one JSON type and says what must hold of them, in the
 vocabulary of 2020-12. References are followed; `allOf` is merged; `anyOf`, `oneOf`, `if` and the like become
-alternatives; alternatives that no value can match are left out. A keyword that cannot be read stays in it as `unread`.
-Titles, descriptions, defaults and unknown keywords are no part of it. Schemas are read when they are needed.
+alternatives; those that no value can match are dropped. A keyword that cannot be read stays in it as `unread`. Titles,
+descriptions, defaults and unknown keywords are not part of it. Schemas are read when they are needed.
 """
 
 from __future__ import annotations
@@ -105,13 +105,13 @@ class Branch:
 
     @cached_property
     def members(self) -> tuple[Members, ...]:
-        """What the members of an object have to match: each of these."""
+        """The rules for an object's members, all of which hold."""
         found: tuple[Members, ...] = self.rules.get("properties", ())
         return found
 
     @cached_property
     def items(self) -> Items:
-        """What the items of an array have to match."""
+        """The schemas of an array's items."""
         found: Items = self.rules.get("items", Items())
         return found
 

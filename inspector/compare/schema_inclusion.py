@@ -87,7 +87,7 @@ class Inclusion:
         )
 
     def outside(self, node: Node, branch: Branch) -> tuple[list[Any], list[Any]]:
-        """Return the listed values of a branch that do not match a schema, and those of which that is not known."""
+        """Return the listed values of a branch that a schema refuses, and those that it may refuse."""
         alternatives = self.forms.alike(branch, node)
         lists = [one for one in alternatives if one.values is not None]
         same = [one.values or {} for one in lists if all(self.obeys(branch, rule, one) for rule in one.rules)]

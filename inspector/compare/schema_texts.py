@@ -1,4 +1,4 @@
-"""What a JSON Schema says besides which values match it: texts for people and models, defaults, unknown keywords."""
+"""Compares the rest of two JSON Schemas: texts for people and models, defaults, unknown keywords."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ MAX_DEPTH = 5
 MAX_MADE = 400
 """Values made for one pair of schemas; half as many for each level below."""
 MAX_PARTS = 12
-"""Values tried in the place of one member or item."""
+"""Values tried for one member or item."""
 MAX_NAMES = 24
 """Members of one object that are varied."""
 MAX_LENGTH = 4_096

@@ -121,7 +121,7 @@ class Validator:
         return found[:limit]
 
     def visits_at(self, pointer: str, value: Any, limit: int) -> int | None:
-        """Estimate how many visits of a subschema to a small `value` a check by the part at a JSON pointer takes.
+        """Estimate how often subschemas visit a small `value` in a check by the part at a JSON pointer.
 
         None if that is above `limit`, or if the value is one that is not checked.
         """
@@ -134,7 +134,7 @@ class Validator:
         return bounds.reckon(part, value, references=self._references, limit=limit)
 
     def matches_at(self, pointer: str, value: Any) -> bool | None:
-        """Whether a value matches the part of the schema at a JSON pointer; None if there is no such part.
+        """Whether a value matches the part of the schema at a JSON pointer; None without such a part.
 
         Unlike `errors`, it checks whatever it costs: see `visits_at`.
         """
