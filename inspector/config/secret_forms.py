@@ -24,8 +24,8 @@ SHORTEST = 4
 BEGINNING = 12
 """Characters at the beginning of a long secret that identify it where a text was cut off."""
 
-_MIN_ANCHOR, _HALF_ANCHOR = 4, 12
-"""Letters and digits in a row that are searched, and those of a half. Long ones are found faster."""
+_MIN_ANCHOR, _LONG_HALF = 4, 12
+"""Letters and digits in a row that are searched, also of half a row; and of half a row in a large text."""
 _MAX_GROWTH = 80
 """Characters that one of a secret may become: a letter of four bytes in JSON in JSON in JSON in JSON in JSON."""
 _BLOCK = 1 << 13
@@ -41,7 +41,7 @@ for it has so many.
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+")
 LARGE = 1 << 12
-"""Characters from which a text is large: base64 in base64 is searched in smaller ones."""
+"""Characters from which a text is large: base64 in base64, and short secrets in two lines, are found below it."""
 _COMPARED = 32
 """Characters beside an anchor that are compared before decoding."""
 _LEADS = frozenset("\\%&'+\r\n")
@@ -165,11 +165,12 @@ class _Anchor(NamedTuple):
 
 
 class _Secret:
-    """One secret, and how it is searched: by `begins`, which is all of it unless texts may be cut off."""
+    """One secret, and how it is searched: by `begins`, which is all of it, or its beginning if texts may be cut off."""
 
     def __init__(self, whole: str, begins: str) -> None:
         self.whole = whole
         self.begins = begins
+        self._may_be_cut = begins != whole
         self.anchors = tuple(_anchors(begins, in_large=False))
         self.anchors_in_large = tuple(_anchors(begins, in_large=True))
         self.telltales = () if _run(begins) else tuple(map(_telltales, dict.fromkeys(begins)))
@@ -179,7 +180,7 @@ class _Secret:
         self.reach = 2 * len(whole) + _MAX_GROWTH * special + 64
         """Characters before and after an anchor among which the whole secret is."""
 
-    def in_text(self, text: str, cut: bool, depth: int) -> Iterator[tuple[int, int]]:
+    def in_text(self, text: str, depth: int) -> Iterator[tuple[int, int]]:
         """Yield where it is in a text, in any form."""
         hits: list[int] = []
         tried = 0
@@ -190,7 +191,7 @@ class _Secret:
                 start = at - anchor.at
                 if not anchor.in_base64 and start >= 0 and text.startswith(self.whole, start):
                     yield self._with_escapes(text, start)
-                elif anchor.in_base64 or tried > _MOST_TRIED or self._may_surround(text, at, anchor, cut):
+                elif anchor.in_base64 or tried > _MOST_TRIED or self._may_surround(text, at, anchor):
                     hits.append(at)
                 at = text.find(anchor.text, at + 1)
         left = _MOST_DECODED
@@ -198,7 +199,7 @@ class _Secret:
             if left < 0:
                 yield low, high
                 continue
-            places, decoded = self._decoded(_View.of(text, low, high), high == len(text), cut, depth)
+            places, decoded = self._decoded(_View.of(text, low, high), high == len(text), depth)
             left -= decoded
             yield from places
 
@@ -226,7 +227,7 @@ class _Secret:
                 if self._may_be_in(text[low:high]):
                     yield low, high
 
-    def _may_surround(self, text: str, at: int, anchor: _Anchor, cut: bool) -> bool:
+    def _may_surround(self, text: str, at: int, anchor: _Anchor) -> bool:
         """Whether the text beside a plain anchor is that of the secret up to something encoded."""
         end, size = at + len(anchor.text), anchor.at + len(anchor.text)
         left = _same(
@@ -236,9 +237,9 @@ class _Secret:
         begins = left in (anchor.at, _COMPARED) or (left < at and text[at - left - 1] in _TAILS)
         end += right
         ends = right in (len(self.whole) - size, _COMPARED) or not _LEADS.isdisjoint(text[max(0, end - 8) : end + 1])
-        return begins and (ends or (cut and text[end : end + 1] in ("", _CUT)))
+        return begins and (ends or (self._may_be_cut and text[end : end + 1] in ("", _CUT)))
 
-    def _decoded(self, part: _View, to_end: bool, cut: bool, depth: int) -> tuple[list[tuple[int, int]], int]:
+    def _decoded(self, part: _View, to_end: bool, depth: int) -> tuple[list[tuple[int, int]], int]:
         """Return where it is in a part of a text after decoding, and how many characters were decoded."""
         first = part.starts[0]
         views, seen, decoded = [part], {part.text}, 0
@@ -246,7 +247,7 @@ class _Secret:
         rest = list(part.text)
         for level in range(depth + 1):
             for view in views:
-                for begin, end in self._in_view(view.text, to_end, cut):
+                for begin, end in self._in_view(view.text, to_end):
                     start, stop = view.starts[begin], view.ends[end - 1]
                     places.append((start, stop))
                     rest[start - first : stop - first] = " " * (stop - start)
@@ -274,15 +275,15 @@ class _Secret:
                         yield view.from_base64(start, run.end())
                     at = view.text.find(anchor.text, at + 1)
 
-    def _in_view(self, text: str, to_end: bool, cut: bool) -> Iterator[tuple[int, int]]:
-        """Yield where it is in a decoded text, or, if that was `cut`, its beginning before a cut."""
+    def _in_view(self, text: str, to_end: bool) -> Iterator[tuple[int, int]]:
+        """Yield where it is in a decoded text, or its beginning before a cut."""
         at = text.find(self.begins)
         while at >= 0:
             end = at + len(self.begins)
             if text.startswith(self.whole, at):
                 end = at + len(self.whole)
                 yield self._with_escapes(text, at)
-            elif cut:
+            elif self._may_be_cut:
                 while end < len(text) and text[end] == self.whole[end - at]:
                     end += 1
                 half = _HALF.match(text, end)
@@ -317,15 +318,15 @@ def _blocks(low: int, high: int, reach: int) -> Iterator[tuple[int, int]]:
 
 
 def _anchors(secret: str, *, in_large: bool) -> Iterator[_Anchor]:
-    """Yield the anchors of a secret; in large texts not those of base64 in base64, because each costs a search."""
-    run = _run(secret)
+    """Yield the anchors of a secret; in large texts fewer and longer ones, because each costs a search."""
+    run, half = _run(secret), _LONG_HALF if in_large else _MIN_ANCHOR
     if run:
-        yield from (_Anchor(text, at, False) for at, text in _pieces(secret))
+        yield from (_Anchor(text, at, False) for at, text in _pieces(secret, half))
     for spelling in (run,) if run else _spellings(secret):
         for inner, phase in _in_base64(spelling):
-            yield from (_Anchor(text, (phase + at) % 4, True) for at, text in _pieces(inner))
+            yield from (_Anchor(text, (phase + at) % 4, True) for at, text in _pieces(inner, half))
             for again, phase_again in _in_base64(inner) if not in_large and spelling in secret else ():
-                yield from (_Anchor(text, (phase_again + at) % 4, True) for at, text in _pieces(again)[:1])
+                yield from (_Anchor(text, (phase_again + at) % 4, True) for at, text in _pieces(again, len(again)))
 
 
 def _run(text: str) -> str:
@@ -334,13 +335,16 @@ def _run(text: str) -> str:
     return run if len(run) >= _MIN_ANCHOR else ""
 
 
-def _pieces(text: str) -> list[tuple[int, str]]:
-    """Return the longest run of letters and digits, with its place; or halves, one of which survives a line break."""
+def _pieces(text: str, half: int) -> list[tuple[int, str]]:
+    """Return the longest run of letters and digits, with its place; or halves, one of which survives a line break.
+
+    `half`: the least length of a half.
+    """
     run = _run(text)
-    at, half = text.find(run), len(run) // 2
+    at, middle = text.find(run), len(run) // 2
     if not run:
         return []
-    return [(at, run)] if half < _HALF_ANCHOR else [(at, run[:half]), (at + half, run[half:])]
+    return [(at, run)] if middle < half else [(at, run[:middle]), (at + middle, run[middle:])]
 
 
 def _in_base64(text: str) -> list[tuple[str, int]]:
@@ -380,7 +384,7 @@ class SecretFinder:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: dict[str, list[_Secret]] = {}
-        """By secret, what is searched for it: in whole texts, and in texts that may be cut off."""
+        """By secret, what is searched for it; the second only in texts that may be cut off."""
         self._anchors: dict[tuple[bool, bool], tuple[str, ...]] = {}
         """By whether a text is large and may be cut off."""
         for secret in secrets:
@@ -404,8 +408,8 @@ class SecretFinder:
     def _searched(self, cut: bool) -> Iterator[_Secret]:
         for secret, made in self._known.items():
             if not made:
-                made += (_Secret(secret, secret), _Secret(secret, secret[:BEGINNING]))
-            yield made[cut]
+                made += [_Secret(secret, begins) for begins in dict.fromkeys((secret, secret[:BEGINNING]))]
+            yield from made if cut else made[:1]
 
     def anchors(self, *, large: bool = False, cut: bool = False) -> tuple[str, ...]:
         """Return texts of which at least one is in every text that has a secret."""
@@ -427,7 +431,7 @@ class SecretFinder:
         is_cut = cut > 0
         found: list[tuple[int, int]] = []
         if any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut))):
-            found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, is_cut, depth))
+            found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth))
         if cut and _CUT in text:
             found += (place for secret in self._known for place in _cut_off(text, secret, cut))
         merged: list[tuple[int, int]] = []

@@ -63,6 +63,7 @@ _NEAR = 1 << 16
 _HEADER_LIMIT = 1 << 20
 _MAX_NAMES, _MAX_OF_NAME = 5, 40
 """Unknown kinds of events that are named, and the characters of each name."""
+_KEPT_OF_LINE = 4096
 _MAX_EXTRA = 1024
 """Characters of a message's other members that are kept without its body."""
 
@@ -116,6 +117,8 @@ class Journal:
         self._overflow = Overflow()
         self._keys: dict[tuple[str, int], PrivateKeyFilter] = {}
         """By channel and connection, the private key that is being printed there."""
+        self._last_of_stderr: tuple[tuple[str, int], bytes] = (("", 0), b"")
+        """Channel and connection of the last line of stderr, and its end: a secret may begin in it."""
         self._mark = ""
         """Members of the lines of messages sent now, as JSON: see `probing`."""
         self._conns = 0
@@ -454,10 +457,8 @@ class Journal:
         shown: tuple[str, bool] | None = None,
     ) -> tuple[str, bool, str]:
         """Return bytes for a line, redacted: the text, whether it is base64, and the `extra` about it."""
-        try:
-            text, binary = raw.decode("utf-8"), False
-        except UnicodeDecodeError:
-            text, binary = to_base64(raw), True
+        text, binary = _decoded(raw)
+        if binary:
             extra += unreadable
         if not self.redactor.active:
             return text, binary, extra + (',"redacted":true' if KEY in text else "")
@@ -531,16 +532,22 @@ class Journal:
         return shown
 
     def record_stderr(self, channel: str, lines: Sequence[bytes], *, conn: int = 0) -> Sequence[bytes]:
-        """Record what the server wrote to stderr, one event per line. Returns the lines without private keys."""
+        """Record what the server wrote to stderr, one event per line. Returns the lines as they are recorded."""
+        written = lines
         if self._keys or may_have_key(b"".join(lines)):
             lines = [self._without_keys(channel, conn, line) for line in lines]
+        if self.redactor.active and lines:
+            whose, before = self._last_of_stderr
+            self._last_of_stderr = (channel, conn), lines[-1][-_KEPT_OF_LINE:]
+            lines = self.redactor.lines(lines, before if whose == (channel, conn) else b"")
         extra = f',"conn":{conn}' if conn else ""
         out: list[bytes] = []
         full = self._stays_full(sum(map(len, lines)))
         t = self.now()
         if not full:
-            for n, raw in enumerate(lines, self.index.count + 1):
-                text, binary, more = self._text(raw, extra)
+            for n, (raw, line) in enumerate(zip(lines, written, strict=True), self.index.count + 1):
+                text, binary = _decoded(raw)
+                more = extra if raw == line else extra + ',"redacted":true'
                 out.append(event_line(n, t, "recv", "stderr", channel, text, binary, more).encode("utf-8"))
             full = self._is_full(sum(map(len, out)))
         if full:
@@ -1000,6 +1007,14 @@ class Journal:
     def end_is_missing(self) -> bool:
         """Whether the whole file was read and has no end line: its writer was killed, or still writes."""
         return not self.storage.writable and self.ended is None
+
+
+def _decoded(raw: bytes) -> tuple[str, bool]:
+    """Return bytes as a text for a line; if they are not UTF-8, as base64, and True."""
+    try:
+        return raw.decode("utf-8"), False
+    except UnicodeDecodeError:
+        return to_base64(raw), True
 
 
 def _unknown_notice(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from inspector.config.secret_forms import BEGINNING, DEPTH, SHORTEST, SecretFinder
+from inspector.config.secret_forms import BEGINNING, DEPTH, LARGE, SHORTEST, SecretFinder
 from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 
 if TYPE_CHECKING:
@@ -58,6 +58,9 @@ _MAX_WORD = 64
 
 MIN_NUMBER = 6
 """Digits of a JSON number that may be a secret; a shorter one is a port, a limit or a count."""
+
+_GROUP, _BEFORE = LARGE * 3 // 4, LARGE // 4 - 64
+"""Bytes of lines that are searched together, and of the line before them: so many are not a large text."""
 
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
@@ -136,6 +139,30 @@ class Redactor:
             shown = shown.replace(value, mark)
         shown = self._secrets.replaced(shown, self.mark, cut=BEGINNING if cut else 0)
         return shown, shown != text
+
+    def lines(self, lines: Sequence[bytes], before: bytes) -> list[bytes]:
+        """Return the lines of one output without known secrets, also those that were broken to fit a width.
+
+        `before` is the line before them.
+        """
+        shown: list[bytes] = []
+        group: list[bytes] = []
+        for line in lines:
+            if group and sum(map(len, group)) + len(line) > _GROUP:
+                shown += self._group(group, before)
+                before, group = group[-1], []
+            group.append(line)
+        return shown + self._group(group, before)
+
+    def _group(self, lines: list[bytes], before: bytes) -> list[bytes]:
+        text = b"\n".join((before[-_BEFORE:], *lines)).decode("utf-8", "surrogateescape")
+        for value, mark in self._files.items():
+            text = text.replace(value, mark)
+        text = self._secrets.replaced(text, self._mark_of_lines, cut=BEGINNING)
+        return text.encode("utf-8", "surrogateescape").split(b"\n")[1:]
+
+    def _mark_of_lines(self, value: str) -> str:
+        return "\n".join(self.mark(line) for line in value.split("\n"))
 
     def json(self, text: str) -> tuple[str, bool]:
         """Return a message's JSON text without known secrets, and whether it was changed. It stays the same message.

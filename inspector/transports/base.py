@@ -36,7 +36,7 @@ class Sink(Protocol):
         """Write held records to the file."""
 
     def stderr(self, lines: Sequence[bytes]) -> Sequence[bytes]:
-        """Record lines of the server's stderr. Returns them without private keys."""
+        """Record lines of the server's stderr. Returns them as they are recorded."""
 
     def life(self, channel: str, event: str, **fields: Any) -> int:
         """Record an event of the connection: spawn, exit, connect, retry, reconnect, session …"""

@@ -280,3 +280,21 @@ def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_is_not_recorded() ->
     journal.record_stderr("stderr", [b"with a-secret/of-so"])
     for n in (1, 2):
         assert "secret" not in journal.event(n).text
+
+
+@pytest.mark.parametrize("secret", ["a-secret/of-some-length", "0123456789abcdefghijklmnopqrstuvwxyz"])
+def test_a_secret_in_two_lines_of_stderr_is_not_recorded(secret: str) -> None:
+    journal = Journal.unnamed({}, [secret])
+    half = len(secret) // 2
+    lines = [f"token={secret[:half]}".encode(), f"      {secret[half:]} is wrong".encode(), b"\xff"]
+    shown = journal.record_stderr("stderr", lines)
+    texts = [journal.event(n).text for n in (1, 2)]
+    assert [line.decode() for line in shown[:2]] == texts
+    assert texts[0].startswith("token=‹redacted ")
+    assert texts[1].endswith("› is wrong")
+    assert secret[:half] not in texts[0]
+    assert secret[half:] not in texts[1]
+    assert journal.event(3).bytes == b"\xff"
+    for line in lines:
+        journal.record_stderr("stderr", [line])
+    assert secret[half:] not in journal.event(5).text
