@@ -173,7 +173,11 @@ class _Secret:
         self._may_be_cut = begins != whole
         self.anchors = tuple(_anchors(begins, in_large=False))
         self.anchors_in_large = tuple(_anchors(begins, in_large=True))
-        self.telltales = () if _run(begins) else tuple(map(_telltales, dict.fromkeys(begins)))
+        self.telltales = (
+            ()
+            if _run(begins)
+            else tuple(map(_telltales, sorted(set(begins), key=lambda char: (char.isascii(), char.isalnum()))))
+        )
         """Of a secret without a run of letters, for each character all that encoders write for it."""
         self._after = _SECOND_HALF.get(whole[-1])
         special = sum(not (char.isascii() and char.isalnum()) for char in whole)
@@ -216,15 +220,15 @@ class _Secret:
 
     def _may_be_in(self, text: str) -> bool:
         """Whether a text has an anchor, or something of each character of a secret without one."""
-        telltales = self.telltales
-        return any(each.text in text for each in self.anchors) or (
-            bool(telltales) and all(any(each in text for each in of_one) for of_one in telltales)
-        )
+        return any(each.text in text for each in self.anchors) or self._has_telltales(text)
+
+    def _has_telltales(self, text: str) -> bool:
+        return bool(self.telltales) and all(any(each in text for each in of_one) for of_one in self.telltales)
 
     def _blocks_without_anchors(self, text: str) -> Iterator[tuple[int, int]]:
         if self.telltales:
             for low, high in _blocks(0, len(text), self.reach):
-                if self._may_be_in(text[low:high]):
+                if self._has_telltales(text[low:high]):
                     yield low, high
 
     def _may_surround(self, text: str, at: int, anchor: _Anchor) -> bool:
@@ -322,7 +326,7 @@ def _anchors(secret: str, *, in_large: bool) -> Iterator[_Anchor]:
     run, half = _run(secret), _LONG_HALF if in_large else _MIN_ANCHOR
     if run:
         yield from (_Anchor(text, at, False) for at, text in _pieces(secret, half))
-    for spelling in (run,) if run else _spellings(secret):
+    for spelling in (run,) if run else _spellings(secret)[: 2 if in_large else None]:
         for inner, phase in _in_base64(spelling):
             yield from (_Anchor(text, (phase + at) % 4, True) for at, text in _pieces(inner, half))
             for again, phase_again in _in_base64(inner) if not in_large and spelling in secret else ():

@@ -6,7 +6,9 @@ The file has the values that the tool `login` issues. Over HTTP it writes its UR
 import json
 import os
 import sys
+from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import quote
 
 HELLO = {
     "protocolVersion": "2025-11-25",
@@ -22,6 +24,7 @@ def answers(message: dict, values: dict, headers: dict) -> list:
     if "id" not in message:
         return []
     said = json.dumps([headers.get("x-api-key"), params.get("arguments"), headers])
+    said += f" {json.dumps({'body': json.dumps({'body': said})})} {quote(said)} {b64encode(said.encode()).decode()}"
     reply: dict = {"jsonrpc": "2.0", "id": message["id"]}
     before = []
     if method == "initialize":

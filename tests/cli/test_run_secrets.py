@@ -100,7 +100,9 @@ def forms(secret: str) -> set[str]:
 
 
 def leaks(text: str) -> list[str]:
-    return [name for name, secret in SECRETS.items() if any(form in text for form in forms(secret))]
+    inside = ("4f1d9c77aa", "secret ü 31c2b5", "31c2b5", "Secret-88ee", "0c4f6b2e19", "Token-5d7e1f", "Secret-77ab")
+    found = [name for name, secret in SECRETS.items() if any(form in text for form in forms(secret))]
+    return found + [core for core in inside if core in text]
 
 
 @pytest.fixture
