@@ -165,7 +165,10 @@ class _Anchor(NamedTuple):
 
 
 class _Secret:
-    """One secret, and how it is searched: by `begins`, which is all of it, or its beginning if texts may be cut off."""
+    """One secret, and how it is searched.
+
+    It is searched by `begins`: all of it, or its beginning if texts may be cut off.
+    """
 
     def __init__(self, whole: str, begins: str) -> None:
         self.whole = whole
