@@ -201,8 +201,10 @@ def first_key(data: bytes) -> str | None:
             if isinstance(event, yaml.SequenceStartEvent) or count > 3:
                 return None
     except (yaml.YAMLError, ValueError, RecursionError):
-        found = re.match(r"(?:\s*(?:#[^\n]*|---[^\n]*)?\n)*\W*([A-Za-z_]+)\s*:", data[:4096].decode("utf-8", "replace"))
-        return found[1] if found else None
+        for line in data[:4096].decode("utf-8", "replace").splitlines():
+            if line.strip() and not line.lstrip().startswith(("#", "---")):
+                found = re.match(r"\W*+([A-Za-z_]++)\s*+:", line)
+                return found[1] if found else None
     return None
 
 
@@ -383,7 +385,7 @@ class _DocumentBuilder:
         at_mark = line[0][mark.column : mark.column + 1] if line else ""
         if at_mark in ("@", "`", "%"):
             reason, hint = f"A text without quotes cannot begin with {at_mark}.", "Put the text between quotes."
-        if line and "{" in line[0] and re.search(r"[{,:]\s*\$[^\s\"',{}]*\[", line[0]):
+        if line and "{" in line[0] and re.search(r"[{,:]\s{0,9}\$[^\s\"',{}]{0,99}\[", line[0]):
             hint = 'Inside {…}, quote a path that has brackets: "$.content[0].text".'
         return CallsError(self._path, position, reason, hint=hint)
 

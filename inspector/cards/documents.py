@@ -26,8 +26,9 @@ _LISTS = ("tools", "resources", "prompts", "capabilities", "packages")
 _RESERVED_HEADERS = frozenset(
     ("host", "content-length", "content-type", "connection", "transfer-encoding", "upgrade", "te", "trailer", "cookie")
 )
+# A token begins where no other one goes on, so that a long row is read once.
 _SECRETS = re.compile(
-    r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ|(?:AKIA|ASIA)[A-Z0-9]{16})"
+    r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|sk-[A-Za-z0-9_-]{20,}|eyJ(?<![\w-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ|(?:AKIA|ASIA)[A-Z0-9]{16})"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\bBearer +[A-Za-z0-9+/_.~-]{16,}"
 )
 _URL = re.compile(r"\b(?:https?|wss?)://[^\s\"'<>{}]{1,500}", re.IGNORECASE)

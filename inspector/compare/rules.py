@@ -184,7 +184,7 @@ class Machine:
 
 
 _DIGIT = re.compile(r"[0-9]|‹redacted ")  # every match of our own patterns contains one of these
-_SCOPE = re.compile(r"(?P<method>[^\s:$]+)(?:\s+(?P<name>[^:]+?))?\s*:\s*(?=[$/])")
+_SCOPE = re.compile(r"(?P<method>[^\s:$]++)(?P<name>\s[^:]*+)?:\s*+(?=[$/])")
 
 
 def _split(place: str) -> tuple[tuple[str, str], str]:
@@ -192,7 +192,7 @@ def _split(place: str) -> tuple[tuple[str, str], str]:
     found = None if place.startswith(("/", "$")) else _SCOPE.match(place)
     if found is None:
         return ("*", "*"), place
-    return (found["method"], found["name"] or "*"), place[found.end() :]
+    return (found["method"], (found["name"] or "").strip() or "*"), place[found.end() :]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

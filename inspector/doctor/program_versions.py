@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 _ASKED = re.compile(r"(node|npx|npm|bun|bunx|deno|uv|uvx|pipx|docker|podman|ruby|php|(?:python|pypy)[\d.]*)(?:\.exe)?")
-_NUMBER = re.compile(rb"\d+(?:\.\d+){1,3}")
+_NUMBER = re.compile(rb"(?<!\d)\d++(?:\.\d++){1,3}")
 _MINIMUM = {"node": (18, "Node 18"), "python": (10, "Python 3.10")}
 """The minimum of common SDKs: Node's first number, Python's second."""
 _MAX_LENGTH = 4096

@@ -20,7 +20,7 @@ from inspector.transports.withheld import NOT_PASSED
 MAX_LINE = 500
 _SAYS_ERROR = re.compile(r"(?:^|[\s\]>])(?:[Ee]rror(?: \[\w+\])?|ERROR|[Ff]atal|FATAL)\]?:\s*(\S.{0,300})")
 """A line such as `Error: no directory given` or `prog: error: unrecognized arguments: --x`."""
-_NAME = r"[\w.@/+-]{1,200}"
+_NAME = r"[\w.@/+-]{1,200}+"
 
 
 def stderr_cause(lines: Sequence[str], server: ServerFacts) -> StderrCause | None:
@@ -193,9 +193,9 @@ _TABLE: tuple[tuple[re.Pattern[str], _Made], ...] = (
     (re.compile(rf"KeyError: '{_VAR}'"), _variable),
     (re.compile(r"can't open file '?\"?([^'\":]{1,400})"), _no_file),
     (re.compile(r"^\s*(SyntaxError\b.{0,300}|IndentationError\b.{0,300})"), _syntax),
-    (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?)({_NAME})\*?'? is not in"), _no_package),
+    (re.compile(rf"(?:npm (?:error|ERR!) 404\s+'?|E404.{{0,40}}?(?<![\w.@/+-]))({_NAME})\*?'? is not in"), _no_package),
     (re.compile(r"The requested resource '(@?[\w./-]{1,200})@[^']{0,100}' could not be found"), _no_package),
-    (re.compile(rf"(?:Because )?['\"`]?({_NAME})['\"`]? was not found in the package registry"), _no_package),
+    (re.compile(rf"(?<![\w.@/+-])({_NAME})['\"`]? was not found in the package registry"), _no_package),
     (re.compile(rf"\b(?:\w*sh|env)(?:: (?:line )?\d+)?: ['\"‘]?({_NAME})['\"’]?: (?:command )?not found"), _no_program),
     (re.compile(rf"env: ['\"‘]?({_NAME})['\"’]?: No such file or directory"), _no_program),
     (

@@ -35,7 +35,7 @@ _COMBINES = frozenset(
 """Keywords that may define properties elsewhere."""
 _BRANCH = re.compile(r"/(?:anyOf|oneOf|allOf|not|if|then|else|dependentSchemas)(?:/|$)")
 """A place inside a condition: `required` there is about the properties outside."""
-_API = re.compile(r"https?://|\b[A-Z][\w.-]*(?: [\w.-]+)? API\b")
+_API = re.compile(r"https?://|\b[A-Z][\w.-]{0,40}+(?: [\w.-]{1,40}+)? API\b")
 
 
 class EvaluatedResult(NamedTuple):

@@ -48,8 +48,9 @@ _OF_THE_SESSION = frozenset(
     ("initialize", "server/discover", "notifications/initialized", "notifications/cancelled", "ping")
 )
 """Methods of messages that the runner sends itself, or that refer to ids of one session."""
-_STRING_OR_TEMPLATE = re.compile(r'"(?:[^"\\]|\\.)*"|\{\{[^{}"]*\}\}')
-_TEMPLATE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+# A string that is not closed reaches to the end, so that each character is read once.
+_STRING_OR_TEMPLATE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|\{\{[^{}"]*+\}\}', re.DOTALL)
+_TEMPLATE = re.compile(r"\{\{\s*+((?:[^{}\s]++(?:\s++(?=[^{}\s]))?+)*+)\s*+\}\}")
 _URL = re.compile(r"https?://", re.IGNORECASE)
 _NOT_A_COMMAND = re.compile(r"@|https?://", re.IGNORECASE)
 """How a `server` begins that is the name of a config entry, or a URL."""

@@ -65,7 +65,7 @@ _GROUP, _BEFORE = LARGE * 3 // 4, LARGE // 4 - 64
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
 _QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
 _JSON_FIELD = re.compile(
-    r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*:\s*")((?:[^"\\]|\\.)*)("?)', re.IGNORECASE
+    r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*+:\s*+")((?:[^"\\]++|\\.)*+)("?)', re.IGNORECASE
 )
 _USERINFO = re.compile(r"(?i)\b(https?://)([^/?#\s@]+)@")
 

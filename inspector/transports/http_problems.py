@@ -149,13 +149,10 @@ def _text(error: BaseException) -> str:
     reason = next((reason for start, reason in _WORDS if text.startswith(start)), "it violates HTTP")
     if counts := _RECEIVED.search(text):
         reason += f" after {int(counts[1]):,} of {int(counts[2]):,} bytes"
-    if quoted := _QUOTED.search(text):
-        reason += f": “{safe(quoted[2], _DETAIL)}”"
+    _, quoted, rest = text.partition("bytearray(b")
+    if quoted and rest[-2:] in ("')", '")'):  # h11 quotes bytes at the end of its sentence.
+        reason += f": “{safe(rest[1:-2], _DETAIL)}”"
     return reason
-
-
-_QUOTED = re.compile(r"bytearray\(b(['\"])(.*?)\1\)$", re.DOTALL)
-"""The bytes that h11 quotes at the end of its sentence."""
 
 
 def _certificate(error: ssl.SSLCertVerificationError, url: Url) -> HttpError:

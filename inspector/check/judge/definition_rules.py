@@ -29,9 +29,9 @@ _MIXED = "HOST-CLAUDE-18"
 """The fact about tools that both read and write."""
 _SECTION = re.compile(r"^(?P<indent>[ \t]*)(?:Args|Arguments|Parameters|Params):[ \t]*$", re.MULTILINE)
 _ENTRY = re.compile(
-    r"^[ \t]*(?:[-*][ \t]+)?[`*]{0,2}(?P<name>[A-Za-z_]\w*)[`*]{0,2}[ \t]*(?:\([^()\n]*\))?[ \t]*:[ \t]"
+    r"^[ \t]*+(?:[-*][ \t]++)?[`*]{0,2}(?P<name>[A-Za-z_]\w*+)[`*]{0,2}[ \t]*+(?:\([^()\n]*+\)[ \t]*+)?:[ \t]"
 )
-_TAGGED = re.compile(r"(?:^|\s)(?::param(?: [\w\[\], |]+)?|@param(?: \{[^}\n]*\})?) (?P<name>[A-Za-z_]\w*)")
+_TAGGED = re.compile(r"(?:^|\s)(?::param(?: [\w\[\], |]+)?|@param(?: \{[^{}\n]*+\})?) (?P<name>[A-Za-z_]\w*)")
 _SIGNS = re.compile(r"-?\d+(?:\.\d+)?|[A-Za-z0-9]{1,2}")
 """A value that says nothing by itself: a number, one or two letters."""
 

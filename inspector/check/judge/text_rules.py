@@ -24,6 +24,7 @@ _FAILURE = re.compile(
     r"|error: \S|An? (?:unexpected |internal )?error (?:has )?occurred\b|Internal server error\b)"
 )
 """How programs and runtimes start an error message. A log line starts with its time, so it does not match."""
+# A token begins where no other one goes on, so that a long row is read once.
 _SECRETS = (
     ("a private key", re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY-----")),
     ("an access key", re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b")),
@@ -31,7 +32,7 @@ _SECRETS = (
         "a token",
         re.compile(
             r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20}|xox[abprs]-[A-Za-z0-9-]{10,}"
-            r"|sk-[A-Za-z0-9_-]{20,}|eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*)"
+            r"|sk-[A-Za-z0-9_-]{20,}|eyJ(?<![\w-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.)"
         ),
     ),
     ("the credentials of a request", re.compile(r"\b(?:Bearer|Basic) +[A-Za-z0-9+/_.~-]{16,}={0,2}", re.IGNORECASE)),

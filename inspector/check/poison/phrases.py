@@ -48,7 +48,12 @@ _NO = _re(NO)
 _NO_BEFORE = _re(rf"(?:{NO}|\bno need to|\bwithout)(?: \w+){{0,2}}\s*$")
 _MAY_BEFORE = _re(r"\b(?:can|may|could|might|optionally)(?: \w+)?\s*$")
 URL = r"https?://[^\s<>\"'`)]{1,300}+"
-IDENTIFIER = r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+)"
+# Begins where no other one goes on, so that a long row of words is read once.
+IDENTIFIER = (
+    r"(?<![A-Za-z0-9])(?<![A-Za-z0-9][_-])"
+    r"(?:[A-Za-z][A-Za-z0-9]*+(?:[_-][A-Za-z0-9]++)++|[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]++)++)"
+)
+_NAME = r"[A-Za-z](?=\w|[.-]\w)\w*+(?:[.-]\w++)*+"
 QUOTE = r"[`'\"“”‘’]?"
 OBLIGED = r"(?:must|has to|have to|needs? to|is to|are to|should|shall|ought to|had to)"
 WELL_KNOWN = (
@@ -130,7 +135,7 @@ _PRIVATE_PATH = _any(
     r"~?/?\.ssh\b[\w./-]*",
     r"\bid_(?:rsa|ed25519|ecdsa|dsa)\b",
     r"(?<![\w/])\.env(?:\.\w+)?\b",
-    r"[\w~./-]*/\.env\b",
+    r"(?<![\w~./-])[\w~./-]*/\.env\b",
     r"\.netrc\b",
     r"\.npmrc\b",
     r"\.pypirc\b",
@@ -339,7 +344,7 @@ _SET_ASIDE = _re(
     rf"\b(?:ignore|disregard|forget|override|bypass|overrule|discard|abandon|set aside|stop "
     rf"(?:following|obeying|using)|pay no attention to|take no notice of|disable|switch off|turn off"
     rf"|drop|circumvent|deactivate)\b"
-    rf"\s+(?:(?:\w+\s+)?(?:{_WHOSE}\s+)+{GAP}{{0,25}}?{_RULES}|(?:everything|anything|all|what) "
+    rf"\s++(?:(?:\w++\s++)?(?:{_WHOSE}\s++)+{GAP}{{0,25}}?{_RULES}|(?:everything|anything|all|what) "
     rf"(?:that )?you (?:were|have been|['’]ve been) (?:told|taught|instructed|given))"
     rf"\b(?! (?:of|in|from|for) (?!{_SPEAKERS}))"
 )
@@ -357,7 +362,7 @@ _SUSPENDED = _re(
     rf"\b{_RULES}{GAP}{{0,40}}\b(?:no longer (?:hold|holds|apply|applies|count|valid)|(?:is|are) "
     rf"(?:now )?(?:suspended|void|lifted|cancelled|canceled|switched off|turned off|disabled|obsolete"
     rf"|replaced)|do(?:es)? not apply|must be (?:ignored|disregarded|disabled))"
-    rf"|\bset (?:{_WHOSE}\s+)+{GAP}{{0,25}}?{_RULES} aside\b"
+    rf"|\bset (?:{_WHOSE}\s++)+{GAP}{{0,25}}?{_RULES} aside\b"
     rf"|\bno longer (?:bound|limited|restricted|constrained|governed) (?:by|to)\b{GAP}{{0,30}}\b{_RULES}"
 )
 _OF_MODEL = _re(
@@ -388,7 +393,7 @@ _RANK = _re(
 _VOICE = re.compile(
     r"(?:^|[\s>])(?:SYSTEM|SYSTEM MESSAGE|SYSTEM PROMPT|SYSTEM NOTE|SYSTEM OVERRIDE|ADMIN"
     r"|ADMINISTRATOR|OPERATOR|DEVELOPER(?: MODE)?|ROOT)\s?:\s+\S"
-    r"|#{2,}\s?(?i:system|assistant|developer)\s?:"
+    r"|##\s?(?i:system|assistant|developer)\s?:"
     r"|</?\s?(?i:system|assistant|developer)(?i:[ _-]?(?:prompt|message|instructions?))?\s?>"
     r"|\[(?i:system|inst|/inst|system[ _](?:instructions?|prompt|message|note|override))\]"
     r"|<\|(?i:im_start|im_end|system|endoftext|user|assistant)\|>|<<SYS>>"
@@ -696,7 +701,7 @@ _FOLLOW = _any(
 )
 _DOCUMENTATION = _re(r"\bdocumentation\b|\bdocs?\b|\bread ?me\b|robots\.txt|\bmanual\b|\bguide\b")
 _FETCH = _re(
-    rf"{_GO}{GAP}{{0,80}}?{_PLACE}.{{0,160}}?\b{_FOLLOW}"
+    rf"(?>{_GO}{GAP}{{0,80}}?{_PLACE}).{{0,160}}?\b{_FOLLOW}"
     rf"|\b(?:instructions?|rules|commands?|guidelines?|behaviou?r|steps|prompt|policy|orders)\b{GAP}"
     rf"{{0,40}}\b(?:is|are|lives?|sits?|stands?) (?:defined |described |given |found |hosted |located |published |kept "
     rf"|listed |stored )?(?:at|in|on|under|by) (?:the )?(?:gist |page |url |file |link )?{URL}"
@@ -741,18 +746,19 @@ _KNOWN = (
     r"the user|session|above|credential|reply)"
 )
 _BRACED = _re(
-    rf"[?#/&=][^\n]{{0,120}}?(?:\{{(?![^{{}}\n]{{0,60}}[_-]?(?:ids?|uuid|number|slug|index|hash|count)\}})"
+    rf"(?:\{{(?![^{{}}\n]{{0,60}}[_-]?(?:ids?|uuid|number|slug|index|hash|count)\}})"
     rf"[^{{}}\n]{{0,60}}?{_KNOWN}[^{{}}\n]{{0,60}}\}}|<[^<>\n]{{0,60}}"
     rf"?{_KNOWN}[^<>\n]{{0,60}}>"
     rf"|\[[^\[\]\n]{{0,60}}?{_KNOWN}[^\[\]\n]{{0,60}}\])"
 )
+_PART_BEGINS = re.compile(r"[?#/&=]")
 _CAPITALS = re.compile(
-    r"[?#&=/][^\s]{0,120}?\b(?:USER_?[A-Z]+|[A-Z]+_?(?:KEY|TOKEN|SECRET|EMAIL|PROMPT|HISTORY|MESSAGE"
+    r"\b(?:USER_?[A-Z]+|[A-Z]+_?(?:KEY|TOKEN|SECRET|EMAIL|PROMPT|HISTORY|MESSAGE"
     r"|CONTEXT|SUMMARY|ANSWER"
     r"|QUESTION)|CONVERSATION|HISTORY|SUMMARY|QUESTION|ANSWER|MESSAGES?|CONTEXT|SECRET|TOKEN|EMAIL)\b"
 )
 _SHOWN_LINK = _re(
-    r"(?:!?\[[^\]\n]{0,120}\]\(|<img\b[^>\n]{0,80}src\s?=\s?[\"']?|<a\b[^>\n]{0,80}"
+    r"(?:!?\[[^\[\]\n]{0,120}\]\(|<img\b[^<>\n]{0,80}src\s?=\s?[\"']?|<a\b[^<>\n]{0,80}"
     r"href\s?=\s?[\"']?)\s?(https?://[^\n\"]{0,300})"
 )
 _OPEN_QUERY = _re(r"https?://[^\s<>\"'`)]{1,300}?(?:[?&][\w.-]*=|#)(?=[\s\"'”’.,)]|$)")
@@ -764,9 +770,16 @@ _KNOWN_WORDS = _re(
 _PICTURE = _re(r"\b(?:image|picture|icon|logo|pixel|link|gif|badge|thumbnail|photo|banner|markdown)s?\b")
 
 
+def _asks_to_fill(url: str) -> bool:
+    """Whether a part of a URL is to be replaced by what a model knows."""
+    before = [url[max(0, found.start() - 121) : found.start()] for found in _BRACED.finditer(url)]
+    before += [url[max(0, found.start() - 121) : found.start()].rpartition(" ")[2] for found in _CAPITALS.finditer(url)]
+    return any(_PART_BEGINS.search(text) for text in before)
+
+
 def _image(sentence: str) -> Iterator[Phrase]:
     for found in islice(_SHOWN_LINK.finditer(sentence), MAX_LINKS):
-        if _BRACED.search(found[1]) or _CAPITALS.search(found[1]):
+        if _asks_to_fill(found[1]):
             yield Phrase("image", found[0][:200])
             return
     address = _OPEN_QUERY.search(sentence)
@@ -816,10 +829,10 @@ _ALSO = (
 
 _CALL_OF = re.compile(
     rf"(?P<this>(?i:\b(?:{_CALL}|calling|invoking|running|using) (?:this|the) (?:tool|function)\b)(?! {IDENTIFIER}))"
-    rf"|\b(?i:{_CALL}|calling|invoking)\b(?i: the)?(?i: (?:tool|function))? {QUOTE}(?P<name>[A-Za-z][\w.-]*\w)"
+    rf"|\b(?i:{_CALL}|calling|invoking)\b(?i: the)?(?i: (?:tool|function))? {QUOTE}(?P<name>{_NAME})"
     rf"(?!{QUOTE} (?i:(?:query |url |path )?(?:parameter|argument|field|option|header|flag|property"
     rf"|attribute|value)s?\b))"
-    rf"|{QUOTE}(?P<passive>\b[A-Za-z][\w.-]*\w){QUOTE} (?i:{OBLIGED}(?: \w+)? be (?:\w+ )?{_CALLED})"
+    rf"|{QUOTE}(?P<passive>(?<!\w[.-])\b{_NAME}){QUOTE} (?i:{OBLIGED}(?: \w+)? be (?:\w+ )?{_CALLED})"
 )
 _EACH = _re(_EACH_TIME)
 _ALSO_CALL = _re(rf"\b{_ALSO} {_CALL}\b")
@@ -974,7 +987,7 @@ _MACHINE = (
 _TO_MACHINE = re.compile(
     rf"(?i:\bnotes? (?:to|for) (?:the |any |all |an )?){_MACHINE}\b"
     rf"|(?i:\bnotes? (?:to|for) (?:the |any |all |an )?(?:ai|assistant|agent|llm|model|language model)s?\b)"
-    rf"|(?i:\b(?:the |an? |any |all |every |dear |attention |hey )*)\b(?i:AI assistants?|AI agents?"
+    rf"|(?i:\b(?:the |an? |any |all |every |dear |attention |hey ){{0,3}})\b(?i:AI assistants?|AI agents?"
     rf"|AI models?|(?:the )?assistants?(?! (?:manager|professor|director|editor|coach|secretary|to"
     rf"|teacher)\b)|AI|language models?|LLMs?|Copilot|ChatGPT|Claude|GPT-?\d?"
     rf"|AIs)\b[^.!?;\n]{{0,50}}?\b(?i:must|has to|have to|should|shall|needs? to|is required to|are "

@@ -14,6 +14,8 @@ MAX_LENGTH = 1 << 16
 """Characters of one text that are read."""
 _MAX_SENTENCE, _OVERLAP = 2_000, 300
 """Characters: a longer sentence is read in pieces that overlap, so that no rule reads far."""
+_MAX_COMMENT = 4_000
+"""Characters."""
 _MAX_DECODED = 40
 """Encoded parts of one text that are decoded."""
 
@@ -25,7 +27,6 @@ LOOK_ALIKE = dict(zip(_PAIRS[::2], _PAIRS[1::2], strict=True))
 """Cyrillic and Greek letters that look like a Latin one."""
 _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
-_COMMENT = re.compile(r"<!--(.{1,4000}?)-->", re.DOTALL)
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![A-Za-z0-9+/])")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){8,2000}(?![0-9A-Za-z])|(?:\\x[0-9a-fA-F]{2}){4,2000}")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,2000}")
@@ -119,10 +120,9 @@ def sentences(text: str) -> Iterator[str]:
 
 def decoded(text: str) -> Iterator[DecodedText]:
     """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
-    if "<!--" in text:
-        for found in _COMMENT.finditer(text):
-            if says_words(found[1]):
-                yield DecodedText("comment", found.start(), found[1].strip())
+    for at, comment in _comments(text):
+        if says_words(comment):
+            yield DecodedText("comment", at, comment.strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
@@ -138,6 +138,17 @@ def decoded(text: str) -> Iterator[DecodedText]:
             said = _decoded(kind, found[0])
             if says_words(said):
                 yield DecodedText(kind, found.start(), said)
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where the HTML comments of a text begin, and their content."""
+    at = text.find("<!--")
+    while at >= 0 and (end := text.find("-->", at + 5)) >= 0:
+        if end - at > _MAX_COMMENT + 4:
+            at = text.find("<!--", max(at + 4, end - _MAX_COMMENT - 4))
+            continue
+        yield at, text[at + 4 : end]
+        at = text.find("<!--", end + 3)
 
 
 def _decoded(kind: str, run: str) -> str:

@@ -19,7 +19,8 @@ MAX_EVENTS = 400
 """Events around a finding in which a traceback is searched."""
 MAX_LINES = 200
 _PYTHON = re.compile(r'File "([^"\n]{1,400})", line (\d{1,7})')
-_OTHERS = re.compile(r"(?:file://)?((?:/|\.{0,2}/|[A-Za-z]:\\)?[\w@./\\-]{1,300}\.[A-Za-z]{1,5}):(\d{1,7})")
+_OTHERS = re.compile(r"(?<![\w@./\\-])(?:file://)?((?:[A-Za-z]:\\)?[\w@./\\-]{3,300}+):(\d{1,7})")
+_FILE = re.compile(r"\.[A-Za-z]{1,5}\Z")
 _FOREIGN = frozenset(("site-packages", "dist-packages", "node_modules", ".venv", "venv"))
 """Directories of third-party code."""
 
@@ -106,6 +107,6 @@ class Sources:
                 lines.append(journal.event(n).text[:1000])
         # Python names the innermost frame last, other languages first.
         frames = [found for line in reversed(lines) for found in _PYTHON.findall(line)]
-        frames += [found for line in lines for found in _OTHERS.findall(line)]
+        frames += [found for line in lines for found in _OTHERS.findall(line) if _FILE.search(found[0])]
         places = (self._place(file, int(number)) for file, number in frames)
         return next((place for place in places if place is not None), None)

@@ -19,7 +19,8 @@ LEFT_OUT = f"(nested deeper than {MAX_DEPTH} levels: left out)"
 MAX_MARKS = 300_000
 """Brackets and strings of a text above which it is refused, because it would block everything else."""
 
-_MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[\[\]{}]', re.DOTALL)
+# A string that is not closed reaches to the end, so that each character is read once.
+_MARK = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 MAX_READ = 900

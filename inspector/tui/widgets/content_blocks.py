@@ -31,7 +31,9 @@ JSON_LIMIT = 5_000_000
 HEAD_LIMIT = 400_000
 """Characters of base64 that are decoded to read a header."""
 
-_MARKDOWN = re.compile(r"^ {0,3}(?:#{1,6} \S|```|[-*] \S|\d+[.)] \S|> )|\*\*\S[^*\n]*\*\*|\]\(\S+\)", re.MULTILINE)
+_MARKDOWN = re.compile(
+    r"^ {0,3}(?:#{1,6} \S|```|[-*] \S|\d+[.)] \S|> )|\*\*\S[^*\n]*\*\*|\]\([^\s()]{1,300}\)", re.MULTILINE
+)
 _EXTENSIONS: Mapping[str, str] = {
     "application/json": "json",
     "text/markdown": "md",

@@ -17,7 +17,7 @@ from inspector.tui.themes import ascii_only
 from inspector.tui.widgets.sections import TEXT_LINE, Section, Span
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})\s*([^`]*)$")
-_HEADING = re.compile(r" {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})\s++(.*)$")
 _RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$")
 _ITEM = re.compile(r"(\s*)([-*+]|\d{1,9}[.)])(\s+)(.*)$")
 _QUOTE = re.compile(r" {0,3}> ?(.*)$")
@@ -248,7 +248,7 @@ def _block(raw: str) -> _Line:
     plain = ascii_only()
     line = _Line()
     if match := _HEADING.match(raw):
-        line.add_inline(match[2], "bright bold" if len(match[1]) < 3 else "bright")
+        line.add_inline(match[2].rstrip().rstrip("#").rstrip(), "bright bold" if len(match[1]) < 3 else "bright")
     elif _RULE.match(raw):
         line.add(("-" if plain else "─") * 8, "edge")
     elif match := _ITEM.match(raw):

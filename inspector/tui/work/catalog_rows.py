@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Container, Hashable
@@ -222,8 +221,7 @@ class CatalogRows:
         self._hits = array("L")
         self._scanned = 0
         self._fuzzy = fuzzy
-        letters = "".join(self._words)[:100]
-        self._pattern = re.compile(r"[^\n]*?".join(re.escape(letter) for letter in letters))
+        self._letters = "".join(self._words)[:100]
 
     def _matches(self, at: int) -> bool:
         text = self._text(at)
@@ -239,8 +237,8 @@ class CatalogRows:
         return self._texts[at]
 
     def _is_like(self, at: int) -> bool:
-        text = self._text(at)
-        return self._pattern.search(text, 0, text.find("\n")) is not None
+        rest = iter(self._text(at).partition("\n")[0])
+        return all(letter in rest for letter in self._letters)
 
     @property
     def _wants_fuzzy(self) -> bool:
