@@ -429,7 +429,7 @@ class _Texts:
         return ""
 
     def pumps(self, inner: Any) -> list[str]:
-        """What the inside of a repetition takes: several characters, or some texts."""
+        """Return what the inside of a repetition takes: several characters, or some texts."""
         op, value = inner[0]
         if len(inner) == 1 and op is code.SUBPATTERN and len(value[3]) == 1:
             op, value = value[3][0]

@@ -7,8 +7,10 @@ that sent them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
 from inspector.check.check_table import Check, TransportName
@@ -37,6 +39,8 @@ _WORDS = {
 }
 """Names of the kinds of observations in a sentence."""
 _MADE = {"good": good, "bad": bad, "doubtful": doubtful, "remark": remark}
+_AT_ONCE = 100
+"""Events that are read at once."""
 MAX_COUNT = 10
 """Events that are listed as evidence of one fault."""
 COUNTS_AS = {"C-BASE-02": "BASE-01", "C-LIFE-07": "RES-01", "C-PAG-03": "UTIL-02", "C-TASK-02": "TASK-05"}
@@ -127,25 +131,55 @@ class JudgedRecording:
         """By event, the index in `_parts` of its part."""
         self._outcomes: dict[tuple[Any, ...], Outcome] = {}
         """By check, revision and transport, what a probe found that is in the recording."""
+        self._work: Iterator[None] = iter(())
+        self._works_to_end = False
+        self.stopped = ""
+        """Why the rest is not judged."""
 
-    def look(self) -> None:
-        """Judge the events since the last time."""
-        while self.look_some(1000):
-            pass
-        self._judge.end()
+    def look(self, seconds: float = math.inf, *, to_end: bool = True) -> bool:
+        """Judge the events since the last time, for about so many seconds. Returns whether all of them are judged.
+
+        With `to_end`, also what is certain only at the end, and the findings are those of the parts. A judge that was
+        interrupted goes on where it was.
+        """
+        until = monotonic() + seconds
+        while not self.stopped:
+            for _ in self._work:
+                if monotonic() >= until:
+                    return False
+            if self._works_to_end >= to_end and len(self._part_of) > len(self.journal):
+                break
+            self._work, self._works_to_end = self._steps(to_end), to_end
+        self._works_to_end = False
+        return True
+
+    def stop(self, reason: str) -> None:
+        """Judge no more: checks without a finding are skipped for this reason."""
+        self.stopped, self._work = reason, iter(())
+        self._take_to(self._judge.judged)
+        self._share()
+
+    def _steps(self, to_end: bool) -> Iterator[None]:
+        while len(self._part_of) <= len(self.journal):
+            last = min(len(self.journal), len(self._part_of) + _AT_ONCE - 1)
+            yield from self._judge.steps(last)
+            self._take_to(last)
+        if to_end:
+            yield from self._judge.end()
+            self._share()
+
+    def _share(self) -> None:
+        """Give the findings to the parts."""
         for part in self._parts:
             part.findings = []
         for finding in _once((*self._findings.all(), *self.journal.findings.all())):
             if 0 < finding.n < len(self._part_of):
                 self._parts[self._part_of[finding.n]].findings.append(finding)
 
-    def look_some(self, limit: int) -> bool:
-        """Judge at most `limit` more events, without what is certain only at the end. Returns whether there was any."""
-        first, last = len(self._part_of), min(len(self.journal), len(self._part_of) + limit - 1)
-        self._judge.run_to(last)
+    def _take_to(self, last: int) -> None:
+        first = len(self._part_of)
         for event in self.journal.events(first, last) if first <= last else ():
             self._take(event)
-        return first <= last
 
     def _take(self, event: Event) -> None:
         conn = self.journal.index.conn(event.n)
@@ -180,7 +214,7 @@ class JudgedRecording:
 
     def shown(self, visited: Visited, visits: Sequence[Visited]) -> VisitEvents:
         """The part of the recording that belongs to one of several visits."""
-        found = VisitEvents()
+        found = VisitEvents(self.stopped)
         for part in self._parts:
             if _visit_of(part, visits) is visited:
                 found.observations.counts.update(part.observations.counts)
@@ -197,7 +231,9 @@ class JudgedRecording:
 class VisitEvents:
     """The events of one visit, from its recording."""
 
-    def __init__(self) -> None:
+    def __init__(self, unjudged: str = "") -> None:
+        """`unjudged`: why some of them were not judged."""
+        self._unjudged = unjudged
         self.findings: dict[str, list[Finding]] = {}
         """By the id of the check to which they count."""
         self.observations = Observations()
@@ -216,6 +252,8 @@ class VisitEvents:
             findings = [finding for finding in findings if finding.level != "note"]
         if findings:
             return _fault(check, findings)
+        if self._unjudged:
+            return skipped(self._unjudged)
         seen = self.observations.any(check.observations)
         if seen:
             return good(f"{seen:,} checked")

@@ -54,6 +54,10 @@ from inspector.transports.http_url import parse_url
 
 MAX_DEATHS = 5
 """Restarts of the server in one visit."""
+_JUDGED_IN_THREAD = 0.1
+"""Seconds after which a judge in a thread can be stopped."""
+_JUDGED_LATER = 5.0
+"""Seconds beyond the limit of the run for which the messages that came are judged."""
 _ALIVE_SECONDS = 10.0
 _LOOK_EVERY = 0.5
 """Seconds between two looks at a server that starts."""
@@ -126,6 +130,8 @@ class Run:
     """The exit code of this problem."""
     error: InspectorError | None = None
     """The error of the connection, if that is the problem."""
+    unjudged: bool = False
+    """Whether the run reached its limit before all messages were judged, so that it cannot pass."""
     deaths: list[str] = field(default_factory=list)
     """Checks after which the server had to be restarted, as sentences."""
     seconds: float = 0.0
@@ -209,6 +215,7 @@ class Runner:
         else:
             await self._visit_site()
         if self.run.visits and not self.run.problem:
+            await self._look()
             await asyncio.to_thread(self._veto)
             record_outcomes(self.journal, self.run.results)
             for result in await asyncio.to_thread(
@@ -497,16 +504,20 @@ class Runner:
         visited, passive = opened.visited, opened.passive
         if visited is None or not passive:
             return
-        # In a thread, so that the judge does not block the interface.
-        await asyncio.to_thread(self._evidence.look)
+        await self._look()
         shown = self._evidence.shown(visited, self.run.visits)
         for check in passive:
             self._tell(Result(check, visited, shown.outcome(check)))
         passive.clear()
 
+    async def _look(self) -> None:
+        """Judge all messages, in a thread, so that the interface, signals and the limit of the run are not blocked."""
+        while not await asyncio.to_thread(self._evidence.look, _JUDGED_IN_THREAD):
+            if time.monotonic() > self._until + _JUDGED_LATER:
+                _stop(self._evidence, self.run, self.wanted)
+
     def _veto(self) -> None:
         """Combine every result with all findings of the run, including those on the connections of probes."""
-        self._evidence.look()
         visits = {visited.revision: visited for visited in self.run.visits}
         shown = {name: self._evidence.shown(visited, self.run.visits) for name, visited in visits.items()}
         for at, result in enumerate(self.run.results):
@@ -590,7 +601,7 @@ class Runner:
             return skipped(Skip.NO_SESSION, visit.shared.problem)
         reason = reason or self._gone
         if not reason and time.monotonic() > self._until:
-            reason = f"the run reached its limit of {self.wanted.limits.run:g} s"
+            reason = _limit_reached(self.wanted)
         in_session = not check.apart and not check.surveys
         if not reason and in_session and visit.session.phase != "ready":
             reason = await self._revive(visit)
@@ -769,11 +780,23 @@ def _is_repeated(result: Result, found_once: Mapping[str, Result]) -> bool:
     return found is not None and found is not result and not result.is_worse_than(found)
 
 
+def _limit_reached(wanted: CheckSelection) -> str:
+    return f"the run reached its limit of {wanted.limits.run:g} s"
+
+
+def _stop(evidence: JudgedRecording, run: Run, wanted: CheckSelection) -> None:
+    """Judge no more messages, because the time is over."""
+    evidence.stop(_limit_reached(wanted))
+    run.unjudged = True
+    run.problem = f"Not all messages were judged: {_limit_reached(wanted)}."
+
+
 def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
     """The run that a finished recording contains, for its revisions."""
     run = Run(name)
     evidence = JudgedRecording(journal)
-    evidence.look()
+    if not evidence.look(wanted.limits.run):
+        _stop(evidence, run, wanted)
     run.visits = evidence.visits()
     found_once: dict[str, Result] = {}
     for visited in run.visits:
@@ -786,7 +809,7 @@ def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:
                     found_once[check.id] = result
     run.results = [result for result in run.results if not _is_repeated(result, found_once)]
     run.results += (result for result in host_results(journal, run.visits, wanted.hosts) if wanted.takes(result.check))
-    if not run.visits:
+    if not run.visits and not run.unjudged:
         run.problem = f"{name} contains no session: client and server did not agree on a revision."
         run.problem_code = UsageError.exit_code
     return run

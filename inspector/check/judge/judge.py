@@ -16,8 +16,9 @@ from inspector.check.judge.lost_requests import LostRequests
 from inspector.check.judge.modern_rules import AnsweredRequest
 from inspector.check.judge.notification_rules import Notice
 from inspector.check.judge.probes import Probes
-from inspector.check.judge.rules import RuleVerdict
+from inspector.check.judge.rules import PAUSE, RuleVerdict
 from inspector.check.judge.state import JudgeState, WaitingDefinition
+from inspector.check.poison.judge import Reading
 from inspector.check.poison.rules import last_rules
 from inspector.journal import channels
 from inspector.journal.findings import Finding, Findings
@@ -96,9 +97,14 @@ class Judge:
 
     def run(self, limit: int = 200, upto: int | None = None) -> bool:
         """Judge up to `limit` more events, none after event `upto`. Returns True if there are more."""
+        end = len(self.journal) if upto is None else min(upto, len(self.journal))
+        for _ in self.steps(min(end, self.judged + limit)):
+            pass
+        return self.judged < end
+
+    def steps(self, last: int) -> Iterator[None]:
+        """Judge up to event `last`. Yields after each event, and within one that takes long."""
         journal = self.journal
-        end = len(journal) if upto is None else min(upto, len(journal))
-        last = min(end, self.judged + limit)
         for n in range(self.judged + 1, last + 1):
             self.judged = n
             now = self._now = self._connection(journal.index.conn(n))
@@ -110,8 +116,8 @@ class Judge:
             now.probes.sent(event, journal.index)
             if now.probes.provoked(event, journal.index):
                 self._provoked.add(n)
-            self._add(n, self._verdicts(event))
-        return self.judged < end
+            yield from self._added(n, self._verdicts(event))
+            yield
 
     def run_all(self) -> None:
         """Judge all events."""
@@ -123,30 +129,45 @@ class Judge:
         while self.judged < min(last, len(self.journal)):
             self.run(min(1000, last - self.judged))
 
-    def end(self) -> None:
-        """Yield findings that are certain only at the end."""
+    def end(self) -> Iterator[None]:
+        """Judge what is certain only at the end, in steps."""
         for connection in self._connections.values():
             self._now = connection
             self._end(connection)
-            self._judge_waiting()
+            for _ in self._judge_waiting():
+                yield
 
-    def _judge_waiting(self) -> None:
-        """Judge what depends on the names of the server, which are known now."""
+    def _judge_waiting(self) -> Iterator[RuleVerdict]:
+        """Judge what depends on the names of the server, which are known now. Yields pauses only."""
         waiting, self._now.waiting = self._now.waiting, []
         if waiting:  # A connection that lists no tools is one to the same server.
             names = frozenset[str]().union(*(each.state.own_names for each in self._connections.values()))
+            readings = {n: Reading() for n, _ in waiting}
             for n, waited in waiting:
-                self._add(n, last_rules(waited, names))
+                for _ in self._added(n, last_rules(waited, names, readings[n])):
+                    yield PAUSE
 
     def _end(self, connection: _Connection) -> None:
         for n, verdict in connection.http.end():
             self._add(n, (verdict,))
 
     def _add(self, n: int, verdicts: Iterable[RuleVerdict]) -> None:
-        """Attach findings unless a probe has provoked the event. The rules learn from such events too."""
+        """Attach findings that are made at once."""
+        for _ in self._added(n, verdicts):
+            pass
+
+    def _added(self, n: int, verdicts: Iterable[RuleVerdict]) -> Iterator[None]:
+        """Attach findings unless a probe has provoked the event. The rules learn from such events too.
+
+        Yields where a rule pauses.
+        """
         page = self.state.schema_revision
         seen: set[tuple[str, str]] = set()
-        for rule, level, sentence in verdicts:
+        for verdict in verdicts:
+            if verdict is PAUSE:
+                yield
+                continue
+            rule, level, sentence = verdict
             if (rule, sentence) not in seen and n not in self._provoked:
                 seen.add((rule, sentence))
                 self.findings.add(Finding(n, rule, level, sentence, page=page))
@@ -216,16 +237,20 @@ class Judge:
             return
         self.state.sent(message, event.n, event.ch)
         if shape_of(message) == Shape.REQUEST:
-            self._release(message["method"])
+            yield from self._release(message["method"])
         params = message.get("params")
         if message.get("method") == "tools/call" and type(params) is dict and not large:
             yield from schema_rules.argument_rules(params, self.state, self._now.schemas)
 
-    def _release(self, method: str) -> None:
-        """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy."""
+    def _release(self, method: str) -> Iterator[RuleVerdict]:
+        """In the modern era, held events are judged by its rules; an initialize shows that the era is legacy.
+
+        Yields pauses only.
+        """
         held, self._now.held = self._now.held, None
         if held is not None and method not in ("initialize", "server/discover") and not self.state.undecided:
-            self._add(held.n, self._answer(held, held.message, shape_of(held.message), False))
+            for _ in self._added(held.n, self._answer(held, held.message, shape_of(held.message), False)):
+                yield PAUSE
 
     def _received(self, event: Event, message: Any, large: bool) -> Iterator[RuleVerdict]:
         n, state = event.n, self.state
@@ -330,7 +355,7 @@ class Judge:
             self._now.waiting += ((event.n, waited) for waited in self.state.waiting)
             self.state.waiting.clear()
             if method != "tools/list" and self.state.tools and self._now.next_page is None:
-                self._judge_waiting()
+                yield from self._judge_waiting()
         if method == "initialize":
             yield from rules.initialize_rules(result)
         elif method == "tools/list":
@@ -357,7 +382,7 @@ class Judge:
                 for rule in over_http:
                     yield from rule(tool, self.state)
         if self._now.next_page is None:
-            self._judge_waiting()
+            yield from self._judge_waiting()
 
     def _name(self, n: int) -> str:
         """The method of a request, with what it is about: `tools/call of "add"`."""

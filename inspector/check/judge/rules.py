@@ -20,6 +20,8 @@ from inspector.protocol.extensions import EVENTS
 from inspector.protocol.jsonrpc import INVALID_REQUEST, PARSE_ERROR, VERSION, Shape, excerpt, id_key
 
 RuleVerdict = tuple[str, Level, str]
+PAUSE: RuleVerdict = ("", "note", "")
+"""Not a finding: a rule yields it where much is left to read, so that the judge can be stopped there."""
 
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")

@@ -125,8 +125,7 @@ def result_rules(
         yield from skill_rules.opening_rules(result, state)
         info = _server_info(result)
         state.own_names |= poison.words_of_server(info)
-        instructions = {"instructions": result.get("instructions")}
-        yield from poison.first_rules("the server", instructions, state.own_names, state.waiting)
+        yield from poison.opening_rules(result.get("instructions"), state.own_names, state.waiting)
         yield from poison.server_name_rules(info.get("name"))
     if method == "initialize" and type(info) is dict:
         yield from _icon_rules("the server", info.get("icons"), state, "LIFE-11")

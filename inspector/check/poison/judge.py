@@ -11,6 +11,12 @@ from inspector.check.poison.hidden_text import hidden_parts
 from inspector.check.poison.phrases import depends_on_names, phrases
 from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, same_but_numbers, sentences, visible
 
+MAX_READ = 1 << 20
+"""Characters of the texts of one message that are read."""
+_LEAST = 16
+"""Characters that a text counts as, at least."""
+_PAUSE_AFTER = 4_000
+"""Characters that are read between two pauses."""
 TextPlace = Literal["definition", "result", "error"]
 _SEVERE = frozenset(("secrecy", "exfil", "secretfile", "hidden"))
 """Families that stay a matter of security in data, which others have written."""
@@ -32,6 +38,31 @@ class PoisonedText(NamedTuple):
     """`base64`, `comment`, …: the words stood encoded in the text."""
 
 
+class Reading:
+    """Counts what is read of the texts of one message, so that no message costs more than another."""
+
+    def __init__(self) -> None:
+        self._left = MAX_READ
+        self._since = 0
+        self.unread = 0
+        """Characters beyond the limits of a text and of the message."""
+
+    def take(self, text: str) -> str:
+        """Return the part of a text that may be read."""
+        part = text[: min(MAX_LENGTH, self._left)]
+        self._left = max(0, self._left - max(len(part), _LEAST))
+        self.unread += len(text) - len(part)
+        return part
+
+    def wants_pause(self, read: int) -> bool:
+        """Whether a pause is due after so many more characters."""
+        self._since += read
+        if self._since < _PAUSE_AFTER:
+            return False
+        self._since = 0
+        return True
+
+
 def judge_text(
     text: str,
     place: TextPlace = "definition",
@@ -40,13 +71,26 @@ def judge_text(
     wanted: bool = False,
     hidden: bool = True,
 ) -> Iterator[PoisonedText]:
-    """Yield what `text` tells a model to do, each family once.
+    """Yield what `text` tells a model to do, each family once: see `read_text`."""
+    found = read_text(text[:MAX_LENGTH], place, Reading(), own=own, wanted=wanted, hidden=hidden)
+    return (each for each in found if each is not None)
+
+
+def read_text(
+    raw: str,
+    place: TextPlace,
+    reading: Reading,
+    *,
+    own: Set[str] = frozenset(),
+    wanted: bool = False,
+    hidden: bool = True,
+) -> Iterator[PoisonedText | None]:
+    """Yield what a text tells a model to do, each family once, and None where the caller may pause.
 
     `place`: where it stands. `own`: names of this server (`phrases.own_names`). `wanted`: the text describes a
     parameter. `hidden`: whether invisible characters count; False where a result repeats what it was given.
     """
     data = place != "definition"
-    raw = text[:MAX_LENGTH]
     key = _key(raw, data=data, wanted=wanted, hidden=hidden)
     if key in _innocent:
         return
@@ -58,6 +102,8 @@ def judge_text(
     parts = [("", raw), *((part.kind, part.text) for part in decoded(raw))]
     for kind, part in parts:
         for sentence in sentences(visible(part)):
+            if reading.wants_pause(len(sentence)):
+                yield None
             by_names = by_names or depends_on_names(sentence)
             for phrase in phrases(sentence, own=own, data=data, wanted=wanted):
                 if phrase.family not in seen:

@@ -292,9 +292,9 @@ def _secretfile(sentence: str, wanted: bool) -> Iterator[Phrase]:
         is_variable = "_" in thing[0] and thing[0].isidentifier() and not thing[0].lower().startswith("id_")
         if is_variable and not (_PRIVATE_CASED.match(thing[0]) and _ENVIRONMENT.search(sentence)):
             continue
-        if _ABOUT_ONLY.search(sentence[: thing.start()]) or _ABOUT_AFTER.match(sentence, thing.end()):
-            continue
         before, after = sentence[max(0, thing.start() - 160) : thing.start()], sentence[thing.end() :][:120]
+        if _ABOUT_ONLY.search(before) or _ABOUT_AFTER.match(sentence, thing.end()):
+            continue
         if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
             continue
         orders = _ORDER_TO_BRING.finditer(before + thing[0] + after)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Set
+from collections.abc import Generator, Iterator, Mapping, Set
 from typing import Any
 
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
-from inspector.check.judge.rules import RuleVerdict, short
+from inspector.check.judge.rules import PAUSE, RuleVerdict, short
 from inspector.check.judge.state import WaitingDefinition
 from inspector.check.judge.text_rules import without_odd_values
 from inspector.check.poison.families import FAMILIES
-from inspector.check.poison.judge import PoisonedText, TextPlace, is_innocent, judge_text
+from inspector.check.poison.judge import MAX_READ, PoisonedText, Reading, TextPlace, is_innocent, read_text
 from inspector.check.poison.names import imitated, wants_context
 from inspector.check.poison.phrases import own_names
-from inspector.check.poison.prepared_text import same_but_numbers
+from inspector.check.poison.prepared_text import MAX_LENGTH, same_but_numbers
 from inspector.protocol.jsonrpc import excerpt
 
 IDS = {
@@ -40,7 +40,8 @@ AT_LEVEL = {
 """The check of a family where a finding has another level than the family."""
 IN_RESULT, IN_ERROR = "WORD-10", "WORD-11"
 """The checks of milder orders in data, which others may have written."""
-MAX_TEXTS = 2_000
+MAX_VALUES = 2_000
+"""Values of a tool's schema whose names of parameters are read."""
 MAX_FINDINGS = 50
 """In one message."""
 MAX_NAMES = 20_000
@@ -48,8 +49,15 @@ BY_NAMES = frozenset((IDS["shadow"], IDS["chain"]))
 """The checks that depend on the names of the server: they wait until its tools are listed."""
 MAX_WAITING = 2_000
 """Definitions of one connection that wait for the names; further ones are judged at once."""
+_OF_DEFINITIONS = ("hidden", "shadow", "secretfile", "override", "secrecy", "exfil", "fetch", "image", "chain")
 _IN_DATA = frozenset(IDS[family] for family in ("secretfile", "secrecy", "exfil", "image"))
 """The checks of severe orders, in definitions and in data alike."""
+_READ_FOR: Mapping[TextPlace, tuple[str, ...]] = {
+    "definition": tuple(sorted({IDS[family] for family in _OF_DEFINITIONS} | {"WORD-14", "WORD-16"})),
+    "result": tuple(sorted(_IN_DATA | {IN_RESULT, "WORD-16"})),
+    "error": (IN_ERROR,),
+}
+"""By place, the checks for which texts are read."""
 _WANTED = frozenset(("default", "description"))
 _innocent = CleanTexts()
 """Definitions without a finding whatever the names of the server are."""
@@ -102,27 +110,40 @@ def page_rules(
     if digest in _innocent:
         return
     innocent = bool(digest)
+    reading = Reading()
     for entry in entries:
         if type(entry) is dict:
             whose = f"{kind} {short(entry.get('name'))}"
-            innocent = (yield from first_rules(whose, entry, own, waiting)) and innocent
+            innocent = (yield from _first_rules(whose, entry, own, waiting, reading)) and innocent
+    yield from _unread(reading, "definition")
     if innocent:
         _innocent.add(digest)
 
 
-def first_rules(
-    whose: str, definition: Any, own: Set[str], waiting: list[WaitingDefinition]
+def opening_rules(instructions: Any, own: Set[str], waiting: list[WaitingDefinition]) -> Iterator[RuleVerdict]:
+    """Of the instructions of a server."""
+    reading = Reading()
+    yield from _first_rules("the server", {"instructions": instructions}, own, waiting, reading)
+    yield from _unread(reading, "definition")
+
+
+def _first_rules(
+    whose: str, definition: Any, own: Set[str], waiting: list[WaitingDefinition], reading: Reading
 ) -> Generator[RuleVerdict, None, bool]:
     """Of a definition before all names of the server are known. Returns whether it is innocent, whatever they are."""
     found: list[RuleVerdict] = []
-    verdicts = definition_rules(whose, definition, own)
+    verdicts = definition_rules(whose, definition, own, reading)
     while True:
         try:
-            found.append(next(verdicts))
+            verdict = next(verdicts)
         except StopIteration as end:
             if end.value:
                 return True
             break
+        if verdict is PAUSE:
+            yield PAUSE
+        else:
+            found.append(verdict)
     if len(waiting) < MAX_WAITING:
         waiting.append(WaitingDefinition(whose, definition))
         found = [verdict for verdict in found if verdict[0] not in BY_NAMES]
@@ -130,12 +151,22 @@ def first_rules(
     return False
 
 
-def last_rules(waited: WaitingDefinition, own: Set[str]) -> Iterator[RuleVerdict]:
-    """Of a waiting definition, when the names of the server are known."""
-    return (verdict for verdict in definition_rules(*waited, own) if verdict[0] in BY_NAMES)
+def last_rules(waited: WaitingDefinition, own: Set[str], reading: Reading) -> Iterator[RuleVerdict]:
+    """Of a waiting definition, when the names of the server are known. `reading`: of its message, from the start."""
+    verdicts = definition_rules(*waited, own, reading)
+    return (verdict for verdict in verdicts if verdict is PAUSE or verdict[0] in BY_NAMES)
 
 
-def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[RuleVerdict, None, bool]:
+def _unread(reading: Reading, place: TextPlace) -> Iterator[RuleVerdict]:
+    """Tell each check that reads the texts of a message that a part of them was not read."""
+    limits = f"{MAX_READ:,} of a message are read, {MAX_LENGTH:,} of one text"
+    for id in _READ_FOR[place] if reading.unread else ():
+        yield id, "note", f"{reading.unread:,} characters of the message were not read: {limits}."
+
+
+def definition_rules(
+    whose: str, definition: Any, own: Set[str], reading: Reading
+) -> Generator[RuleVerdict, None, bool]:
     """Of a tool, prompt, resource or template, or of the server's instructions. `own`: the names of this server.
 
     Returns whether it is innocent, whatever the names are.
@@ -144,16 +175,20 @@ def definition_rules(whose: str, definition: Any, own: Set[str]) -> Generator[Ru
     if key in _innocent:
         return True
     left = MAX_FINDINGS
+    unread = reading.unread
     innocent = True
     for path, text, is_parameter in texts_of(definition):
-        shown = without_odd_values(text)
-        for found in judge_text(shown, own=own, wanted=is_parameter):
+        shown = without_odd_values(reading.take(text))
+        for found in read_text(shown, "definition", reading, own=own, wanted=is_parameter):
+            if found is None:
+                yield PAUSE
+                continue
             id = AT_LEVEL.get((found.family, found.level), IDS[found.family])
             yield id, "should", _sentence(whose, path, found)
             left -= 1
             if not left:
                 return False
-        innocent = innocent and is_innocent(shown, wanted=is_parameter)
+        innocent = innocent and reading.unread == unread and is_innocent(shown, wanted=is_parameter)
     for verdict in _parameter_rules(whose, definition) if type(definition) is dict else ():
         innocent = False
         yield verdict
@@ -173,7 +208,7 @@ def _parameter_rules(whose: str, tool: dict[str, Any]) -> Iterator[RuleVerdict]:
     schema = tool.get("inputSchema")
     about = " ".join(str(tool.get(key) or "") for key in ("title", "description"))
     todo = [schema]
-    left = MAX_TEXTS
+    left = MAX_VALUES
     while todo and left:
         value = todo.pop()
         left -= 1
@@ -195,8 +230,12 @@ def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: An
     """Of what a result or an error holds. What repeats `given`, the arguments of the call, is not the server's."""
     arguments = [text for _, text, _ in texts_of(given)]
     left = MAX_FINDINGS
+    reading = Reading()
     for path, text, _ in texts_of(data):
-        for found in judge_text(text, place, own=own, hidden=False):
+        for found in read_text(reading.take(text), place, reading, own=own, hidden=False):
+            if found is None:
+                yield PAUSE
+                continue
             if any(found.words in argument or _is_most_of(argument, found.words) for argument in arguments):
                 continue
             milder = IN_ERROR if place == "error" else IN_RESULT
@@ -209,6 +248,7 @@ def data_rules(whose: str, data: Any, place: TextPlace, own: Set[str], given: An
             left -= 1
             if not left:
                 return
+    yield from _unread(reading, place)
 
 
 def _is_most_of(argument: str, words: str) -> bool:
@@ -226,11 +266,9 @@ def _sentence(whose: str, path: str, found: PoisonedText) -> str:
 def texts_of(value: Any) -> Iterator[tuple[str, str, bool]]:
     """Yield (path, text, whether it describes a parameter) for the texts of a value; keys of objects are texts too."""
     todo: list[tuple[str, Any, bool]] = [("", value, False)]
-    left = MAX_TEXTS
-    while todo and left:
+    while todo:
         path, item, inside = todo.pop()
         if type(item) is str:
-            left -= 1
             yield path, item, inside and path.rpartition(".")[2] in _WANTED
         elif type(item) is dict:
             for key, below in item.items():

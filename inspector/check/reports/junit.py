@@ -19,7 +19,7 @@ def document(report: Report) -> str:
     """The whole document."""
     cases = [_case(report, result) for result in report.results]
     if report.problem:
-        failed = report.problem if report.unreached else ""
+        failed = report.problem if report.unreached or report.unjudged else ""
         cases.append(Case("connection", "connection", failed, "" if failed else report.problem))
     if report.policy.fail_under:
         cases.append(Case("score", "score", report.summary if report.below else ""))

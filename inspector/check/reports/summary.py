@@ -189,6 +189,11 @@ class Report:
         return bool(self.policy.fail_under) and (score is None or score < self.policy.fail_under)
 
     @property
+    def unjudged(self) -> bool:
+        """Whether the run fails because messages were not judged in time: a server could pass by being slow."""
+        return self.run.unjudged and self.policy.fail_on != "never"
+
+    @property
     def unreached(self) -> bool:
         """Whether the server could not be checked at all: no connection, or no session."""
         if not self.run.results:
@@ -209,7 +214,7 @@ class Report:
         """0 for a pass, 5 for a violation of the policy, otherwise the code of the problem."""
         if self.unreached:
             return self.run.problem_code
-        return 5 if self.failing or self.below else 0
+        return 5 if self.failing or self.below or self.unjudged else 0
 
     @property
     def breaking(self) -> list[CheckSummary]:
@@ -243,6 +248,8 @@ class Report:
         if self.below:
             score = "no score" if self.score is None else f"score {self.score}"
             parts.append(f"{score}, below --fail-under {self.policy.fail_under}")
+        if self.unjudged:
+            parts.append("not all messages were judged")
         said = f"Fails: {' and '.join(parts)}" if parts else "Passes"
         more = []
         if self.policy.baseline is not None:
