@@ -109,7 +109,7 @@ class UnsetParameters(NamedTuple):
 
 
 _TARGET = "{target}"
-_COMMAND = re.compile(r"inspector (\w+)[^`]*?\{target\}")
+_COMMAND = re.compile(r"inspector (\w{1,30})[^`]{0,200}?\{target\}")
 
 Part: TypeAlias = "str | Setting | UnsetParameters"
 

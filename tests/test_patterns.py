@@ -43,6 +43,7 @@ OWN_TEXTS = frozenset(("inspector.protocol.exact_json.tokens.STRING_AT",))
 """Patterns that find something only in files of the package."""
 MADE_LATER = {
     "inspector.apps.scan": "the name of a tag",
+    "inspector.calls.environments": "the pattern of a name, from the models",
     "inspector.calls.regex": "a pattern of the user's, for the words of an error",
     "inspector.cli.program_name": "our own help",
     "inspector.compare.json_places": "a glob of the user's: fnmatch makes it without a choice",
@@ -51,12 +52,13 @@ MADE_LATER = {
     "inspector.check.reports.sdks": "texts in a table: tested",
     "inspector.demo.schema": "patterns of the demo's own schemas",
     "inspector.demo.uri_templates": "templates of the demo",
-    "inspector.doctor.privacy": "the home folder",
+    "inspector.config.folder_names": "the home folder",
+    "inspector.doctor.sdk_versions": "texts in a table: tested as values",
+    "inspector.doctor.shell_variables": "texts in a table: tested as values",
     "inspector.hosts.evaluation": "texts in a table: tested",
     "inspector.hosts.facts": "texts in a table: tested",
     "inspector.journal.filters.text": "letters",
     "inspector.journal.filters.values": "a glob of the user's: fnmatch makes it without a choice",
-    "inspector.journal.redaction": "secrets, as literals",
     "inspector.protocol.tables": "a literal",
     "inspector.redact.rules": "patterns of the user's",
     "inspector.redact.token_patterns": "patterns in a table: tested as values",

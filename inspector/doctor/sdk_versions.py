@@ -37,7 +37,7 @@ _CAMEL = (
 _ROWS = (
     # Python SDK 1.x with 2.x installed
     _row(
-        r"No module named '(mcp\.(?:server\.(?:fastmcp|websocket|experimental|lowlevel\.(?:experimental|func_\w+))"
+        r"No module named '(mcp\.(?:server\.(?:fastmcp|websocket|experimental|lowlevel\.(?:experimental|func_\w))"
         r"|shared\.(?:session|version|progress|response_router|experimental))[\w.]*)'",
         "mcp<2",
     ),
@@ -87,18 +87,22 @@ _FASTMCP_ARGUMENT = re.compile(r"FastMCP(?:\.__init__)?\(\) got (?:an )?unexpect
 _SHADOWED = re.compile(
     r"No module named '[\w.]+'; '(?P<a>\w+)' is not a package"
     r"|consider renaming '(?P<b>[^']{1,400}?)(?:\.py)?' since it has the same name"
-    r"|from partially initialized module '(?P<c>\w+)'.{0,80}\((?!.*site-packages)(?P<path>[^()]{1,400}\.py)\)"
+    r"|from partially initialized module '(?P<c>\w{1,200})'(?: \([^()/\\]{1,80}\))? \((?P<path>[^()]{1,400})\)"
 )
 _NOT_THERE = re.compile(
     r"cannot import name '(\w+)' from '([\w.]+)' \(([^()]{1,400}?[/\\](?:site|dist)-packages)[/\\]([^/\\()]+)"
 )
 
 
+def _is_own_file(path: str) -> bool:
+    return path.endswith(".py") and "site-packages" not in path
+
+
 def shadowed_module(server: ServerFacts) -> StderrCause | None:
     """Return the cause if a file of the server has the name of a package that it imports."""
     for line in server.said:
         found = _SHADOWED.search(line)
-        if found:
+        if found and (found["path"] is None or _is_own_file(found["path"])):
             name = re.split(r"[/\\]", found["a"] or found["b"] or found["c"])[-1]
             file = found["path"] or f"{name}.py"
             return StderrCause(f"Its file {file} hides the package {name}.", Fix("Give that file another name."))

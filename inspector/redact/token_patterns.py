@@ -196,7 +196,7 @@ SHAPES = (
         "keys and client secrets of Azure",
         "q~ azdo azfu azse azca acdb +acr +aeh +ast +asb +aba aiot apim",
         rf"{_B}[\w~.-]{{3}}[0-9]Q~[\w~.-]{{31,34}}(?![\w~.-])|{_B}[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{_END}"
-        rf"|(?<![\w+/])[\w+/-]{{30,80}}(?:{'|'.join(_AZURE.split())})[\w+/-]{{4,12}}={{0,2}}(?![\w+/=-])",
+        rf"|(?<![\w+/-])[\w+/-]{{30,80}}(?:{'|'.join(_AZURE.split())})[\w+/-]{{4,12}}={{0,2}}(?![\w+/=-])",
         genuine=mixed,
     ),
     _shape(
