@@ -103,15 +103,13 @@ def recognise(path: Path) -> ConfigPlace:
     return ConfigPlace(path, family, label)
 
 
-def no_servers(path: Path, label: str = "this file") -> ConfigError:
+def no_servers(path: Path, program: str = "") -> ConfigError:
     """Return the error for a named file without servers, with the place where it seems to have some.
 
     Raises ConfigError where the file cannot be read.
     """
     data = foreign_files.load_object(path)
-    what = (
-        f"{path} has no servers" if label == "this file" else f"{path} is read as a file of {label} and has no servers"
-    )
+    what = f"{path} is read as a file of {program} and has no servers" if program else f"{path} has no servers"
     place = _server_place(data)
     if place is None:
         return ConfigError(

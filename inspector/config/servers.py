@@ -176,7 +176,7 @@ def find_servers(
         try:
             found = client_configs.read(place, workspaces)
             if config is not None and not found and client_configs.has_servers_elsewhere(place.path):
-                raise client_configs.no_servers(place.path, place.label)
+                raise client_configs.no_servers(place.path, "" if place.family in ("own", "generic") else place.label)
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue

@@ -120,7 +120,7 @@ async def test_results_that_do_not_match_the_output_schema_are_errors(journal: J
     assert list(found.values()) == [20, 20]
     assert {kind for kind, _ in found} == {"schema"}
     assert any("/sum" in message for _, message in found)
-    assert any("no structuredContent" in message for _, message in found)
+    assert any("structuredContent is missing" in message for _, message in found)
     assert (report.done, report.failed) == (20, 40)
 
 

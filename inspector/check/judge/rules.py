@@ -107,11 +107,12 @@ def is_error_response(message: Any) -> bool:
 
 def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Bytes that are not JSON."""
+    reason = event.fields.get("why", "")
     line = excerpt(event.bytes.decode("utf-8", "replace"), 80).strip('"')
     if stdio:
-        yield "STDIO-01", "must", f"Text on stdout: {line}"
+        yield "STDIO-01", "must", f"Text on stdout: {line} ({reason})."
     else:
-        yield "BASE-01", "must", f"Not JSON ({event.fields.get('why', '')}): {line}"
+        yield "BASE-01", "must", f"This is not JSON: {line} ({reason})."
 
 
 def frame_rules(message: Any, shape: Shape) -> Iterator[RuleVerdict]:
