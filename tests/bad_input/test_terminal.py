@@ -132,7 +132,7 @@ def test_last_words_are_safe(run: Run, tmp_path: Path) -> None:
     server.write_text("#!/bin/sh\nprintf 'a\\033]0;x\\007b\\302\\233c\\r\\n' >&2\nexit 1\n")
     server.chmod(0o755)
     ran = run("tools", "--", str(server))
-    assert "  ab\n" in ran.err, "escape sequences are left out"
+    assert "  ab\n" in ran.err, "without escape sequences"
     assert is_safe(ran)
 
 

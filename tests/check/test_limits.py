@@ -1,4 +1,4 @@
-"""A check of long texts has an end: characters of a message are limited, and the run's limit acts between sentences."""
+"""A check of long texts ends: its characters are limited, and the limit of the run acts between sentences."""
 
 import asyncio
 from dataclasses import replace
