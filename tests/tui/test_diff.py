@@ -27,10 +27,12 @@ from tests.tui.tui_screens import screen_text
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
 
 
-def recording(path: Path, version: str, description: str, answer: str, *, more: bool = False) -> Path:
+def recording(
+    path: Path, version: str, description: str, answer: str, *, more: bool = False, schema: Any = None
+) -> Path:
     """A short session: introduction, one tool, one call that is always the same and one that is not."""
     journal = Journal.create(path, {"kind": "stdio", "label": "s"})
-    tools = [{"name": "add", "description": description, "inputSchema": {"type": "object"}}]
+    tools = [{"name": "add", "description": description, "inputSchema": schema or {"type": "object"}}]
     exchanges: list[tuple[str, Any, Any]] = [
         ("initialize", {}, HELLO | {"serverInfo": {"name": "s", "version": version}}),
         ("tools/list", {}, {"tools": tools}),
@@ -101,6 +103,15 @@ async def test_the_lines_that_differ_are_marked(pair: tuple[Path, Path]) -> None
             (line,) = view.marked
             section, at = view.section_at(line)
             assert word in section.text(at)
+
+
+async def test_a_value_proves_that_a_change_breaks_clients(tmp_path: Path) -> None:
+    old = recording(tmp_path / "old.mcp.jsonl", "1", "Adds.", "3")
+    new = recording(tmp_path / "new.mcp.jsonl", "1", "Adds.", "3", schema={"type": "object", "required": ["n"]})
+    async with comparing(old, new) as (app, _):
+        text = screen_text(app)
+        assert "argument n: is required now" in text
+        assert text.count("e.g. {} is refused now") == 2
 
 
 async def test_what_is_the_same_can_be_shown(pair: tuple[Path, Path]) -> None:
