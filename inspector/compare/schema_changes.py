@@ -40,7 +40,7 @@ WITNESS_STEPS = 100_000
 """Steps of making and validating values in one comparison."""
 MAX_WITNESSES = 100
 """Differences of two schemas for which a value is looked for."""
-MAX_DEPTH = 40
+MAX_DEPTH = 24
 """Levels of members and items whose differences are named one by one."""
 SHOWN = 60
 """Characters shown of a value in a phrase."""

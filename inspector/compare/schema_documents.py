@@ -143,7 +143,7 @@ class Document:
 
     def context(self, keyword: str, value: Any) -> bytes:
         """Return what a keyword's value depends on: the digest of the document if it refers to a part of it."""
-        own = str(value).startswith("#") or self._anchors is None
+        own = self._anchors is None or type(value) is not str or value.startswith("#")
         return self.digest if refers(value) or (keyword in REFERENCES and own) else b""
 
     @cached_property

@@ -33,7 +33,7 @@ from inspector.protocol.validation import Validator
 
 MAX_BRANCHES = 256
 """Alternatives of one schema; a keyword that makes more of them stays unread."""
-MAX_DEPTH = 40
+MAX_DEPTH = 24
 """Levels of `allOf`, references and the like in one place, and of required members; deeper ones stay unread."""
 MAX_VISITS = 5_000
 """Visits of a subschema to a value in one validation."""
@@ -200,7 +200,7 @@ class Forms:
         self._reading: set[Part] = set()
         self._circular: set[Part] = set()
         """Schemas that apply themselves to the same value: what that means is not defined."""
-        self._matches: dict[tuple[str, str], bool] = {}
+        self._patterns: dict[str, Validator] = {}
 
     def branches(self, node: Node) -> tuple[Branch, ...]:
         """Return the alternatives of a schema; none if no value matches it."""
@@ -259,11 +259,10 @@ class Forms:
 
     def _is_match(self, pattern: str, text: str) -> bool:
         """Whether a text matches a regular expression of a valid schema."""
-        found = self._matches.get((pattern, text))
-        if found is None:
-            self.effort.spend(5)
-            found = self._matches[pattern, text] = Validator({"pattern": pattern}).is_valid(text)
-        return found
+        self.effort.spend()
+        if pattern not in self._patterns:
+            self._patterns[pattern] = Validator({"pattern": pattern})
+        return self._patterns[pattern].is_valid(text)
 
     # Branches
 
@@ -473,7 +472,7 @@ def _own(part: Part) -> tuple[Branch, ...]:
     try:
         types = _types(keys.get("type", [*TYPES]))
         listed = _listed(keys)
-    except TypeError:
+    except (TypeError, ValueError):
         types, listed = frozenset(TYPES), None
         unread += ((name, key) for name in TYPES for key in ("type", "enum") if key in keys)
     if "integer" in types and "number" not in types:

@@ -28,7 +28,7 @@ Mode = Literal["strict", "lenient", "named"]
 restricts: clients do not send, and servers do not return, what their schema does not name. `named`, also that both list
 the same names of members, which tell a reader more than which values match."""
 
-MAX_DEPTH = 60
+MAX_DEPTH = 24
 """Levels of members and items that a proof follows."""
 MAX_VALUES = 64
 """Integers in a range, or values of a member, that are looked at one by one."""

@@ -442,6 +442,38 @@ def test_a_hostile_schema_takes_a_bounded_number_of_steps(name: str) -> None:
         assert side == "output" or verdict(changes) in ("breaking", "unsure")
 
 
+NESTED: dict[str, Any] = {
+    "items": lambda inner: {"items": inner},
+    "members": lambda inner: of("x", x=inner),
+    "alternatives": lambda inner: {"anyOf": [of("x", x=inner), NULL]},
+    "parts": lambda inner: {"allOf": [inner]},
+    "not": lambda inner: {"not": inner},
+    "refused members": lambda inner: {"type": "object", "not": of("x", x=inner)},
+    "others": lambda inner: {"additionalProperties": inner},
+    "names": lambda inner: {"propertyNames": inner},
+    "contained": lambda inner: {"contains": inner},
+    "dependent": lambda inner: {"dependentSchemas": {"a": inner}},
+    "condition": lambda inner: {"if": inner, "then": {"maxLength": 3}},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", NESTED)
+def test_a_deep_schema_is_compared_without_a_deep_stack(way: str) -> None:
+    def deeper(frames: int, a: Any, b: Any) -> None:
+        if frames:
+            deeper(frames - 1, a, b)
+        else:
+            compare_schemas(a, b, "input")
+            compare_schemas(a, b, "output")
+
+    a, b = STRING, NUMBER
+    for levels in range(1, 90):
+        a, b = NESTED[way](a), NESTED[way](b)
+        if levels in (10, 22, 24, 26, 45, 89):
+            deeper(250, a, b)
+
+
 def test_without_effort_nothing_is_called_safe() -> None:
     for steps in (0, 1, 10, 50, 100):
         for pair in PAIRS:
