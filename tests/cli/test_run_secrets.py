@@ -195,6 +195,7 @@ def test_no_secret_is_in_the_log_file(
     assert clean_files(home) >= 4
 
 
+@pytest.mark.slow
 def test_a_value_that_is_not_there_is_named_with_its_place(run: Run, calls: Path, home: Path) -> None:
     for line, said in (
         ("of_env: env:NOT_SET", "The environment variable NOT_SET is not set."),
