@@ -32,6 +32,8 @@ from inspector.protocol.jsonrpc import Shape, excerpt
 SAME_NAME, OTHERS_TOOL, IMITATES = "WORD-12", "WORD-01", "WORD-13"
 MAX_COUNT = 5_000
 """Definitions of one server that are compared."""
+MAX_TEXTS = 2_000
+"""Texts of one definition that are compared."""
 MAX_WORDS = 64
 """Words of a command that are read."""
 MAX_FINDINGS = 50
@@ -220,7 +222,7 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Cro
                 foreign.setdefault(same_name(name), []).append((other.server, name))
     told: set[tuple[str, str]] = set()
     for whose, definition in server.texts if foreign else ():
-        for path, text, _ in texts_of(definition):
+        for path, text, _ in islice(texts_of(definition), MAX_TEXTS):
             raw = text[:MAX_LENGTH]
             for part in (raw, *(each.text for each in decoded(raw))):
                 for sentence in sentences(visible(part)):

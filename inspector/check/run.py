@@ -214,7 +214,7 @@ class Runner:
             await self._visit_processes()
         else:
             await self._visit_site()
-        if self.run.visits and not self.run.problem:
+        if self.run.visits and (self.run.unjudged or not self.run.problem):
             await self._look()
             await asyncio.to_thread(self._veto)
             record_outcomes(self.journal, self.run.results)

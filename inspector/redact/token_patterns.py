@@ -152,7 +152,7 @@ _COMMON = frozenset(("SK", "pat", "cio", "EAA", "re_", "sk_", "sl.", "dp."))
 LIKE_A_TOKEN = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|sk_[0-9a-f]{48}")
 """Tokens that begin so and do not look random."""
 _OF_SERVICES = "tokens of other services with a known prefix"
-_AZURE = "AzFu AzSe AzCa ACDb \\+ACR \\+AEh \\+ASt \\+ASb \\+ABa AIoT APIM"
+_AZURE = r"(?:A(?:z(?:Fu|Se|Ca)|CDb|IoT|PIM)|\+A(?:CR|Eh|St|Sb|Ba))"
 """What Azure puts into its keys, to be found."""
 
 
@@ -196,7 +196,7 @@ SHAPES = (
         "keys and client secrets of Azure",
         "q~ azdo azfu azse azca acdb +acr +aeh +ast +asb +aba aiot apim",
         rf"{_B}[\w~.-]{{3}}[0-9]Q~[\w~.-]{{31,34}}(?![\w~.-])|{_B}[A-Za-z0-9]{{76}}AZDO[A-Za-z0-9]{{4}}{_END}"
-        rf"|(?<![\w+/-])[\w+/-]{{30,80}}(?:{'|'.join(_AZURE.split())})[\w+/-]{{4,12}}={{0,2}}(?![\w+/=-])",
+        rf"|(?<![\w+/])[\w+/-]{{30,80}}{_AZURE}[\w+/-]{{4,12}}={{0,2}}(?![\w+/=-])",
         genuine=mixed,
     ),
     _shape(
