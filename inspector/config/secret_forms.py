@@ -84,7 +84,7 @@ _MORE = f"%[89ABab]{_HEX}"
 _OCTETS = f"%(?:[0-7]{_HEX}|[CDcd]{_HEX}{_MORE}|[Ee]{_HEX}(?:{_MORE}){{2}}|[Ff][0-7](?:{_MORE}){{3}})"
 _SURROGATES = rf"u[Dd][89ABab]{_HEX}{{2}}\\u[Dd][C-Fc-f]{_HEX}{{2}}"
 _DECODERS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    ("\\", re.compile(rf"\\(?:{_SURROGATES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|.)", re.DOTALL), _backslash),
+    ("\\", re.compile(rf"\\(?:{_SURROGATES}|u{_HEX}{{4}}|x{_HEX}{{2}}|U{_HEX}{{8}}|[nrtbf]|[^A-Za-z0-9])"), _backslash),
     ("%", re.compile(_OCTETS), _percent),
     ("+", re.compile(rf"{_OCTETS}|\+"), _percent),
     ("&", re.compile(r"&(?:#[0-9]{1,7}|#[Xx][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"), _entity),
