@@ -76,14 +76,14 @@ INSPECTOR = [command for command in COMMANDS if command.split()[0] == "inspector
 
 
 @pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A search path on which `inspector` and `python` are ours."""
-    folder = tmp_path_factory.mktemp("bin")
-    for name, words in (("inspector", "-m inspector"), ("python", "")):
-        program = folder / name
-        program.write_text(WRAPPER.format(python=sys.executable, words=words))
-        program.chmod(0o755)
-    return f"{folder}:{environment(folder)['PATH']}"
+def programs() -> Iterator[str]:
+    """A search path on which `inspector` and `python` are ours; short, since pages show paths in lines that wrap."""
+    with tempfile.TemporaryDirectory(prefix="b") as name:
+        folder = Path(name)
+        for program, words in (("inspector", "-m inspector"), ("python", "")):
+            (folder / program).write_text(WRAPPER.format(python=sys.executable, words=words))
+            (folder / program).chmod(0o755)
+        yield f"{folder}:{environment(folder)['PATH']}"
 
 
 @pytest.fixture(scope="session")

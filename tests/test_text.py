@@ -115,7 +115,7 @@ def test_no_character_of_unicode_slips_through_alone_or_after_a_letter() -> None
 
 EMPTY = re.compile(r"\b(SPACE|FILLER|BLANK|QUAD|INVISIBLE|NULL NOTEHEAD)\b")
 DRAWN = re.compile(
-    r"SYMBOL FOR|BLANK SYMBOL|APL FUNCTIONAL|(GAP|LINE) FILLER|HALF FILL|SIGNWRITING|TAKEN BLANK|QUADRANT"
+    r"SYMBOL FOR|BLANK SYMBOL|APL FUNCTIONAL|(GAP|LINE|SPACE) FILLER|HALF FILL|SIGNWRITING|TAKEN BLANK|QUADRANT"
 )
 """Names of characters that have a shape although they name a blank."""
 

@@ -126,7 +126,7 @@ def test_a_repeated_cursor_ends_the_list_with_a_note(run: Run, script: Script) -
     server = script(tools__list={"result": {"tools": TOOLS[:1], "nextCursor": "again"}})
     ran = run("tools", *server)
     assert ran.code == 0
-    assert ran.out.count("echo") == 2
+    assert ran.out.count("echo") == 1, "the page that came twice is listed once"
     assert "repeated a cursor" in ran.err
     assert run("tools", "--quiet", *server).err == ""
 
