@@ -37,6 +37,7 @@ class HttpTransport:
         self.sink = sink
         self.requester = Requester(url, sink, options or HttpOptions())
         self.resumable = False
+        self.between_sessions = False
         self._exchanges: dict[int | str, tuple[HttpExchange, asyncio.Task[None]]] = {}
         self._tasks = TransportTasks(sink)
         self.gate: ReadGate = self._tasks
@@ -135,6 +136,7 @@ class HttpTransport:
     def session_begun(self, channel: str, session_id: str | None) -> None:
         """Set the session of a successful `initialize`, or none (C-HTTP-10). The id is a secret (C-HTTP-20)."""
         self.requester.session_id = session_id
+        self.between_sessions = False
         if session_id is not None:
             self.sink.secret(session_id)
             self.sink.life(channel, "session", id=session_id)
@@ -143,6 +145,7 @@ class HttpTransport:
         """Drop a session that the server no longer knows: the next `initialize` starts another (C-HTTP-12)."""
         if self.requester.session_id == session_id:
             self.requester.session_id = None
+            self.between_sessions = True
             self._stop_listening()
 
     # Close

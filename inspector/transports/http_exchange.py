@@ -42,6 +42,8 @@ class ExchangeOwner(Protocol):
     resumable: bool
     gate: ReadGate
     """Pauses reading while too many replies to the server are being sent."""
+    between_sessions: bool
+    """The server no longer knows the session, and another one has not begun."""
 
     @property
     def listening(self) -> bool:
@@ -73,6 +75,7 @@ class HttpExchange:
         """A reply must not wait for itself."""
         self._opens = outgoing.method == "initialize"
         self._session = None if self._opens else requester.session_id
+        self._lacks_session = owner.between_sessions and not self._opens
         self._fields = requester.body_fields(
             len(outgoing.data), fresh=self._opens, wanted=outgoing.headers, winners=outgoing.user_headers
         )
@@ -212,6 +215,9 @@ class HttpExchange:
     def _status_problem(self, answer: HttpAnswer, body: bytes) -> InspectorError | None:
         if 200 <= answer.status < 300:
             return None
+        if self._lacks_session and answer.status in (400, 404):
+            # It was sent before the next session began: the caller sends it again in that one.
+            return SessionLost(f"{self._where} wants a session (status {answer.status}).", hint="Connect again.")
         return status_problem(answer, body, self._where, self.outgoing.method, session=self._session is not None)
 
     def _fail(self, error: InspectorError) -> None:
