@@ -496,7 +496,6 @@ _CALLS = (
         "P",
         "Run this flow again after each restart of a watched server, or stop doing so.",
     ),
-    ("read-again", "read again", "r", "Read the files again."),
     ("leave", "back", "escape", "Stop the run; else drop the filter, or go back to the list."),
 )
 _COLLECTION = (("filter", "filter", "slash", "Show only the flows and steps that match."),)

@@ -678,3 +678,86 @@ def test_what_differs_in_two_long_values_is_shown() -> None:
     assert "rainthe same" in text
     assert len(text) < 110
     assert difference_texts({"n": 1}, {"n": 2}) == ["$.n 1 → 2"]
+
+
+SUM = """\
+inspector: 1
+steps:
+  - call: echo
+    args: {message: hi}
+  - call: add
+    args: {a: 1, b: 2}
+    expect: {result: {$.structuredContent.sum: 3}}
+"""
+
+
+@pytest.fixture
+def unwatched(monkeypatch: Any) -> None:
+    """The files are not looked at by themselves."""
+    monkeypatch.setattr("inspector.tui.calls.controller.LOOK_AT_FILES", 600)
+
+
+@pytest.fixture
+def watched(monkeypatch: Any) -> None:
+    """The files are looked at often."""
+    monkeypatch.setattr("inspector.tui.calls.controller.LOOK_AT_FILES", 0.05)
+
+
+@pytest.mark.parametrize("key", ["ctrl+r", "R"])
+@pytest.mark.usefixtures("unwatched")
+async def test_a_run_uses_the_files_as_they_are_now(key: str) -> None:
+    async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
+        await shows(app, pilot, "calls/sum.yaml")
+        await pilot.press(key)
+        await ran(app, pilot, "✓ add")
+        Path("calls/sum.yaml").write_text(SUM.replace("sum: 3", "sum: 99"))
+        await pilot.press(key)
+        await ran(app, pilot, "1 failed")
+        Path("calls/sum.yaml").write_text("inspector: 1\nsteps:\n  - cal: echo\n")
+        await pilot.press(key)
+        await ran(app, pilot, "✗ calls/sum.yaml:3")
+
+
+@pytest.mark.usefixtures("unwatched")
+async def test_run_all_runs_a_new_file() -> None:
+    async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
+        await shows(app, pilot, "calls/sum.yaml")
+        Path("calls/more").mkdir()
+        Path("calls/more/new.yaml").write_text(SUM)
+        await pilot.press("R")
+        await ran(app, pilot, "✓ calls/more/new.yaml")
+
+
+@pytest.mark.usefixtures("watched")
+async def test_files_changed_outside_are_shown_and_a_result_of_their_old_text_is_not() -> None:
+    async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
+        await shows(app, pilot, "calls/sum.yaml")
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "✓ add")
+        Path("calls/sum.yaml").write_text("# a comment\n" + SUM)
+        Path("calls/new.yaml").write_text(SUM)
+        await shows(app, pilot, "calls/new.yaml")
+        assert "✓ add" in screen_text(app), "a comment changes nothing of what ran"
+        Path("calls/sum.yaml").write_text(SUM.replace("sum: 3", "sum: 99"))
+        await shows(app, pilot, "changed since it ran")
+        assert "✓" not in "".join(line for line in screen_lines(app) if "· add" in line or "sum.yaml" in line)
+        assert "$.structuredContent.sum is 99" in screen_text(app)
+        Path("calls/new.yaml").unlink()
+        await becomes(app, pilot, lambda: "calls/new.yaml" not in screen_text(app), "gone")
+    async with on_calls({}) as (app, pilot):
+        await shows(app, pilot, "changed since it ran")  # Also in the next session.
+
+
+@pytest.mark.usefixtures("unwatched")
+async def test_a_step_that_moved_runs_as_itself_and_one_that_is_gone_does_not_run() -> None:
+    async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
+        await shows(app, pilot, "calls/sum.yaml")
+        await pilot.press("end")
+        Path("calls/sum.yaml").write_text(SUM.replace("steps:\n", "steps:\n  - call: fail\n"))
+        await pilot.press("ctrl+r")
+        await ran(app, pilot, "✓ add")
+        assert "✗" not in screen_text(app), "the step that has its number now did not run"
+        await pilot.press("end")
+        Path("calls/sum.yaml").write_text(SUM.replace("call: add", "call: echo"))
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "calls/sum.yaml has changed: choose the step again.")

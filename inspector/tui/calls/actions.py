@@ -93,13 +93,15 @@ class CallsActions(Widget):
         if action == "pin_flow":
             return saved.session.commands is not None and flow is not None
         if action in ("next_failure", "previous_failure"):
-            return bool(saved.errors) or any(run.outcome == "failed" for run in saved.runs.values())
+            return bool(saved.errors) or any(
+                run is not None and run.outcome == "failed" for run in map(saved.run_of, saved.runs)
+            )
         if action == "its_messages":
             return flow is not None and bool(self._filter_of(flow))
         return True
 
     def _filter_of(self, flow: Flow) -> str:
-        run = self.saved.runs.get(flow.path)
+        run = self.saved.run_of(flow.path)
         return run.filter if run is not None else ""
 
     def action_run(self) -> None:
@@ -110,18 +112,22 @@ class CallsActions(Widget):
 
     def action_run_all(self) -> None:
         """Run all flows, without those of other servers."""
-        flows = self.saved.flows_to_run()
-        left_out = len(self.saved.flows) - len(flows)
-        if left_out and self._live and self.saved.running is None:
-            self.notify(f"{quantity(left_out, 'flow')} of other servers did not run.", timeout=5)
-        self._run(flows, 0)
+        self._run(None, 0)
 
-    def _run(self, flows: list[Flow], number: int) -> None:
+    def _run(self, flows: list[Flow] | None, number: int) -> None:
         if self._live and self.saved.running is None:
             # Of the screen, and not of a pane: the run goes on while another tab is shown.
             self.screen.run_worker(
-                self.saved.run(flows, number), group="saved-calls", exclusive=True, exit_on_error=False
+                self._run_and_tell(flows, number), group="saved-calls", exclusive=True, exit_on_error=False
             )
+
+    async def _run_and_tell(self, flows: list[Flow] | None, number: int) -> None:
+        problem = await self.saved.run(flows, number)
+        if problem:
+            self.notify(problem, severity="warning", timeout=8, markup=False)
+        left_out = len(self.saved.flows) - len(self.saved.flows_to_run())
+        if flows is None and left_out:
+            self.notify(f"{quantity(left_out, 'flow')} of other servers did not run.", timeout=5)
 
     def _stop(self) -> bool:
         """Stop the run; False where nothing runs."""
@@ -143,9 +149,9 @@ class CallsActions(Widget):
             await edit_file(self.app, place.path, place.line)
         except UsageError as error:
             self.notify(error_text(error, self), severity="error", markup=False)
-        self.action_read_again()
+        self.read_again()
 
-    def action_read_again(self) -> None:
+    def read_again(self) -> None:
         """Read the files again."""
         self.screen.run_worker(self._read, thread=True, group="read-calls", exclusive=True, exit_on_error=False)
 

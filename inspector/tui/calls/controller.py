@@ -59,6 +59,8 @@ _SENT = ("call", "read", "prompt", "args")
 """The keys of a step that have what the form shows."""
 _LOOKED_AT = 5000
 """Requests of the session in which calls are looked for, the newest first."""
+LOOK_AT_FILES = 1.0
+"""Seconds between two looks at the files. (Polled: an editor may replace a folder, or the folder may not exist yet.)"""
 _PINNED_CALL_FIRST = 5.0
 """Seconds for which flows wait for the pinned call after a restart."""
 _TOLD = 10
@@ -80,6 +82,7 @@ class CallsPart:
         self.saved.ask = self._ask
         self.saved.listeners.append(self._show_under_items)
         self._shown_for: tuple[object, str] | None = None
+        screen.run_worker(self._watch(), group="watch-calls", exit_on_error=False)
 
     async def _ask(self, exposure: Exposure) -> TrustAnswer:
         from inspector.tui.start.trust import AskTrust
@@ -93,6 +96,13 @@ class CallsPart:
     def _read(self) -> None:
         self.saved.read()
         self._screen.app.call_from_thread(self.saved.note_change)
+
+    async def _watch(self) -> None:
+        """Read the files again soon after one was changed, made or removed outside."""
+        while True:
+            await asyncio.sleep(LOOK_AT_FILES)
+            if await asyncio.to_thread(self.saved.read_if_changed):
+                self.saved.note_change()
 
     def _show_under_items(self) -> None:
         """Let the forms offer the saved calls of their items."""
@@ -121,7 +131,7 @@ class CallsPart:
         flow, messages = self._panes.flow, self._panes.messages
         if flow is not None:
             flow.show(row)
-        run = self.saved.runs.get(row.path) if row is not None and row.path is not None else None
+        run = self.saved.run_of(row.path) if row is not None and row.path is not None else None
         messages.show_run(run.filter if run is not None else "")
         if run is not None and row is not None:
             self.look_at(run.message_of(row.number or run.worst_step))
@@ -300,7 +310,7 @@ class CallsPart:
             return
         flow = self.saved.flow(work.saved_in[0]) if work.saved_in is not None else None
         name = ""
-        if flow is not None and work.saved_in is not None:
+        if flow is not None and work.saved_in is not None and work.saved_in[1] <= len(flow.steps):
             number = work.saved_in[1]
             line = flow.line_of_step(number)
             where = f"{self.saved.shown(flow.path)}:{line}"
@@ -331,7 +341,7 @@ class CallsPart:
     def _can_take(self, flow: Flow, number: int, work: WorkItem, choice: WritableExpectation) -> bool:
         """Whether a saved step made this call, and the expectation can be appended to it."""
         step = self.saved.steps(flow)[number - 1]
-        item, run = item_of(step), self.saved.runs.get(flow.path)
+        item, run = item_of(step), self.saved.run_of(flow.path)
         values = {**self.saved.plain_values(flow), **(run.captured if run is not None else {})}
         list_name, address = work.catalog_item.saved_as(work.sent)
         sent = work.sent if work.catalog_item.list_name != "templates" else {}
@@ -381,7 +391,7 @@ class CallsPart:
         await asyncio.to_thread(saved.read)
         saved.note_change()
         flows = [flow for flow in saved.flows if flow.path in saved.pinned]
-        before = {flow.path: saved.runs.get(flow.path) for flow in flows}
+        before = {flow.path: saved.run_of(flow.path) for flow in flows}
         # The messages of the pinned call are not those of a run.
         if call is not None:
             await asyncio.wait({asyncio.create_task(_until_over(call))}, timeout=_PINNED_CALL_FIRST)

@@ -125,7 +125,7 @@ class FlowPane(CompactPane, CallsActions):
             return page
         shown = saved.shown(row.path)
         if row.flow is not None:
-            run = saved.runs.get(row.path)
+            run = saved.run_of(row.path)
             return page_of(
                 row.flow,
                 shown,
@@ -135,7 +135,7 @@ class FlowPane(CompactPane, CallsActions):
                 self._opened.get(row.path, set()),
                 self._width,
                 saved.running,
-                saved.changes.get(row.path),
+                saved.changes.get(row.path) if run is None or not run.outdated else None,
                 saved.other_server(row.flow),
             )
         if row.error is not None:
@@ -165,7 +165,7 @@ class FlowPane(CompactPane, CallsActions):
         title = "Flow"
         if row is not None and row.flow is not None and row.path is not None:
             title = row.flow.name
-            run, total = saved.runs.get(row.path), len(row.flow.model.steps)
+            run, total = saved.run_of(row.path), len(row.flow.model.steps)
             outcomes = [run.outcome_of(number) for number in range(1, total + 1)] if run is not None else []
             failed, passed = outcomes.count("failed"), outcomes.count("passed")
             facts.append(f"{passed} of {quantity(total, 'step')}" if passed or failed else quantity(total, "step"))
@@ -199,7 +199,7 @@ class FlowPane(CompactPane, CallsActions):
         place = self.place
         if place is None or place.flow is None or not self._view.has_focus:
             return
-        run = self.saved.runs.get(place.path)
+        run = self.saved.run_of(place.path)
         n = run.message_of(place.number) if run is not None else 0
         if n and n != self._told:
             self.post_message(self.Looked(n))
@@ -224,7 +224,7 @@ class FlowPane(CompactPane, CallsActions):
     def go_to_failure(self, by: int) -> None:
         """Go to the next failed step of the flow, else to that of another flow."""
         place = self.place
-        run = self.saved.runs.get(place.path) if place is not None else None
+        run = self.saved.run_of(place.path) if place is not None else None
         failed = [number for number in self._page.heads if run is not None and run.outcome_of(number) == "failed"]
         here = place.number if place is not None else 0
         ahead = [number for number in failed if (number > here if by > 0 else number < here)]

@@ -82,7 +82,9 @@ def page_of(
     head: list[Piece] = [(shown_path, "muted")]
     if run is not None and run.when:
         head.append((f"  {day_and_time(run.when)}", "muted"))
-        if run.outcome != "not_run":
+        if run.outdated:
+            head.append(("  changed since it ran", "finding"))
+        elif run.outcome != "not_run":
             head.append((f"  {took(run.outcome, run.seconds)}", "muted"))
     page.add(Row(head), line=1)
     if other_server:

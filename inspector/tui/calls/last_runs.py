@@ -23,8 +23,8 @@ _FILE_BYTES = 4 * 1024 * 1024
 
 StepTimes = dict[int, tuple[FlowOutcome, float, float]]
 """By number of the step: its outcome, how many seconds it took, and when it passed last (0: never)."""
-FlowTimes = tuple[float, float, FlowOutcome, StepTimes]
-"""When a flow ran last (seconds since the epoch), how many seconds it took, its outcome, its steps."""
+FlowTimes = tuple[float, float, FlowOutcome, StepTimes, str]
+"""When a flow ran last (seconds since the epoch), how many seconds it took, its outcome, its steps, and its digest."""
 
 
 def read_last_runs(folder: Path) -> dict[str, FlowTimes]:
@@ -62,8 +62,14 @@ def _keep(folder: Path, kept: Mapping[str, FlowTimes], environment: str) -> None
     data = {
         "environment": environment,
         "flows": {
-            path: {"when": when, "seconds": seconds, "outcome": outcome, "steps": {str(n): s for n, s in steps.items()}}
-            for path, (when, seconds, outcome, steps) in newest
+            path: {
+                "when": when,
+                "seconds": seconds,
+                "outcome": outcome,
+                "steps": {str(n): s for n, s in steps.items()},
+                "digest": digest,
+            }
+            for path, (when, seconds, outcome, steps, digest) in newest
         },
     }
     try:
@@ -83,15 +89,15 @@ def _flows(flows: dict[str, Any]) -> Iterator[tuple[str, FlowTimes]]:
     for path, flow in flows.items():
         if not isinstance(flow, dict) or not isinstance(flow.get("steps"), dict):
             continue
-        when, seconds, outcome = flow.get("when"), flow.get("seconds"), flow.get("outcome")
-        if not _is_number(when) or not _is_number(seconds) or outcome not in OUTCOMES:
+        when, seconds, outcome, digest = map(flow.get, ("when", "seconds", "outcome", "digest"))
+        if not _is_number(when) or not _is_number(seconds) or outcome not in OUTCOMES or not isinstance(digest, str):
             continue
         steps: StepTimes = {}
         for number, step in flow["steps"].items():
             has_three = number.isdecimal() and isinstance(step, list) and len(step) == 3
             if has_three and step[0] in OUTCOMES and _is_number(step[1]) and _is_number(step[2]):
                 steps[int(number)] = (step[0], step[1], step[2])
-        yield path, (when, seconds, outcome, steps)
+        yield path, (when, seconds, outcome, steps, digest)
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

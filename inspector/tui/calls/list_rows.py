@@ -110,7 +110,7 @@ class CallsRows:
     def _is_failure(self, row: ListRow) -> bool:
         if row.kind == "error":
             return True
-        run = self._saved.runs.get(row.path) if row.path is not None else None
+        run = self._saved.run_of(row.path) if row.path is not None else None
         return row.kind == "step" and run is not None and run.outcome_of(row.number) == "failed"
 
     # What a list asks
@@ -144,12 +144,13 @@ class CallsRows:
         if row.kind == "error":
             where = f"{saved.shown(row.path)}:{row.line}" if row.line else saved.shown(row.path)
             return [(f"{signs_now().failed} ", "error"), (where, "bright"), f"  {row.name}"], ""
-        run, running = saved.runs.get(row.path), saved.running
+        run, running = saved.run_of(row.path), saved.running
         now = running is not None and running.flow.path == row.path
         if row.kind == "flow":
             sign = (signs_now().progress, "progress") if now else sign_of(run.outcome if run else "not_run")
             pinned = [(f" {signs_now().progress}", "progress")] if row.path in saved.pinned else []
-            right = "running" if now else took(run.outcome, run.seconds) if run else ""
+            changed = "changed" if run is not None and run.outdated else ""
+            right = "running" if now else changed or (took(run.outcome, run.seconds) if run else "")
             return [sign, " ", (saved.shown(row.path), "bright"), *pinned], right
         outcome = run.outcome_of(row.number) if run else "not_run"
         if now and running is not None and running.number == row.number:

@@ -81,7 +81,7 @@ class CallsPane(Pane, CallsActions):
         self.saved.listeners.append(self._draw_soon)
         self._list.empty = f"Reading {self.saved.shown(self.saved.folder)} {signs_now().cut}"
         if self.saved.collection is None:
-            self.action_read_again()
+            self.read_again()
         else:
             self.draw()
 
@@ -154,7 +154,7 @@ class CallsPane(Pane, CallsActions):
     def select_when_read(self, path: Path, number: int) -> None:
         """Put the cursor on a step as soon as the files were read again."""
         self._wanted = (path, number)
-        self.action_read_again()
+        self.read_again()
 
     def _show_row(self) -> None:
         self.post_message(self.Highlighted(self.row))

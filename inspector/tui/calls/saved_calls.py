@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from inspector.calls.collection import Collection, Flow
@@ -24,6 +25,7 @@ from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
 from inspector.text import sentences, size
 from inspector.tui.calls.drafts import names_server
+from inspector.tui.calls.flow_files import FilesState, digest, files_state, step_now
 from inspector.tui.calls.last_runs import (
     keep_environment_in_use,
     keep_last_runs,
@@ -63,6 +65,10 @@ class NewestRun:
     """The first and the last event of the run in the journal of the session; 0 for a run of another session."""
     passed_at: dict[int, float] = field(default_factory=dict)
     """When each step passed last, in seconds since the epoch."""
+    digest: str = ""
+    """Identifies the flow as it was when it ran."""
+    outdated: bool = False
+    """The flow has changed since: nothing is known of its steps as they are now."""
 
     def outcome_of(self, number: int) -> FlowOutcome:
         """The outcome of a step: the worst of its rows."""
@@ -121,6 +127,10 @@ class SavedCalls:
         self.collection: Collection | None = None
         self.problem = ""
         """Why the folder could not be read at all."""
+        self._reading = Lock()
+        self._files: FilesState = {}
+        """The files when they were read."""
+        self._digests: dict[Path, str] = {}
         self.environment = ""
         self.runs: dict[Path, NewestRun] = {}
         self.before: dict[Path, NewestRun] = {}
@@ -168,9 +178,21 @@ class SavedCalls:
         """A path of the collection as it is shown: relative to the working directory where it lies below it."""
         return display_path(path)
 
+    def read_if_changed(self) -> bool:
+        """Read the files again if one has changed since they were read. Returns whether that was so."""
+        if files_state(self.folder) == self._files:
+            return False
+        self.read()
+        return True
+
     def read(self) -> None:
         """Read the files again. What came of the runs of a flow stays while the file has the flow."""
+        with self._reading:
+            self._read()
+
+    def _read(self) -> None:
         self.problem = ""
+        self._files = files_state(self.folder)
         recalls = self.collection is None
         if recalls:
             self._recall()
@@ -180,6 +202,7 @@ class SavedCalls:
         except (InspectorError, OSError) as error:
             self.problem = error.message if isinstance(error, InspectorError) else str(error)
             collection = None
+        self._digests = {flow.path: digest(flow) for flow in collection.flows} if collection is not None else {}
         self.collection = collection
         if recalls and not self.environment and (name := read_environment_in_use(self.folder)) in self.environments:
             self.environment = name
@@ -192,8 +215,8 @@ class SavedCalls:
 
     def _recall(self) -> None:
         """Take in what is remembered of runs in earlier sessions."""
-        for shown, (when, seconds, outcome, steps) in read_last_runs(self.folder).items():
-            run = NewestRun(when, seconds, outcome)
+        for shown, (when, seconds, outcome, steps, of) in read_last_runs(self.folder).items():
+            run = NewestRun(when, seconds, outcome, digest=of)
             for number, (step_outcome, took, passed) in steps.items():
                 run.steps[number] = [StepResult(number, outcome=step_outcome, seconds=took)]
                 if passed:
@@ -205,12 +228,20 @@ class SavedCalls:
             number: (run.outcome_of(number), run.seconds_of(number), run.passed_at.get(number, 0.0))
             for number in run.steps
         }
-        kept = {self.shown(flow.path): (run.when, run.seconds, run.outcome, steps)}
+        kept = {self.shown(flow.path): (run.when, run.seconds, run.outcome, steps, run.digest)}
         keep_last_runs(self.folder, kept)
 
     def flow(self, path: Path) -> Flow | None:
         """The flow of a file."""
         return next((flow for flow in self.flows if flow.path == path), None)
+
+    def run_of(self, path: Path) -> NewestRun | None:
+        """The newest run of a flow as it may be shown: of a flow that has changed since, no outcome."""
+        run = self.runs.get(path)
+        if run is None or run.digest == self._digests.get(path, run.digest):
+            return run
+        unknown = NewestRun(run.when, captured=run.captured, filter=run.filter, outdated=True)
+        return replace(unknown, first=run.first, last=run.last)
 
     def other_server(self, flow: Flow) -> str:
         """The server that a flow names, where that is not the server of this session; else an empty text."""
@@ -263,10 +294,21 @@ class SavedCalls:
 
     # Running
 
-    async def run(self, flows: Sequence[Flow], only: int = 0) -> None:
-        """Run flows on the open session one after the other; of one flow, `only` the step of this number."""
+    async def run(self, chosen: Sequence[Flow] | None = None, only: int = 0) -> str:
+        """Run flows, or all of this server, one after the other; of one flow, `only` the step of this number.
+
+        The files are read first, because they may have changed since they were shown. Returns why nothing ran.
+        """
         if self.running is not None or self.session.commands is None:
-            return
+            return ""
+        await asyncio.to_thread(self.read)
+        self.note_change()
+        flows = self.flows_to_run() if chosen is None else [now for one in chosen if (now := self.flow(one.path))]
+        if only and flows and chosen is not None:
+            [before], [now] = chosen, flows
+            only = step_now(before, only, now)
+            if not only:
+                return f"{self.shown(now.path)} has changed: choose the step again."
         try:
             self._answers = {print: answer for print, answer in self._answers.items() if answer != "no"}
             for flow in flows:
@@ -274,6 +316,7 @@ class SavedCalls:
         finally:
             self.running = None
             self.note_change()
+        return ""
 
     async def _allow(self, flows: Sequence[Flow]) -> None:
         """Ask before the environment gets secrets of the user's, if its file is not the user's own.
@@ -299,10 +342,15 @@ class SavedCalls:
         before = self.runs.get(flow.path)
         if before is not None:
             self.before[flow.path] = before
-        run = NewestRun(time.time(), passed_at=dict(before.passed_at) if before is not None else {})
+        now = await asyncio.to_thread(digest, flow)
+        is_same = before is not None and before.digest == now
+        run = NewestRun(time.time(), passed_at=dict(before.passed_at) if before and is_same else {}, digest=now)
         if only and before is not None:
-            # A step alone changes nothing of what is known of the others, and sees what they captured.
-            run = replace(run, steps={**before.steps}, captured=dict(before.captured))
+            # A step alone sees what the others captured.
+            run.captured = dict(before.captured)
+        if only and before is not None and is_same:
+            # It changes nothing of what is known of them.
+            run.steps = {**before.steps}
             run.nested = {number: steps for number, steps in before.nested.items() if number != only}
             run.steps.pop(only, None)
         journal = self.session.journal
