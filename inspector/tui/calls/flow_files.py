@@ -1,4 +1,4 @@
-"""What became of the files of saved calls since they were read: which changed, and whether a result is still theirs."""
+"""Compares the files of saved calls with those that were read, and their flows with those that ran."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def digest(flow: Flow) -> str:
 
 
 def step_now(before: Flow, number: int, now: Flow) -> int:
-    """The number that a step has after its file was read again; 0 if it cannot be told which step it is.
+    """Find a step in its flow that was read again; 0 if that is not certain.
 
     A step whose expectations or arguments were edited keeps its number; others are found by their content.
     """
