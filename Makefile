@@ -9,7 +9,7 @@ UV := .cache/uv/bin/uv
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-all test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures clean
+.PHONY: demo test test-all test-lowest test-pythons lock fuzz lint types coverage interop interop-page conformance bench wheel golden docs pictures release clean
 
 $(READY): pyproject.toml tests/versions/tested.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -116,6 +116,9 @@ docs: $(READY) ## the site of the docs, in build/site
 
 pictures: $(READY) ## make the pictures of the docs
 	$(BIN)/python docs/pictures/make.py
+
+release: $(READY) ## VERSION=0.3.0: cut the changelog, run the checks, build the wheel and the sdist, commit and tag
+	$(BIN)/python -m tests.release "$(VERSION)"
 
 clean:
 	rm -rf $(VENV) build dist .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -36,7 +36,10 @@ from tests.tui.live_app import WIDE
 from tests.tui.live_app import shows as shows_text
 from tests.tui.terminal import Terminal
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 KEYS, FILTER, SETTINGS = (
     (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") for name in ("keys.md", "filter.md", "settings.md")
 )
@@ -51,6 +54,9 @@ OF_OTHERS = {"mcp-cassette": "session.cassette.json", "har": "session.har", "jso
 
 WEATHER = "import weather_sdk\n"
 """A server that cannot start: the module does not exist."""
+
+SAVED = {"shop.py": "write-a-server.md", "keyed.py": "give-a-server-its-environment.md", "map.py": "look-at-apps.md"}
+"""Servers that a page tells its reader to save: the first Python block of the page."""
 
 WRAPPER = '#!/bin/sh\nexec "{python}" {words} "$@"\n'
 SERVERS = '{"servers": {"github": {"command": "python", "args": ["-m", "inspector.demo"]}}}'
@@ -107,7 +113,8 @@ def folder(tmp_path: Path, recording: Path) -> Path:
     (tmp_path / "inspector.json").write_text(SERVERS)
     (tmp_path / "server.py").write_text(SERVER)
     (tmp_path / "weather.py").write_text(WEATHER)
-    (tmp_path / "shop.py").write_text(next(blocks(ROOT / "docs/how-to/write-a-server.md", "python")))
+    for name, page in SAVED.items():
+        (tmp_path / name).write_text(next(blocks(ROOT / "docs/how-to" / page, "python")))
     for name in (recording.name, *OF_OTHERS.values()):
         shutil.copy(recording.with_name(name), tmp_path)
     (tmp_path / "recordings").mkdir()
@@ -400,12 +407,13 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_the_site_and_the_index_list_every_page() -> None:
-    """A page that is missing in mkdocs.yml has no place in the navigation of the site."""
+    """Pages for maintainers are named in mkdocs.yml too, but are not in the menu."""
     docs = ROOT / "docs"
     pages = {page.relative_to(docs).as_posix() for page in docs.rglob("*.md")}
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    listed = re.findall(r"^ +- (?:[^#:]+: )?(\S+\.md)$", text, re.MULTILINE)
-    assert sorted(listed) == sorted(pages)
+    menu = re.findall(r"^ +- (?:[^#:]+: )?(\S+\.md)$", text, re.MULTILINE)
+    for_maintainers = re.findall(r"^  (\S+\.md)$", text, re.MULTILINE)
+    assert sorted([*menu, *for_maintainers]) == sorted(pages)
     index = (docs / "index.md").read_text(encoding="utf-8")
     assert pages - {"index.md"} <= set(re.findall(r"\]\(([^)]+)\)", index))
 
@@ -444,3 +452,17 @@ def test_each_part_of_the_security_page_names_tests_that_exist() -> None:
     assert {row[0] for row in rows} == set(re.findall(r"^\*\*(.+?)\.\*\*", page, re.MULTILINE))
     for file, name in re.findall(r"`([a-z_/]+\.py)::(test_\w+)`", page):
         assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
+
+
+def test_the_codes_of_errors_on_the_page_are_those_of_the_program() -> None:
+    from inspector import errors
+
+    page = (ROOT / "docs" / "how-to" / "use-in-scripts.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| (\d+) \|", page, re.MULTILINE)
+    listed = {code: int(exit_code) for codes, exit_code in rows for code in re.findall(r"[a-z-]+", codes)}
+    raised = {
+        value.code: value.exit_code
+        for value in vars(errors).values()
+        if isinstance(value, type) and issubclass(value, errors.InspectorError)
+    }
+    assert listed == raised | {"internal": 4}

@@ -42,7 +42,7 @@ _ANY_NAME = re.compile("|".join(NAMES), re.IGNORECASE)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """The parts of a statement that hold statements; no other part has a docstring."""
 
-PLACES = ("README.md", "CHANGELOG.md", "inspector", "docs", "tests", "benchmarks")
+PLACES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "inspector", "docs", "tests", "benchmarks")
 
 EXCEPTIONS: tuple[tuple[str, str], ...] = (
     ("tests/words.py", ""),

@@ -9,10 +9,11 @@ from click import HelpFormatter
 
 from inspector.cli import options as shared
 from inspector.cli import verbs
-from inspector.cli.help_topics import TOPICS
+from inspector.cli.help_topics import TOPICS, HelpPage
 from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
 from inspector.cli.program_name import program, renamed
+from inspector.config.paths import data_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,9 +55,14 @@ def print_help(verb: Verb, *, all: bool = False) -> None:
 
 def print_topic(name: str) -> None:
     """Print the page of a topic; KeyError for an unknown one."""
+    topic = TOPICS[name]
     page, out = _page()
-    _topic(page, name, TOPICS[name])
-    _print(out, page)
+    if isinstance(topic, HelpPage):
+        text = (data_folder("docs/how-to") / topic.file).read_text(encoding="utf-8")
+        out.lines(renamed(text).rstrip("\n").split("\n"))
+    else:
+        _topic(page, name, topic)
+        _print(out, page)
 
 
 def print_topics() -> None:

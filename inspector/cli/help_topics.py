@@ -21,6 +21,13 @@ class HelpTopic(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+class HelpPage(NamedTuple):
+    """A page of `docs/how-to` that help prints as it is."""
+
+    summary: str
+    file: str
+
+
 EXIT_CODES = (
     ("0", "Success"),
     ("1", "The server returned an error, or the tool failed (isError)"),
@@ -64,7 +71,7 @@ HOSTS = (
 )
 """The hosts of `inspector/hosts/facts.json`, which help must not load."""
 
-TOPICS = {
+TOPICS: dict[str, HelpTopic | HelpPage] = {
     "filters": HelpTopic(
         "Select messages of a session or recording",
         "A filter selects events of a session. Type it after / in the message log, or pass it to "
@@ -223,4 +230,5 @@ TOPICS = {
         (HelpTable("Hosts", HOSTS),),
         ("docs/reference/hosts.md lists every fact with its source and date.",),
     ),
+    "agents": HelpPage("Debug a server with a coding agent; also a skill file", "coding-agents.md"),
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from inspector.cli import help, verbs
-from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpTable
+from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpPage, HelpTable, HelpTopic
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
 from inspector.cli.verb import load
@@ -18,6 +20,7 @@ from inspector.journal.filters.syntax import compiled as compiled_filter
 from inspector.redact.paths import RulePath
 from tests import golden
 from tests.cli.conftest import Run
+from tests.processes import ROOT
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -95,15 +98,33 @@ def test_help_lists_the_topics(run: Run) -> None:
         assert topic.summary in ran.out
 
 
-@pytest.mark.parametrize("name", TOPICS)
+MANUALS = {name: topic for name, topic in TOPICS.items() if isinstance(topic, HelpTopic)}
+
+
+@pytest.mark.parametrize("name", MANUALS)
 def test_a_topic_is_a_page_that_fits_a_terminal(run: Run, name: str) -> None:
     ran = run("help", name)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"{name}: {TOPICS[name].summary}\n")
+    assert ran.out.startswith(f"{name}: {MANUALS[name].summary}\n")
     assert max(map(len, ran.out.splitlines())) <= 80
-    for table in TOPICS[name].tables:
+    for table in MANUALS[name].tables:
         for written, _ in table.rows:
             assert f"  {written}" in ran.out
+
+
+def test_the_page_for_agents_is_a_page_of_the_docs_and_a_short_skill_file(run: Run) -> None:
+    page = TOPICS["agents"]
+    assert isinstance(page, HelpPage)
+    ran = run("help", "agents")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (ROOT / "docs" / "how-to" / page.file).read_text(encoding="utf-8")
+    _, head, body = ran.out.split("---\n", 2)
+    skill = yaml.safe_load(head)
+    assert set(skill) == {"name", "description"}
+    assert re.fullmatch("[a-z-]{1,64}", skill["name"])
+    assert len(skill["description"]) < 1024
+    assert len(ran.out) / 4 < 1500, "tokens, by the estimate of `inspector context`"
+    assert "](" not in body, "a skill file lies elsewhere: links to other pages would lead nowhere"
 
 
 def test_help_of_a_verb_is_the_help_of_that_verb(run: Run) -> None:
@@ -122,7 +143,7 @@ def test_an_unknown_topic_names_the_nearest(run: Run, word: str, hint: str) -> N
 
 def rows(topic: str, *titles: str) -> list[str]:
     """The left column of the tables of a topic."""
-    found = {table.title: table for table in TOPICS[topic].tables}
+    found = {table.title: table for table in MANUALS[topic].tables}
     return [written for title in titles for written, _ in found[title].rows]
 
 
@@ -162,7 +183,7 @@ def test_exit_codes_of_the_topic_are_those_of_the_errors() -> None:
 
     codes = {value.exit_code for value in vars(errors).values() if hasattr(value, "exit_code")}
     assert codes <= {int(code) for code, _ in EXIT_CODES}
-    assert HelpTable("Exit codes", EXIT_CODES) in TOPICS["exit-codes"].tables
+    assert HelpTable("Exit codes", EXIT_CODES) in MANUALS["exit-codes"].tables
     for written in rows("exit-codes", "Examples"):
         scan(written.partition(" ||")[0].split()[1:])
     assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.SUMMARIES)
