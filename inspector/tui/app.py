@@ -39,7 +39,6 @@ from inspector.tui.keymap import Keymap
 from inspector.tui.memory import IdleCollector
 from inspector.tui.navigator import Opening, ScreenNavigator
 from inspector.tui.notifications import SessionNotifier
-from inspector.tui.palette import PALETTE_CSS, ItemProvider, OwnCommands, Themes, VerbPalette, Verbs
 from inspector.tui.pane_messages import OpenInstead, OpenTarget
 from inspector.tui.sessions import CloseSession, Sessions, ShowSession
 from inspector.tui.theme_switch import ThemeSwitch
@@ -69,17 +68,14 @@ class InspectorApp(KeysInOrder, App[int]):
     """The interface. Without a `target` it opens the start screen."""
 
     TITLE = "inspector"
-    COMMANDS: ClassVar[set[Any]] = {Verbs, OwnCommands, ItemProvider, Themes}
-    ENABLE_COMMAND_PALETTE = True
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "screen.quit", show=False),
         # The binding has the table's id, so that a keymap can change it. It has no priority: the palette must not cover
         # a dialog.
-        Binding(BY_ID["app.palette"].key, "command_palette", show=False, id="app.palette"),
+        Binding(BY_ID["app.palette"].key, "palette", show=False, id="app.palette"),
     ]
-    CSS = (
-        PALETTE_CSS
-        + """
+    CSS = """
     Toast { width: 72; max-width: 90%; padding: 0 1; background: $panel; }
     .-narrow Toast { width: 100%; max-width: 100%; }
     .-narrow ToastRack { scrollbar-size-vertical: 0; }
@@ -87,7 +83,6 @@ class InspectorApp(KeysInOrder, App[int]):
     Toast.-warning { color: $warning; }
     Toast.-error { color: $error; }
     """
-    )
 
     def __init__(
         self,
@@ -205,11 +200,10 @@ class InspectorApp(KeysInOrder, App[int]):
 
     def action_palette(self) -> None:
         """Open the palette, which finds verbs, tools, resources, prompts and themes by name."""
-        self.action_command_palette()
+        if not isinstance(self.screen, ModalScreen):
+            from inspector.tui.palette import Palette
 
-    def action_command_palette(self) -> None:
-        if not VerbPalette.is_open(self):
-            self.push_screen(VerbPalette())
+            self.push_screen(Palette(self.screen))
 
     # A dialog leaves the footer below it on the screen, with keys that do not work now.
 

@@ -51,9 +51,14 @@ def who_does(focused: DOMNode, verb: KeymapVerb) -> DOMNode | None:
     return None
 
 
+def own_contexts(node: DOMNode) -> list[str]:
+    """The contexts whose keys a node itself binds."""
+    bound = [one for several in node._bindings.key_to_bindings.values() for one in several]
+    # A class's own bindings come after the inherited ones in the map, but have precedence.
+    return list(dict.fromkeys(binding.id.partition(".")[0] for binding in reversed(bound) if binding.id))
+
+
 def _chain(focused: DOMNode) -> Iterator[tuple[DOMNode, list[str]]]:
     """Yield the nodes from the focus to the app, with the contexts that they bind."""
     for node in focused.ancestors_with_self:
-        bound = [one for several in node._bindings.key_to_bindings.values() for one in several]
-        # A class's own bindings come after the inherited ones in the map, but have precedence.
-        yield node, list(dict.fromkeys(binding.id.partition(".")[0] for binding in reversed(bound) if binding.id))
+        yield node, own_contexts(node)

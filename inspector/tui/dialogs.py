@@ -16,6 +16,7 @@ from textual.screen import ModalScreen
 from inspector.client.engine.pending_requests import Call
 from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
+from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import RowSection, paragraph
@@ -191,7 +192,7 @@ class Choose(ModalScreen[str | None]):
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
-        self._shown = _matches(self._choices, event.editor.value)
+        self._shown = Typed(event.editor.value).best_first(self._choices, lambda choice: choice)
         view = self.query_one(VirtualList)
         view.source = TextRows(self._rows())
         view.cursor = 0 if self._shown else -1
@@ -212,14 +213,3 @@ class Choose(ModalScreen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
-
-
-def _matches(choices: list[tuple[str, str]], typed: str) -> list[tuple[str, str]]:
-    """Return the choices that contain what was typed: those that begin with it first."""
-    wanted = typed.strip().casefold()
-
-    def place(choice: tuple[str, str]) -> int:
-        word, text = choice[0].casefold(), choice[1].casefold()
-        return 0 if word.startswith(wanted) else 1 if wanted in word else 2 if wanted in text else 3
-
-    return sorted((choice for choice in choices if place(choice) < 3), key=place)

@@ -1,229 +1,273 @@
-"""The command palette: finds available verbs, and tools, resources, prompts and themes by name."""
+"""The palette: every verb of the program, and tools, resources, prompts and themes by name."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from heapq import nlargest
-from inspect import unwrap
-from operator import itemgetter
-from typing import Any, NamedTuple, cast
+from typing import Any, ClassVar, NamedTuple
 
-from rich.text import Text
-from textual import on, work
-from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from rich.segment import Segment
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
-from textual.widgets import Input
-from textual.widgets.option_list import Option
-from textual.worker import get_current_worker
+from textual.screen import ModalScreen, Screen
+from textual.widget import Widget
 
-from inspector.client.state.catalog import KINDS, ListName
+from inspector.client.state.catalog import KINDS
 from inspector.text import safe
-from inspector.tui.available_verbs import contexts, who_does
-from inspector.tui.keymap import label
-from inspector.tui.themes import ascii_only, palette
-from inspector.tui.verbs import VERBS, KeymapVerb
+from inspector.tui.available_verbs import contexts, own_contexts, who_does
+from inspector.tui.keymap import KeyHint, label
+from inspector.tui.matching import Typed
+from inspector.tui.themes import ascii_only, signs_now
+from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS, KeymapVerb
+from inspector.tui.widgets import paint
+from inspector.tui.widgets.editor import Editor
+from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import RunsCommands, ShowsItems, window_of
 
 ITEMS_LOOKED_AT = 20_000
-SLICE = 500
-"""Items that one turn searches."""
-BEST = 60
 NAME = 100
-"""Characters of a name that are shown and searched."""
-_TITLE = 24
-_KEYS = 12
+"""Characters of a name or description that are shown and searched."""
+BEST = 200
+"""Rows that are listed; more letters bring the others."""
+_NAME_CELLS, _KEY_CELLS, _PLACE_CELLS = 24, 12, 16
 _PALETTE = "app.palette"
 _MOVES = frozenset({"list", "text"})
 """Contexts whose verbs only move the cursor; they come last in the list."""
-
-PALETTE_CSS = """
-CommandPalette > Vertical { width: 90%; max-width: 96; margin-top: 3; background: transparent; }
-CommandPalette > Vertical:dark { background: transparent; }
-CommandPalette #--input, CommandPalette #--input.--list-visible {
-    border: round $border; background: $background; height: 3;
+_AT_CURSOR = _MOVES | {"json", "content", "table", "field", "choices", "items"}
+"""Contexts whose verbs act on what the cursor is on: they are done only at the focus."""
+WAYS: Mapping[str, str] = {
+    "messages": "app.messages",
+    "detail": "app.messages",
+    "tasks": "app.tab-5",
+    "server": "app.tab-6",
+    "authorization": "server.authorization",
+    "inbox": "app.tab-7",
+    "check": "app.tab-8",
+    "calls": "app.tab-9",
+    "skills": "app.tab-0",
+    "model": "catalog.model",
+    "events": "app.events",
+    "start": "app.start-list",
 }
-CommandPalette #--input SearchIcon { display: none; }
-CommandPalette #--input CommandInput, CommandPalette #--input CommandInput:focus {
-    border: none; padding: 0 1; height: 1; background: transparent;
-}
-CommandPalette CommandList {
-    border: round $border-blurred; background: $background; text-wrap: nowrap; text-overflow: ellipsis;
-    scrollbar-size-vertical: 1;
-}
-CommandPalette CommandList > .option-list--option { padding: 0 1; text-style: none; }
-CommandPalette CommandList > .option-list--option-highlighted {
-    background: $block-cursor-background; color: $block-cursor-foreground;
-}
-CommandPalette LoadingIndicator { display: none; }
-"""
+"""The verb that leads to the place of a context."""
 
 
-class VerbPalette(CommandPalette):
-    """Textual's palette, but enter runs the command that matches the whole text, even before it is listed.
+class Entry(NamedTuple):
+    """A row. `order` is its place among rows that match equally well: 0 what works here, 3 what does not work now."""
 
-    This is the only module that uses private methods of `CommandPalette`: no public one tells when all matches are
-    listed, or that there are none.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(id="--command-palette")
-        self._listed: str | None = None
-        """The text whose matches are listed completely."""
-        self._enter_waits = False
-
-    @work(exclusive=True, group=CommandPalette._GATHER_COMMANDS_GROUP)
-    async def _gather_commands(self, search_value: str) -> None:
-        self._listed = None
-        gather = cast("Callable[[VerbPalette, str], Awaitable[None]]", unwrap(CommandPalette._gather_commands))
-        await gather(self, search_value)
-        if get_current_worker().is_cancelled:
-            return
-        self._listed = search_value
-        if self._enter_waits:
-            self._enter_waits = False
-            self._select_or_command()
-
-    def _start_no_matches_countdown(self, search_value: str) -> None:
-        """Show at once that nothing matches."""
-        if search_value:
-            nothing = Text("No match. Try fewer letters.", palette().style("muted"))
-            self.query_one(CommandList).add_option(Option(nothing, disabled=True, id=self._NO_MATCHES))
-            self._list_visible = True
-
-    @on(Input.Changed)
-    def _typed(self) -> None:
-        self._enter_waits = False
-
-    @on(Input.Submitted)
-    def _submitted(self, event: Input.Submitted) -> None:
-        if self._listed != event.value.strip():
-            event.stop()
-            event.prevent_default()
-            self._enter_waits = True
-
-
-class AvailableVerb(NamedTuple):
-    """A verb and the node that does it."""
-
-    verb: KeymapVerb
+    order: int
+    name: str
+    key: str
+    """The key of a verb, or the kind of an item."""
+    place: str
+    about: str
     act: Callable[[], Any]
 
 
-def doable(focused: DOMNode) -> list[AvailableVerb]:
-    """Return the verbs that work at the focus, nearest first, moves last; each action once."""
+class Palette(ModalScreen[None]):
+    """One line to type into, and what matches it: names that begin with the text first."""
+
+    DEFAULT_CSS = """
+    Palette { align: center top; }
+    Palette > Pane { width: 90%; max-width: 110; height: 80%; margin: 2 0 0 0; }
+    Palette Editor { height: 1; margin: 0 1 1 1; }
+    Palette VirtualList { height: 1fr; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", show=False, priority=True),
+        Binding("escape,ctrl+p", "leave", show=False, priority=True),
+        *(
+            Binding(key, f"move('{action}')", show=False, priority=True)
+            for key, action in (("up", "up"), ("down", "down"), ("pageup", "page_up"), ("pagedown", "page_down"))
+        ),
+    ]
+
+    def __init__(self, below: Screen[Any]) -> None:
+        """`below` is the screen whose verbs and items are listed."""
+        super().__init__()
+        self._rows = PaletteRows(sorted(_entries(below), key=lambda entry: entry.order))
+        self._list = VirtualList(self._rows, empty="No match. Try fewer letters.")
+
+    def compose(self) -> ComposeResult:
+        moves = f"{signs_now().up}{signs_now().down}"
+        keys = [KeyHint("enter", "run", "enter"), KeyHint(moves, "row", "down"), KeyHint("esc", "close", "escape")]
+        with Pane(title="Palette", keys=keys):
+            yield Editor(placeholder="a verb, tool, resource, prompt or theme")
+            yield self._list
+
+    def on_mount(self) -> None:
+        self._list.cursor = 0
+        self.query_one(Editor).focus()
+
+    def on_editor_changed(self, event: Editor.Changed) -> None:
+        event.stop()
+        self._find()
+
+    def _find(self) -> None:
+        if self._rows.narrow(self.query_one(Editor).value):
+            self._list.source_changed()
+            self._list.cursor = 0 if len(self._rows) else -1
+            self._list.scroll_to(y=0, animate=False)
+
+    def on_virtual_list_selected(self, event: VirtualList.Selected) -> None:
+        event.stop()
+        self.action_open()
+
+    def action_move(self, action: str) -> None:
+        """Move the cursor of the list; the field keeps the focus."""
+        getattr(self._list, f"action_{action}")()
+
+    def action_open(self) -> None:
+        """Do what the row says. What is typed but not searched for yet is searched for first."""
+        self._find()
+        if 0 <= self._list.cursor < len(self._rows):
+            act = self._rows.shown[self._list.cursor].act
+            self.dismiss()
+            self.app.call_next(act)
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+
+class PaletteRows:
+    """A `RowSource` over the entries that match the typed text, best first."""
+
+    def __init__(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self._texts = [
+            (entry.name[:NAME].casefold(), f"{entry.about[:NAME]} {entry.place}".casefold()) for entry in entries
+        ]
+        # Without a text the items are left out: there may be thousands, and their lists are on the tabs.
+        self._first = [at for at, entry in enumerate(entries) if entry.order == 0]
+        self.shown: list[Entry] = []
+        self._typed = Typed()
+        self._matching: Sequence[int] = ()
+        self._show(self._first)
+
+    def narrow(self, text: str) -> bool:
+        """Show what matches `text`; False if it means the same as before."""
+        typed, before = Typed(text), self._typed
+        if typed.words == before.words:
+            return False
+        # A longer text can only remove rows.
+        among = self._matching if before and typed.narrows(before) else range(len(self.entries))
+        self._typed = typed
+        ranks = {at: rank for at in among if (rank := typed.rank(*self._texts[at])) is not None}
+        self._matching = list(ranks) if typed else ()
+        self._show(sorted(ranks, key=ranks.__getitem__) if typed else self._first)
+        return True
+
+    def _show(self, found: list[int]) -> None:
+        self.shown = [self.entries[at] for at in found[:BEST]]
+
+    def __len__(self) -> int:
+        return len(self.shown)
+
+    def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
+        entry = self.shown[index]
+        role = "bright" if entry.order < 3 else "muted"
+        name, marked, done = safe(entry.name, NAME), [], 0
+        for start, end in self._typed.marks(name):
+            marked += [(name[done:start], role), (name[start:end], f"{role} underline")]
+            done = end
+        cells = max(_NAME_CELLS, min(paint.width(paint.segments([name])), width // 2))
+        line = [*paint.cell([*marked, (name[done:], role)], cells), Segment("  ")]
+        line += paint.cell([(entry.key, "key")], _KEY_CELLS)
+        line += paint.segments([(safe(entry.about, NAME), "muted")])
+        return paint.spread(line, paint.segments([(entry.place[: _PLACE_CELLS * 2], "faint")]), width)
+
+
+def _entries(below: Screen[Any]) -> Iterator[Entry]:
+    focused = below.focused or below
+    yield from _verbs(below, focused)
+    yield from _own_commands(below, focused)
+    if isinstance(below, ShowsItems):
+        for kind in KINDS.values():
+            for item in below.session.catalog[kind.name].items[:ITEMS_LOOKED_AT]:
+                address, title = item.get(kind.id_field), item.get("title")
+                if isinstance(address, str):
+                    beside = title if isinstance(title, str) and title != address else ""
+                    go = partial(below.show_address, kind.name, address)
+                    yield Entry(2, address, kind.name[:-1], "", beside, go)
+    switch = window_of(below).theme_switch
+    for name in switch.names():
+        yield Entry(2, f"theme {name}", "", "", "Use this theme.", partial(switch.use, name))
+
+
+def doable(focused: DOMNode) -> dict[str, tuple[KeymapVerb, DOMNode]]:
+    """Return the verbs that work at the focus by their sentences, nearest first, moves last, each with its node."""
     order = {context: at for at, context in enumerate(contexts(focused))}
-    found: dict[str, AvailableVerb] = {}
+    found: dict[str, tuple[KeymapVerb, DOMNode]] = {}
     for verb in sorted(VERBS, key=lambda verb: (verb.context in _MOVES, order.get(verb.context, 0))):
         node = who_does(focused, verb) if verb.id != _PALETTE else None
         if node is not None:
-            found.setdefault(verb.description, AvailableVerb(verb, partial(node.app.run_action, verb.action, node)))
-    return list(found.values())
+            found.setdefault(verb.description, (verb, node))
+    return found
 
 
-class Verbs(Provider):
-    """Searches the verbs that are available here."""
+def _verbs(below: Screen[Any], focused: DOMNode) -> Iterator[Entry]:
+    """Yield every verb: what works at the focus, elsewhere on the screen, and what does not work now."""
+    keymap = window_of(below).verb_keys
+    nearest = doable(focused)
+    parts = _parts(below)
+    seen = set(nearest)
 
-    async def discover(self) -> Hits:
-        for verb, act in doable(self.focused or self.screen):
-            yield DiscoveryHit(self._row(verb, []), act, text=verb.title)
+    def entry(order: int, verb: KeymapVerb, place: str, act: Callable[[], Any]) -> Entry:
+        keys = " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id))
+        return Entry(order, verb.title, keys, place, verb.description, act)
 
-    async def search(self, query: str) -> Hits:
-        words = query.casefold().split()
-        for verb, act in doable(self.focused or self.screen):
-            points = max(score(words, verb.title), score(words, f"{verb.title} {verb.description}") * 0.6)
-            if points:
-                yield Hit(points, self._row(verb, words), act, text=verb.title)
-
-    def _row(self, verb: KeymapVerb, words: list[str]) -> Text:
-        keymap = window_of(self.screen).verb_keys
-        return _row(
-            verb.title, " ".join(label(key, ascii_only()) for key in keymap.keys(verb.id)), verb.description, words
-        )
-
-
-class OwnCommands(Provider):
-    """Searches the user's own commands that work here."""
-
-    async def discover(self) -> Hits:
-        for row, act, title in self._rows([]):
-            yield DiscoveryHit(row, act, text=title)
-
-    async def search(self, query: str) -> Hits:
-        words = query.casefold().split()
-        for row, act, title in self._rows(words):
-            if points := score(words, row.plain):
-                yield Hit(points, row, act, text=title)
-
-    def _rows(self, words: list[str]) -> Iterator[tuple[Text, Callable[[], Any], str]]:
-        screen = self.screen
-        if isinstance(screen, RunsCommands):
-            for command in window_of(screen).custom_commands.here(contexts(self.focused or screen)):
-                row = _row(command.title, label(command.key, ascii_only()), command.description, words)
-                yield row, partial(screen.run_own_command, command), command.title
+    for verb, node in nearest.values():
+        yield entry(0, verb, "", partial(node.app.run_action, verb.action, node))
+    for verb in VERBS:
+        if verb.description in seen or verb.id == _PALETTE:
+            continue
+        seen.add(verb.description)
+        nodes = parts.get(verb.context, ()) if verb.context not in _AT_CURSOR else ()
+        there = next((node for node in nodes if who_does(node, verb) is node), None)
+        place = verb.group.lower() if verb.context != "app" else ""
+        if there is not None:
+            yield entry(1, verb, place, partial(_do_there, there, verb))
+        else:
+            yield entry(3, verb, place or "not now", partial(_lead_to, below, verb))
 
 
-class ItemProvider(Provider):
-    """Searches the items that the server offers."""
-
-    async def search(self, query: str) -> Hits:
-        screen = self.screen
-        if not isinstance(screen, ShowsItems):
-            return
-        words = query.casefold().split()
-        found: list[tuple[float, str, ListName, str]] = []
-        for kind in KINDS.values():
-            for at, item in enumerate(screen.session.catalog[kind.name].items[:ITEMS_LOOKED_AT]):
-                address, title = item.get(kind.id_field), item.get("title")
-                if not isinstance(address, str):
-                    continue
-                beside = title[:NAME] if isinstance(title, str) else ""
-                points = max(score(words, address[:NAME]), score(words, f"{address[:NAME]} {beside}") * 0.8)
-                if points:
-                    found.append((points, beside, kind.name, address))
-                if at % SLICE == SLICE - 1:
-                    await asyncio.sleep(0)
-        for points, beside, name, address in nlargest(BEST, found, key=itemgetter(0)):
-            row = _row(address[:NAME], name[:-1], beside, words)
-            yield Hit(points, row, partial(screen.show_address, name, address), text=row.plain)
+def _parts(below: Screen[Any]) -> dict[str, list[Widget]]:
+    """The visible widgets of a screen by the contexts that they bind."""
+    found: dict[str, list[Widget]] = {}
+    for widget in below.walk_children(Widget):
+        if widget.is_on_screen:
+            for context in own_contexts(widget):
+                found.setdefault(context, []).append(widget)
+    return found
 
 
-class Themes(Provider):
-    """Searches the themes."""
-
-    async def search(self, query: str) -> Hits:
-        words, switch = query.casefold().split(), window_of(self.screen).theme_switch
-        for name in switch.names():
-            title = f"theme {name}"
-            if points := score(words, title):
-                yield Hit(points, _row(title, "", "Use this theme.", words), partial(switch.use, name), text=title)
+async def _do_there(node: Widget, verb: KeymapVerb) -> None:
+    """Do a verb in another part of the screen, which gets the focus as if its key were pressed there."""
+    target = node if node.focusable else next((one for one in node.query("*") if one.focusable), None)
+    if target is not None:
+        node.screen.set_focus(target)
+    await node.app.run_action(verb.action, node)
 
 
-def score(words: list[str], text: str) -> float:
-    """Score a text for these case-folded words: 0 if one is missing, at most about 4.
+async def _lead_to(below: Screen[Any], verb: KeymapVerb) -> None:
+    """Go to the place of a verb that does not work now, and say which key it has there."""
+    context = verb.context
+    while context and context not in WAYS:
+        context = CONTEXTS[context]
+    way = BY_ID[WAYS[context]] if context else None
+    node = who_does(below.focused or below, way) if way is not None else None
+    if way is not None and node is not None:
+        await below.app.run_action(way.action, node)
+    key = " or ".join(label(key, ascii_only()) for key in window_of(below).verb_keys.keys(verb.id))
+    there = f" It is a verb of: {verb.group.lower()}." if verb.context != "app" else ""
+    there += f" Its key is {key}." if key else ""
+    below.app.notify(f"`{verb.title}` cannot be done now.{there}\n{verb.description}", timeout=8)
 
-    The time is linear in the text: names come from the server, and a search for scattered letters has no bound.
-    """
-    folded = text.casefold()
-    points = 0.0
-    for word in words:
-        at = folded.find(word)
-        if at < 0:
-            return 0.0
-        points += 3 if not at else 1 if folded[at - 1].isalnum() else 2
-    return points / max(len(words), 1) + len("".join(words)) / max(len(folded), 1) if words else 0.0
 
-
-def _row(title: str, keys: str, description: str, words: list[str]) -> Text:
-    """Draw one line: a name with the match underlined, a key or a kind, a sentence."""
-    look = palette()
-    row = Text(safe(title, NAME), look.style("bright"))
-    for word in words:
-        at = row.plain.lower().find(word)
-        if at >= 0:
-            row.stylize("underline", at, at + len(word))
-    row.pad_right(max(_TITLE - row.cell_len, 1))
-    row.append(f"{keys:<{_KEYS}}", look.style("key"))
-    row.append(safe(description, NAME), look.style("muted"))
-    return row
+def _own_commands(below: Screen[Any], focused: DOMNode) -> Iterator[Entry]:
+    if isinstance(below, RunsCommands):
+        for command in window_of(below).custom_commands.here(contexts(focused)):
+            act = partial(below.run_own_command, command)
+            yield Entry(0, command.title, label(command.key, ascii_only()), "", command.description, act)

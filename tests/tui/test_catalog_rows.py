@@ -81,7 +81,7 @@ def test_every_word_of_the_filter_must_stand_somewhere() -> None:
         filled([tool("get-sum", description="Adds TWO numbers"), tool("echo", title="Say again"), tool("sum-all")])
     )
     rows.advance()
-    for wanted, expected in (("SUM", ["get-sum", "sum-all"]), ("sum two", ["get-sum"]), ("again", ["echo"])):
+    for wanted, expected in (("SUM", ["sum-all", "get-sum"]), ("sum two", ["get-sum"]), ("again", ["echo"])):
         rows.narrow(wanted)
         assert names(rows) == expected
     rows.narrow("")
@@ -163,7 +163,9 @@ def test_the_best_row_of_a_filter_has_its_words_in_the_name() -> None:
     rows.advance()
     assert rows.best() is None
     rows.narrow("sum")
-    assert (names(rows), rows.best()) == (["a", "b", "sum"], 1)
+    assert (names(rows), rows.best()) == (["sum", "b", "a"], 0)
+    rows.narrow("adds")
+    assert (names(rows), rows.best()) == (["a"], None)
 
 
 def test_a_resource_shows_its_uri() -> None:

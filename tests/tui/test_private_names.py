@@ -24,7 +24,6 @@ USES = {
         "_close_messages_no_wait", "_driver", "_exception", "_exception_event", "_exit", "_handle_exception", "_return_code", "_shutdown",
         "_workers",
     },
-    "palette": {"_gather_commands", "_list_visible", "_select_or_command", "_start_no_matches_countdown"},
     "available_verbs": {"_bindings"},
     "themes": {"_context"},
     "unexpected_errors": {"_app", "_remove_worker"},

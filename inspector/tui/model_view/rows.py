@@ -9,6 +9,7 @@ from rich.segment import Segment
 
 from inspector.context.cost import ServerCost, ToolCost
 from inspector.text import count
+from inspector.tui.matching import Typed
 from inspector.tui.themes import ascii_only
 from inspector.tui.widgets import paint
 
@@ -54,12 +55,9 @@ class ToolCostRows:
         if self.cost is None:
             return
         tools = list(self.cost.tools) if self.order == "server" else self.cost.sorted(self.order)
-        words = self.filter.casefold().split()
-        if words:
-            tools = [
-                tool for tool in tools if all(word in f"{tool.name} {tool.description}".casefold() for word in words)
-            ]
-        self.tools = tools
+        matching = Typed(self.filter).best_first(tools, lambda tool: (tool.name, tool.description))
+        kept = {id(tool) for tool in matching}
+        self.tools = matching if self.order == "server" else [tool for tool in tools if id(tool) in kept]
         self._at = {id(tool): at for at, tool in enumerate(tools)}
 
     def __len__(self) -> int:

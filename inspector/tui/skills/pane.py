@@ -16,6 +16,7 @@ from inspector.skills.verify import FileCheck
 from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.matching import Typed
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.skills.actions import SkillActions
@@ -56,9 +57,8 @@ class SkillRows:
         """Take in the skills of now."""
         self.skills = self._state.log.skills
         self._twice = {name for name, number in Counter(skill.name for skill in self.skills).items() if number > 1}
-        words = self.words.casefold().split()
-        if words:
-            self.skills = [skill for skill in self.skills if _matches(skill, words)]
+        typed = Typed(self.words)
+        self.skills = typed.best_first(self.skills, lambda skill: (skill.name, f"{skill.uri} {skill.description}"))
         self._at = {self.key_at(at): at for at in range(len(self.skills) - 1, -1, -1)}
 
     def __len__(self) -> int:
@@ -80,11 +80,6 @@ class SkillRows:
         right = {"dynamic": "dynamic", "invalid": "invalid"}.get(skill.kind, note)
         left = [sign, " ", (safe(skill.name, 80) or "(unnamed)", "bright" if selected else "normal")]
         return paint.spread(paint.segments(left, room=width), paint.segments(safe(right, 40), "muted"), width)
-
-
-def _matches(skill: Skill, words: list[str]) -> bool:
-    text = f"{skill.name} {skill.uri} {skill.description}".casefold()
-    return all(word in text for word in words)
 
 
 class SkillsPane(Pane, SkillActions):

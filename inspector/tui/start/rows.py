@@ -13,6 +13,7 @@ from inspector.client.recording_info import RecordingInfo
 from inspector.config.server_memory import LastOpen
 from inspector.config.servers import ServerEntry
 from inspector.text import cell_len, duration, quantity, size
+from inspector.tui.matching import Typed
 from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -117,8 +118,8 @@ class StartRows:
     """A `RowSource` of groups. Only rows with a target can be selected; see `thing_at`."""
 
     groups: Iterable[Group] = ()
-    words: Sequence[str] = ()
-    """The case-folded words that a target must contain."""
+    typed: Typed = field(default_factory=Typed)
+    """The words that a target must contain; the best match of each group comes first."""
     kept: frozenset[str] = frozenset()
     """The names of the recordings that the user keeps."""
     shown: int = 0
@@ -129,8 +130,8 @@ class StartRows:
 
     def __post_init__(self) -> None:
         for group in self.groups:
-            narrowed = group.name not in ("typed", "demo") and bool(self.words)
-            found = [thing for thing in group.things if _has(self.words, thing)] if narrowed else list(group.things)
+            narrowed = group.name not in ("typed", "demo") and bool(self.typed)
+            found = self.typed.best_first(group.things, _texts) if narrowed else list(group.things)
             if narrowed and not found and not group.problems:
                 self.total += len(group.things)
                 continue
@@ -301,9 +302,9 @@ class StartRows:
     def _marked(self, text: str, role: str) -> list[Piece]:
         """Return the text with the match underlined."""
         folded = text.lower()
-        if not self.words or len(folded) != len(text):
+        if not self.typed.words or len(folded) != len(text):
             return [(text, role)]
-        hits = sorted((at, at + len(word)) for word in self.words if (at := folded.find(word)) >= 0)
+        hits = sorted((at, at + len(word)) for word in self.typed.words if (at := folded.find(word)) >= 0)
         pieces: list[Piece] = []
         done = 0
         for start, end in hits:
@@ -345,22 +346,20 @@ def _name_of(thing: Thing) -> str:
     return thing.name if isinstance(thing, OpenSession) else ""
 
 
-def _has(words: Sequence[str], thing: Thing) -> bool:
-    """Whether a target contains all of the case-folded words."""
-    texts: tuple[str, ...]
+def _texts(thing: Thing) -> tuple[str, str]:
+    """The name of a target, and what else is searched."""
     if isinstance(thing, OpenSession):
-        texts = (thing.name, thing.session.target.label, thing.session.target.describe())
+        texts = [thing.session.target.label, thing.session.target.describe()]
     elif isinstance(thing, Configured):
         entry = thing.entry
-        texts = (f"@{entry.name}", entry.summary, entry.source_label)
+        texts = [entry.name, entry.summary, entry.source_label]
     elif isinstance(thing, RecordingInfo):
-        texts = (thing.label, thing.target, thing.revision, when(thing.started), thing.path.name)
+        texts = [thing.target, thing.revision, when(thing.started), thing.path.name]
     elif isinstance(thing, RegistryRow):
-        texts = (thing.server.name, thing.server.title, thing.server.description, thing.choice.summary)
+        texts = [thing.server.title, thing.server.description, thing.choice.summary]
     else:
-        return True
-    text = " ".join(texts).casefold()
-    return all(word in text for word in words)
+        texts = []
+    return _name_of(thing), " ".join(texts)
 
 
 def when(started: datetime | None, *, seconds: bool = False) -> str:

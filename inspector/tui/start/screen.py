@@ -32,6 +32,7 @@ from inspector.text import quantity, size
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
 from inspector.tui.keymap import KeyHint, bindings, label
+from inspector.tui.matching import Typed
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import First, OpenTarget
 from inspector.tui.sessions import CloseSession, OpenSession, Sessions, ShowSession, calls_in_flight
@@ -277,7 +278,7 @@ class StartScreen(Screen[None]):
     def _show_rows(self, *, keep: bool) -> None:
         """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
         text = self._field.value.strip()
-        rows = StartRows(self._groups(), text.casefold().split(), kept=self._kept)
+        rows = StartRows(self._groups(), Typed(text), kept=self._kept)
         view = self._list
         key = view.row_key(view.cursor) if keep else None
         view.source = rows

@@ -14,6 +14,7 @@ from inspector.client.state.catalog import CatalogList
 from inspector.context.cost import tool_cost
 from inspector.protocol.views import UNNAMED, NamedView, Prompt, Resource, ResourceTemplate, Tool
 from inspector.text import cell_len, count, safe
+from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
@@ -103,7 +104,7 @@ class CatalogRows:
         self._costs: list[tuple[int, int]] = []
         """Characters and tokens of each tool, in the server's order, as far as they are determined."""
         self._order: list[int] | None = None
-        """Positions of the shown items, the most expensive first; None in the server's order."""
+        """Positions of the shown items: the most expensive first, or the best match; None in the server's order."""
         self._row_of: dict[int, int] = {}
         self._begin_filter(fuzzy=False)
 
@@ -138,7 +139,11 @@ class CatalogRows:
             grown = len(self._keys) > start
             return first if first is not None else start if grown else None
         changed = self._scan(budget)
-        return changed if first is None else first
+        first = changed if first is None else first
+        if first is None or self.by_cost:
+            return first
+        self._arrange()
+        return 0
 
     def _take(self, at: int, item: dict[str, Any]) -> None:
         id = item.get(self.list.kind.id_field)
@@ -178,7 +183,7 @@ class CatalogRows:
     @property
     def is_sorted(self) -> bool:
         """Whether the rows are in the order of cost now."""
-        return self._order is not None
+        return self._order is not None and self.by_cost
 
     def sort(self, *, by_cost: bool) -> None:
         """Show the most expensive tools first, or the server's order. `advance` determines costs that are missing."""
@@ -191,7 +196,17 @@ class CatalogRows:
         if self.by_cost and len(self._costs) == len(self._keys) and self.list.kind.name == "tools":
             shown = self._hits if self._words else range(len(self._keys))
             self._order = sorted(shown, key=lambda at: -self._costs[at][0])
-            self._row_of = {at: row for row, at in enumerate(self._order)}
+        elif self._words and not self._fuzzy and len(self._hits) <= SORTED:
+            self._order = sorted(self._hits, key=self._rank)
+        self._row_of = {at: row for row, at in enumerate(self._order or ())}
+
+    def _rank(self, at: int) -> int:
+        """How well an item matches; a title that has the words counts like a name that has them."""
+        name, _, rest = self._text(at).partition("\n")
+        rank = self._typed.rank(name, rest)
+        if rank == 3 and self._typed.rank(rest.partition("\n")[0]) is not None:
+            rank = 2
+        return 9 if rank is None else rank
 
     # The filter
 
@@ -208,7 +223,7 @@ class CatalogRows:
         # A longer text can only remove rows: only the hits so far are filtered again.
         narrower = bool(before) and not self._fuzzy and " ".join(words).startswith(" ".join(before))
         if narrower and len(self._hits) <= budget:
-            self._words = words
+            self._typed, self._words = Typed(text), words
             self._hits = array("L", [at for at in self._hits if self._matches(at)])
         else:
             self._begin_filter(fuzzy=False)
@@ -217,7 +232,8 @@ class CatalogRows:
         return True
 
     def _begin_filter(self, *, fuzzy: bool) -> None:
-        self._words = self.filter.casefold().split()
+        self._typed = Typed(self.filter)
+        self._words = self._typed.words
         self._hits = array("L")
         self._scanned = 0
         self._fuzzy = fuzzy
@@ -311,7 +327,7 @@ class CatalogRows:
 
         Sorted by cost, a row ends with the estimated tokens of its tool.
         """
-        if self._order is None:
+        if self._order is None or not self.is_sorted:
             return self._row(index, width)
         tokens = paint.cell([(f"~{count(self._costs[self._order[index]][1])}", "normal")], _TOKENS, right=True)
         return [*self._row(index, max(width - _TOKENS, 0)), *tokens]
