@@ -139,7 +139,7 @@ class PaletteRows:
         self._texts = [
             (entry.name[:NAME].casefold(), f"{entry.about[:NAME]} {entry.place}".casefold()) for entry in entries
         ]
-        # Without a text the items are left out: there may be thousands, and their lists are on the tabs.
+        # Without a text only what works here is listed: there may be thousands of items, and they are on the tabs.
         self._first = [at for at, entry in enumerate(entries) if entry.order == 0]
         self.shown: list[Entry] = []
         self._typed = Typed()
