@@ -72,7 +72,7 @@ class Parameter(Enum):
     OUT = ("-o",) * 2
     PIN_REMOVE = "--remove", "`inspector pin --remove`"
     PIN_UPDATE = "`inspector pin --update {target}`", "`inspector pin --update`"
-    PROTOCOL = "--protocol", 'protocol="{}"'
+    PROTOCOL = "--revision", 'protocol="{}"'
     RECORD = "--record", "record={}"
     SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"
@@ -103,7 +103,7 @@ class Setting(NamedTuple):
 
 
 class UnsetParameters(NamedTuple):
-    """Parameters to remove, as in a sentence: “remove --era and --protocol”."""
+    """Parameters to remove, as in a sentence: “remove --era and --revision”."""
 
     parameters: tuple[Parameter, ...]
 

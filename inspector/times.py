@@ -1,13 +1,27 @@
-"""Times that others wrote."""
+"""Times that others wrote, and lengths of time."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 MAX_LENGTH = 64
 """Characters of a time that is read."""
+MAX_SECONDS = 1e9
 _FIRST = datetime.min.replace(tzinfo=UTC) + timedelta(days=1)
 _LAST = datetime.max.replace(tzinfo=UTC) - timedelta(days=1)
+_LENGTH = re.compile(r"([0-9]{1,12}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}) ?(ms|s|min|m|h|d|w)?", re.IGNORECASE)
+_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def parse_length(text: str) -> float | None:
+    """Return the seconds of a length of time such as `30`, `30s`, `500ms`, `2min`, `1h`, `30d`.
+
+    None for other text, and from thirty years.
+    """
+    found = _LENGTH.fullmatch(text)
+    seconds = MAX_SECONDS if found is None else float(found[1]) * _UNITS[(found[2] or "s").lower()]
+    return None if seconds >= MAX_SECONDS else seconds
 
 
 def parse_time(value: object) -> datetime | None:

@@ -159,7 +159,7 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
         ),
         (
             Hint("Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."),
-            "Try --era legacy, or remove --era and --protocol.", 'Try era="legacy", or remove era and protocol.',
+            "Try --era legacy, or remove --era and --revision.", 'Try era="legacy", or remove era and protocol.',
             "Try legacy with “revision” (f9), or choose “auto” with “revision” (f9).",
         ),
         (

@@ -77,11 +77,11 @@ def _bytes_line(out: Output, what: str, mime: str, encoded: str | None) -> str:
 
 
 def save_or_tell(path: Path | None, blocks: list[Any], out: Output, *, force: bool = False) -> None:
-    """Save the blocks if --save is given; otherwise print a note if there is something to save."""
+    """Save the blocks if -o is given; otherwise print a note if there is something to save."""
     if path is not None:
         save(path, blocks, out, force=force)
     elif not out.json and any(_data(View(raw)) is not None for raw in blocks):
-        out.note("note: --save FILE writes content that is not text.")
+        out.note("note: -o FILE writes content that is not text.")
 
 
 def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False) -> None:
@@ -96,19 +96,17 @@ def save(path: Path, blocks: Iterable[Any], out: Output, *, force: bool = False)
         text = "\n".join(filter(None, map(_text, views)))
         found = [text.encode("utf-8", "replace")] if text else []
     if not found:
-        raise UsageError("The result has nothing to save.", hint="Remove --save.")
+        raise UsageError("The result has nothing to save.", hint="Remove -o.")
     from inspector.cli.output_files import binary_file, is_stdout
 
     if is_stdout(path) and len(found) > 1:
         raise UsageError(
-            f"The result has {len(found)} files, but stdout takes only one.", hint="Give a file name with --save."
+            f"The result has {len(found)} files, but stdout takes only one.", hint="Give a file name with -o."
         )
     for number, data in enumerate(found, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}-{number}{path.suffix}")
         with binary_file(name, out, force=force) as file:
             file.write(data)
-        if not is_stdout(name):
-            out.note(f"saved: {out.safe(str(name))}  {size(len(data))}")
 
 
 def _inner(view: View) -> View:

@@ -76,7 +76,7 @@ class _Keeps(Output):
 
 def run(invocation: Invocation, target: Target) -> int:
     """Open the target in both eras and print both; fails if it supports neither."""
-    for name in ("record", "protocol"):
+    for name in ("record", "revision"):
         if invocation.option(name) is not None:
             raise UsageError(
                 f"--{name} works with one session, and --era both opens two.", hint="Open each era separately."

@@ -32,10 +32,8 @@ def _given(word: str) -> tuple[str, Any]:
     return name, found
 
 
-ENVIRONMENT = Option(
-    "--environment", "Variables of this environment; may be repeated, later ones win", "NAME", many=True
-)
-SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; may be repeated", "NAME=VALUE", many=True, read=_given)
+ENVIRONMENT = Option("--environment", "Variables of this environment; repeatable, later ones win", "NAME", many=True)
+SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; repeatable", "NAME=VALUE", many=True, read=_given)
 
 
 def warn_of_unused(out: Output, flows: Iterable[Flow], given: Mapping[str, Any]) -> None:

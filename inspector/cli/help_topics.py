@@ -224,9 +224,10 @@ TOPICS: dict[str, HelpTopic | HelpPage] = {
         ),
     ),
     "hosts": HelpTopic(
-        "Names of hosts for --for",
-        "A host passes a server's tools to a model, or reviews servers. `inspector context --for` and `inspector check "
-        "--for` take these names, and all for every host. Hosts include the limits of the model interface behind them.",
+        "Names of hosts for --host",
+        "A host passes a server's tools to a model, or reviews servers. `inspector context --host` and `inspector "
+        "check --host` take these names, and all for every host. Hosts include the limits of the model interface "
+        "behind them.",
         (HelpTable("Hosts", HOSTS),),
         ("docs/reference/hosts.md lists every fact with its source and date.",),
     ),

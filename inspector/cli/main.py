@@ -34,7 +34,7 @@ def main() -> NoReturn:
 
 def run(words: Sequence[str]) -> int:
     """Run a command line and return the exit code."""
-    from inspector.cli.parser import asks_for_json, check_command, scan, swallowed_option
+    from inspector.cli.parser import asks_for_json, check_command, notes_on, scan
 
     as_json = asks_for_json(words)
     invocation: Invocation | None = None
@@ -62,12 +62,8 @@ def run(words: Sequence[str]) -> int:
             if asks_for_json(words):  # The word was taken for a command, and our options for its arguments.
                 invocation.values["json"] = True
             raise
-        option = swallowed_option(invocation)
-        if option and invocation.verb.name:  # The interface would draw over a note.
-            _output(invocation, as_json).note(
-                f"note: {option[:80]} comes after the command, so the server gets it. Options of inspector go before "
-                "the command. To give it to the server without this note, write -- before the command."
-            )
+        for note in notes_on(invocation) if invocation.verb.name else ():  # The interface would draw over a note.
+            _output(invocation, as_json).note(note)
         return invocation.verb.run(invocation)
     except InspectorError as error:
         _output(invocation, as_json).error(error)

@@ -23,10 +23,10 @@ class Option:
 
     `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
     `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
-    value only if `fits` accepts it.
+    value only if `fits` accepts it. `old` is the flag of an earlier version: the parser takes it, and nothing shows it.
     """
 
-    __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "otherwise", "read")
+    __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "old", "otherwise", "read")
 
     def __init__(
         self,
@@ -40,8 +40,10 @@ class Option:
         completes: str = "",
         fits: Callable[[str], bool] | None = None,
         otherwise: Any = None,
+        old: str = "",
     ) -> None:
         self.flags = tuple(flags.split())
+        self.old = old
         self.name = self.flags[-1].removeprefix("--")
         self.help = help
         self.metavar = metavar or "|".join(choices)
@@ -51,6 +53,11 @@ class Option:
         self.completes = completes
         self.fits = fits
         self.otherwise = otherwise
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """The flags that the parser takes."""
+        return (*self.flags, self.old) if self.old else self.flags
 
     @property
     def is_secret(self) -> bool:
@@ -65,13 +72,20 @@ class Option:
 
 
 def seconds(word: str) -> float:
-    """A duration in seconds, above 0 and below thirty years."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < 1e9:
-        raise UsageError(f"“{word[:80]}” is not a number of seconds.", hint="Use a number above 0, such as 30 or 0.5.")
+    """A length of time above 0, in seconds."""
+    value = span(word)
+    if not value:
+        raise UsageError(f"“{word[:80]}” is not above 0.", hint="Examples: 30s, 500ms, 2min.")
+    return value
+
+
+def span(word: str) -> float:
+    """A length of time, which may be 0, in seconds; a number without a unit is seconds."""
+    from inspector.times import parse_length
+
+    value = parse_length(word)
+    if value is None:
+        raise UsageError(f"“{word[:80]}” is not a length of time.", hint="Examples: 30s, 500ms, 2min.")
     return value
 
 
@@ -303,11 +317,17 @@ SERVER = (
     ),
     Option("--inherit-env", "Give the server all variables of this shell, secrets too"),
     Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
-    Option("--timeout", "Request timeout; progress restarts it", "SECONDS", read=seconds),
+    Option("--timeout", "Request timeout; progress restarts it", "TIME", read=seconds),
     Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
-    Option("--protocol", "Protocol revision to use, such as 2025-11-25 or 2026-07-28", "REVISION", read=revision),
+    Option(
+        "--revision",
+        "Protocol revision to use, such as 2025-11-25 or 2026-07-28",
+        "REVISION",
+        read=revision,
+        old="--protocol",
+    ),
     Option(
         "--extension",
         "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
@@ -399,7 +419,7 @@ LOGIN = (
         read=secret,
         completes="file",
     ),
-    Option("--login-timeout", "Time for a login, including what you do in the browser", "SECONDS", read=seconds),
+    Option("--login-timeout", "Time for a login, including what you do in the browser", "TIME", read=seconds),
     Option("--open-browser", "Open the browser for a login without asking first"),
     Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )
@@ -412,10 +432,28 @@ RECORDING = (
 )
 """Where the recording of the session is kept."""
 
+REPORTS = {
+    name: Option(f"--{name}", f"Write {what} to this file; - is stdout", "FILE", read=output, completes="file")
+    for name, what in {
+        "junit": "a JUnit report",
+        "sarif": "a SARIF report",
+        "markdown": "a report in Markdown",
+        "html": "a web page",
+        "badge": "an SVG badge with the score",
+    }.items()
+}
+"""The kinds of report, of which a verb takes those that it can write."""
+
 CONNECT = (*SERVER, *LOGIN, *RECORDING)
 """Every option of a verb that opens a session with a server."""
 
-GROUPS = {"Connection": SERVER, "Authorization": LOGIN, "Recording": RECORDING, "Output": (JSON, QUIET)}
+GROUPS = {
+    "Report": tuple(REPORTS.values()),
+    "Connection": SERVER,
+    "Authorization": LOGIN,
+    "Recording": RECORDING,
+    "Output": (JSON, QUIET),
+}
 """The options that many verbs share, as help shows them."""
 
 ASK = Option("--ask", "Answer elicitation and sampling requests on the terminal")
@@ -426,18 +464,21 @@ WATCH = Option("--watch", "Restart the server when one of its files changes")
 YES = Option("--yes", "Start several configured servers without asking")
 
 HOSTS = Option(
-    "--for",
+    "--host",
     "Show the limits of these hosts, separated by commas; all is every host",
     "HOST,…|all",
     many=True,
     completes="host",
+    old="--for",
 )
+FOR = Option("--for", "Stop after this time", "TIME", read=seconds)
 ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE|-", read=json_object)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
-SAVE = Option(
-    "--save",
+CONTENT = Option(
+    "-o --output",
     "Write the image, audio, blob or text of the result to this file; - is stdout",
     "FILE",
     read=output,
     completes="file",
+    old="--save",
 )

@@ -17,6 +17,8 @@ from inspector.cli.program_name import renamed
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from inspector.config.command_lines import CommandLine
     from inspector.config.targets import Target
 
@@ -282,6 +284,10 @@ class Output:
         """Print a note for the user, unless --quiet is set."""
         if not self.quiet:
             self.warn(text)
+
+    def written(self, path: Path, detail: str = "") -> None:
+        """Say that a file was written; `detail` is safe."""
+        self.note(f"written: {self.safe(str(path))}{detail}")
 
     def warn(self, text: str) -> None:
         """Print a warning, also with --quiet: the command could not do everything."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -48,22 +49,26 @@ def forced(invocation: Invocation) -> bool:
     return bool(invocation.option("force"))
 
 
-def text_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[str]]:
+@contextmanager
+def text_file(where: Path, out: Output, *, force: bool = False) -> Iterator[IO[str]]:
     """The text file that an option names, or stdout. Raises `UsageError`."""
-    if is_stdout(where):
-        return out.stream()
     from inspector.config.output_files import new_text
 
-    return new_text(where, force=force)
+    with out.stream() if is_stdout(where) else new_text(where, force=force) as file:
+        yield file
+    if not is_stdout(where):
+        out.written(where)
 
 
-def binary_file(where: Path, out: Output, *, force: bool = False) -> AbstractContextManager[IO[bytes]]:
+@contextmanager
+def binary_file(where: Path, out: Output, *, force: bool = False) -> Iterator[IO[bytes]]:
     """The binary file that an option names, or stdout. Raises `UsageError`."""
-    if is_stdout(where):
-        return out.binary_stream()
     from inspector.config.output_files import new_file
 
-    return new_file(where, force=force)
+    with out.binary_stream() if is_stdout(where) else new_file(where, force=force) as file:
+        yield file
+    if not is_stdout(where):
+        out.written(where)
 
 
 def write_text(where: Path, text: str, out: Output, *, force: bool = False) -> None:

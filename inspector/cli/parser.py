@@ -36,6 +36,8 @@ class CommandLineParser:
         self.filled: dict[str, list[str]] = {}
         self.typed: list[tuple[Option | PositionalArgument, str]] = []
         """The options and arguments in order, each with its word; an option's word is its value."""
+        self.renamed: dict[str, str] = {}
+        """The old names of options that were given, each with the name of today."""
         self.target_words: list[str] = []
         self.command = False
         self.waiting: Option | None = None
@@ -47,7 +49,7 @@ class CommandLineParser:
         self._only_words = False
         self._side: list[str] | None = None
         """The words after `--` that fill a slot which takes a command."""
-        self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.flags}
+        self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.accepted}
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -95,7 +97,7 @@ class CommandLineParser:
     def _speak(self, name: str, *, spoken: bool) -> None:
         self.verb = load(name)
         self.spoken = spoken
-        self._known = {flag: option for option in self.verb.options for flag in option.flags}
+        self._known = {flag: option for option in self.verb.options for flag in option.accepted}
         for given in self.values:
             if given not in {option.name for option in self.verb.options} and given != "version":
                 raise self._not_for_this_verb(f"--{given}")
@@ -121,6 +123,8 @@ class CommandLineParser:
         option = self._known.get(flag)
         if option is None:
             raise self._unknown(flag)
+        if flag == option.old:
+            self.renamed[flag] = option.flags[-1]
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value.", hint=f"Write {flag} alone.")
@@ -207,7 +211,7 @@ class CommandLineParser:
             )
         if "record" in self.values and "no-record" in self.values:
             raise UsageError("--record cannot be used with --no-record.", hint="Remove one of them.")
-        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed)
+        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.renamed)
 
     def _take_side(self) -> None:
         """Fill a slot with the command after `--`, as one word."""
@@ -232,11 +236,11 @@ class CommandLineParser:
         return UsageError(f"`inspector {self.verb.name}` does not take {flag}.", hint=f"Remove {flag}.")
 
     def _unknown(self, flag: str) -> UsageError:
-        if self.verb is not None and any(flag in option.flags for option in _BEFORE_THE_VERB):
+        if self.verb is not None and any(flag in option.accepted for option in _BEFORE_THE_VERB):
             return self._not_for_this_verb(flag)
         from inspector.config.foreign_files import nearest
 
-        near = nearest(flag, list(self._known))
+        near = nearest(flag, [shown for option in self._known.values() for shown in option.flags])
         slot = self.slot
         hint = (
             f"Did you mean {near}?"
@@ -306,6 +310,32 @@ def check_command(invocation: Invocation) -> None:
             )
 
 
+def notes_on(invocation: Invocation) -> list[str]:
+    """Return what the user should know about the command line.
+
+    Old names, a revision that may be misspelt, and options that the server gets.
+    """
+    notes = [
+        f"note: {old} is now {name}. The next version does not take {old}." for old, name in invocation.renamed.items()
+    ]
+    revision = invocation.option("revision")
+    if isinstance(revision, str):
+        from inspector.protocol.revisions import REVISIONS
+
+        if revision not in REVISIONS:
+            notes.append(
+                f"note: {revision[:40]} is not a known revision, and is offered as it is. "
+                f"Known are {', '.join(REVISIONS)}."
+            )
+    option = swallowed_option(invocation)
+    if option:
+        notes.append(
+            f"note: {option[:80]} comes after the command, so the server gets it. Options of inspector go before the "
+            "command. To give it to the server without this note, write -- before the command."
+        )
+    return notes
+
+
 def swallowed_option(invocation: Invocation) -> str:
     """Return an option of ours that the command on the line got instead; empty without one, or after `--`."""
     words = invocation.target_words
@@ -313,7 +343,7 @@ def swallowed_option(invocation: Invocation) -> str:
         return ""
     from inspector.config.command_labels import own_arguments
 
-    flags = {flag for option in invocation.verb.options for flag in option.flags if flag.startswith("--")}
+    flags = {flag for option in invocation.verb.options for flag in option.accepted if flag.startswith("--")}
     own = own_arguments(words)
     own = own[: own.index("--")] if "--" in own else own
     return next((word for word in own if word.partition("=")[0] in flags), "")

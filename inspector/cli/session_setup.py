@@ -122,8 +122,8 @@ def warn_of_interception(invocation: Invocation, target: Target) -> None:
 
 
 def facts_of(invocation: Invocation) -> tuple[Fact, ...]:
-    """The facts of the hosts in `--for`; none without it. Raises `UsageError` for an unknown host."""
-    words = invocation.option("for", ())
+    """The facts of the hosts in `--host`; none without it. Raises `UsageError` for an unknown host."""
+    words = invocation.option("host", ())
     names = tuple(name.strip() for word in words for name in word.split(",") if name.strip())
     if not names:
         return ()
@@ -166,7 +166,7 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
         era=invocation.option("era") or (entry and entry.era) or settings.era,
-        protocol=invocation.option("protocol") or (entry and entry.protocol) or settings.protocol,
+        protocol=invocation.option("revision") or (entry and entry.protocol) or settings.protocol,
         standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),
         client=client_identity(invocation.option("client") or (entry and entry.client) or settings.client),
         extensions=by_id(
@@ -219,10 +219,10 @@ def _check_eras_agree(invocation: Invocation) -> None:
     """An era and a revision of the other era contradict each other."""
     from inspector.protocol.revisions import LEGACY, MODERN
 
-    era, revision = invocation.option("era"), invocation.option("protocol")
+    era, revision = invocation.option("era"), invocation.option("revision")
     if (era == "legacy" and revision in MODERN) or (era == "modern" and revision in LEGACY):
         raise UsageError(
-            f"--era {era} cannot be used with --protocol {revision}, which belongs to the other era.",
+            f"--era {era} cannot be used with --revision {revision}, which belongs to the other era.",
             hint="Remove one of them.",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import verbs
@@ -87,7 +87,7 @@ class Verb:
     """One verb. `run` takes the invocation and returns the exit code.
 
     `target` tells whether the verb takes a server or recording after its slots; with `several`, it may be more than
-    one `@NAME`.
+    one `@NAME`. `without` names shared options that mean nothing to the verb.
     """
 
     __slots__ = ("about", "examples", "name", "options", "run", "several", "slots", "target")
@@ -102,6 +102,7 @@ class Verb:
         target: Literal["required", "optional", "none"] = "required",
         several: bool = False,
         prints: bool = True,
+        without: Sequence[str] = (),
         about: str = "",
         examples: Sequence[str] = (),
     ) -> None:
@@ -112,6 +113,7 @@ class Verb:
         self.several = several
         own = {option.name for option in options}
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
+        shared = [option for option in shared if option.name not in without]
         self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
         self.about = about
         self.examples = tuple(examples)
@@ -133,7 +135,7 @@ class Verb:
 class Invocation:
     """A parsed command line: the verb, the values of its options and slots, and the words of the target."""
 
-    __slots__ = ("arguments", "command", "out", "target_words", "typed", "values", "verb")
+    __slots__ = ("arguments", "command", "out", "renamed", "target_words", "typed", "values", "verb")
 
     def __init__(
         self,
@@ -143,6 +145,7 @@ class Invocation:
         target_words: list[str],
         command: bool,
         typed: Sequence[tuple[Option | PositionalArgument, str]] = (),
+        renamed: Mapping[str, str] | None = None,
     ) -> None:
         self.verb = verb
         self.values = values
@@ -153,6 +156,8 @@ class Invocation:
         """The target came after `--`, so it is a command."""
         self.typed = typed
         """The options and arguments as they were typed, in order."""
+        self.renamed = renamed or {}
+        """The old names of options that were given, each with the name of today."""
         self.out: Output | None = None
         """Where the command prints, once it has started to."""
 
@@ -183,7 +188,7 @@ class Invocation:
             f"-- {target}" if self.command else target,
             masked([word for is_after, word in words if is_after], secrets),
             program(),
-            _CONNECTION,
+            _CONNECTION - {option.name for option in self.verb.options if option not in CONNECT},
             secrets,
         )
 

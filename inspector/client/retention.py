@@ -17,6 +17,7 @@ from inspector.config import foreign_files
 from inspector.config.paths import write_private
 from inspector.errors import ConfigError, UsageError
 from inspector.journal import saved_index
+from inspector.times import parse_length
 
 KEPT_FILE = "kept.json"
 _MARK = b'"kind":"mark"'
@@ -114,12 +115,10 @@ def delete(path: Path) -> bool:
     return False
 
 
-_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-
-
 def age(word: str) -> timedelta:
     """Read an age such as `30d`, `12h` or `2w`. Raises `UsageError`."""
-    number, unit = word[:-1], _UNITS.get(word[-1:].lower())
-    if unit is None or not (number.isascii() and number.isdigit()) or len(number) > 6:
-        raise UsageError(f"“{word[:40]}” is not an age.", hint="Use a number with m, h, d or w, such as 30d.")
-    return timedelta(seconds=int(number) * unit)
+    seconds = parse_length(word)
+    # A number alone may be meant as days, and what is deleted does not come back.
+    if seconds is None or word[-1:].isdigit():
+        raise UsageError(f"“{word[:40]}” is not an age.", hint="Use a number with min, h, d or w, such as 30d.")
+    return timedelta(seconds=seconds)

@@ -37,7 +37,7 @@ def _parse(words: list[str]) -> Namespace:
     parser.add_argument(
         "--era", choices=ERAS, default="both", help="with a handshake (legacy), without (modern), or both at once"
     )
-    parser.add_argument("--protocol", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to support")
+    parser.add_argument("--revision", choices=REVISIONS, default=REVISIONS[-1], help="newest revision to support")
     add_options(parser)
     options = parser.parse_args(words)
     options.auth = settings_of(options, parser)
@@ -45,8 +45,8 @@ def _parse(words: list[str]) -> Namespace:
         options.http = options.http or _address("0")
         if options.http[0] not in _HERE:
             parser.error("authorization without TLS works only on this machine: --http 127.0.0.1:PORT")
-    if options.era == "modern" and options.protocol not in MODERN:
-        parser.error(f"--era modern needs --protocol {MODERN[0]}")
+    if options.era == "modern" and options.revision not in MODERN:
+        parser.error(f"--era modern needs --revision {MODERN[0]}")
     return options
 
 
@@ -84,7 +84,7 @@ def main(words: list[str]) -> None:
             items=options.items,
             delay=options.slow,
             tick=options.tick,
-            newest=options.protocol,
+            newest=options.revision,
             era=options.era,
         )
         address, auth, attached = options.http, options.auth, options.attached

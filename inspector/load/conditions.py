@@ -39,7 +39,7 @@ _CONDITION = re.compile(r"\s*(?:(latency|service)\.)?([a-z][a-z0-9._-]*)\s*(>=|<
 
 @dataclass(frozen=True, slots=True)
 class FailCondition:
-    """A condition of `--fail`: the run fails where it holds."""
+    """A condition of `--fail-on`: the run fails where it holds."""
 
     text: str
     metric: str

@@ -81,7 +81,7 @@ class LoadReport:
     incomplete: str = ""
     """Why the run ended before its time; empty if it did not."""
     failing: list[FailCondition] = field(default_factory=list)
-    """The conditions of `--fail` that hold."""
+    """The conditions of `--fail-on` that hold."""
     conditions: Sequence[FailCondition] = ()
     target: str = ""
     server: str = ""
@@ -376,7 +376,7 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """5 where a condition of `--fail` holds, 4 without any answer, 1 without any result, else 0."""
+        """5 where a condition of `--fail-on` holds, 4 without any answer, 1 without any result, else 0."""
         if self.failing:
             return 5
         if not (self.sent + self.warm_up_sent):

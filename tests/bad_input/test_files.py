@@ -45,7 +45,7 @@ def test_a_disk_that_fills_up_leaves_a_recording_that_can_be_read(home: Path, se
 
 @pytest.mark.slow
 def test_a_tool_result_that_cannot_be_saved(run: Run, serve: Serve) -> None:
-    ran = run("call", "echo", "--save", "/no/such/folder/file", *serve("good"))
+    ran = run("call", "echo", "-o", "/no/such/folder/file", *serve("good"))
     assert ran.code == 2
     assert "/no/such/folder/file cannot be written" in ran.err
     assert "\nhint: " in ran.err

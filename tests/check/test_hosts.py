@@ -100,7 +100,7 @@ def test_the_group_needs_hosts_on_the_command_line(capfd):
     from inspector.cli import main
 
     assert main.run(["check", "--only", "hosts", "--", sys.executable]) == 2
-    assert "The group hosts needs --for." in capfd.readouterr().err
+    assert "The group hosts needs --host." in capfd.readouterr().err
 
 
 def test_the_notes_are_in_the_json_report(capfd, tmp_path):
@@ -108,7 +108,7 @@ def test_the_notes_are_in_the_json_report(capfd, tmp_path):
     from tests.processes import ROOT
 
     recording = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
-    assert main.run(["check", "--json", "--only", "hosts", "--for", "claude-code", recording]) == 0
+    assert main.run(["check", "--json", "--only", "hosts", "--host", "claude-code", recording]) == 0
     report = json.loads(capfd.readouterr().out)
     assert {result["group"] for result in report["results"]} == {"hosts"}
     assert {"HOST-CLAUDE-07", "HOST-CLAUDE-09"} <= {result["id"] for result in report["results"]}

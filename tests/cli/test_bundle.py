@@ -29,7 +29,7 @@ def test_a_bundle_is_a_redacted_recording_with_marks_versions_and_diagnosis(tmp_
     ran = run("bundle", str(source))
     made = tmp_path / "s.bundle.mcp.jsonl"
     assert ran.code == 0
-    assert "secrets were removed, 1 message is marked" in ran.out
+    assert "secrets were removed, 1 message is marked" in ran.err
     assert TOKEN not in made.read_text()
     with whole_journal(made) as journal:
         mark = journal.marks.of(1)
@@ -109,7 +109,7 @@ def test_a_bundle_names_no_user_and_no_folder(tmp_path: Path, run: Run, monkeypa
     journal.close()
     journal.release()
     monkeypatch.chdir(folder)
-    assert "0 secrets were removed" in run("bundle", str(path), "-o", "b.mcp.jsonl").out
+    assert "0 secrets were removed" in run("bundle", str(path), "-o", "b.mcp.jsonl").err
     text = (folder / "b.mcp.jsonl").read_text().replace("of-alice/z", "")
     assert "alice" not in text
     header = json.loads(text.splitlines()[0])

@@ -105,11 +105,11 @@ def test_each_kind_of_content_has_its_line(run: Run, script: Script) -> None:
         "",
         "",
     ]
-    assert ran.err == "note: --save FILE writes content that is not text.\n"
+    assert ran.err == "note: -o FILE writes content that is not text.\n"
 
 
 def test_what_is_not_text_is_saved_under_names_of_ours(run: Run, script: Script, tmp_path: Path) -> None:
-    ran = run("call", "t", "--save", str(tmp_path / "out.bin"), *script(tools__call={"result": {"content": CONTENT}}))
+    ran = run("call", "t", "-o", str(tmp_path / "out.bin"), *script(tools__call={"result": {"content": CONTENT}}))
     assert ran.code == 0
     assert (tmp_path / "out.bin").read_bytes() == b"\x89PNG" * 100
     assert (tmp_path / "out-2.bin").read_bytes() == b"\0\1\2"
@@ -118,12 +118,12 @@ def test_what_is_not_text_is_saved_under_names_of_ours(run: Run, script: Script,
 
 
 def test_a_text_result_is_saved_as_text_and_nothing_is_an_error(run: Run, script: Script, tmp_path: Path) -> None:
-    assert run("call", "t", "--save", str(tmp_path / "t"), *script(tools__call=text("a", "b"))).code == 0
+    assert run("call", "t", "-o", str(tmp_path / "t"), *script(tools__call=text("a", "b"))).code == 0
     assert (tmp_path / "t").read_text() == "a\nb"
-    ran = run("call", "t", "--save", str(tmp_path / "n"), *script(tools__call={"result": {"content": []}}))
+    ran = run("call", "t", "-o", str(tmp_path / "n"), *script(tools__call={"result": {"content": []}}))
     assert ran.code == 2
     assert "nothing to save" in ran.err
-    ran = run("call", "t", "--save", str(tmp_path / "no" / "t"), *script(tools__call=text("a")))
+    ran = run("call", "t", "-o", str(tmp_path / "no" / "t"), *script(tools__call=text("a")))
     assert ran.code == 2
     assert "cannot be written" in ran.err
 
@@ -274,13 +274,13 @@ def test_structured_content_that_repeats_the_text_is_printed_once(
 def test_the_form_of_the_output_can_be_chosen(run: Run, script: Script) -> None:
     result = '{"content":[{"type":"text","text":"one\x9b"}],"structuredContent":{"n":1.50}}'
     server = script(tools__call={"raw": f'{{"jsonrpc":"2.0","id":$ID,"result":{result}}}'})
-    assert run("call", "t", "--output", "text", *server).out == "one‹9B›\n"
-    assert run("call", "t", "--output", "structured", *server).out == '{"n":1.50}\n'
-    assert run("call", "t", "--output", "json", *server).json["structuredContent"] == {"n": 1.5}
-    assert set(run("call", "t", "--output", "raw", *server).json) == {"jsonrpc", "id", "result"}
-    assert r"\u009b" in run("call", "t", "--output", "raw", *server).out
-    assert run("call", "t", "--output", "text", "--json", *server).code == 2
-    ran = run("call", "t", "--output", "structured", *script(tools__call=text("one")))
+    assert run("call", "t", "--format", "text", *server).out == "one‹9B›\n"
+    assert run("call", "t", "--format", "structured", *server).out == '{"n":1.50}\n'
+    assert run("call", "t", "--format", "json", *server).json["structuredContent"] == {"n": 1.5}
+    assert set(run("call", "t", "--format", "raw", *server).json) == {"jsonrpc", "id", "result"}
+    assert r"\u009b" in run("call", "t", "--format", "raw", *server).out
+    assert run("call", "t", "--format", "text", "--json", *server).code == 2
+    ran = run("call", "t", "--format", "structured", *script(tools__call=text("one")))
     assert (ran.code, ran.out) == (1, "")
     assert "no structured content" in ran.err
 
@@ -357,7 +357,7 @@ def test_a_tool_that_cannot_ask_in_this_revision_names_one_that_can(run: Run, sc
     }
     ran = run("call", "refund", *script(server__discover={"result": discovered}, tools__call=failed))
     assert ran.code == 1
-    assert "Try 2025-11-25. Choose it with --protocol 2025-11-25." in ran.err
+    assert "Try 2025-11-25. Choose it with --revision 2025-11-25." in ran.err
 
 
 def test_an_error_as_json_is_one_line_and_names_the_recording(run: Run, script: Script) -> None:

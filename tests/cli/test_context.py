@@ -55,7 +55,9 @@ def test_one_tool_is_printed_exactly(run: Run, server: list[str]) -> None:
     )
     document = run("context", "--json", "--tool", "create_order", *server).json
     assert document["text"]["schema"] == schema
-    named = run("context", "--tool", "create_order", "--for", "claude-code,cursor", "--server-name", "My Shop", *server)
+    named = run(
+        "context", "--tool", "create_order", "--host", "claude-code,cursor", "--server-name", "My Shop", *server
+    )
     assert named.out.endswith(
         "name in Claude Code: mcp__my-shop__create_order (26 characters)\n"
         "name in Cursor: my-shop:create_order (20 characters)\n"
@@ -67,12 +69,12 @@ def test_one_tool_is_printed_exactly(run: Run, server: list[str]) -> None:
 
 @pytest.mark.slow
 def test_the_limits_of_hosts_are_named_with_source_and_date(run: Run, server: list[str]) -> None:
-    ran = run("context", "--for", "claude-code,claude-directory", *server)
+    ran = run("context", "--host", "claude-code,claude-directory", *server)
     assert "▲ Claude connectors directory (review): title required; otherwise rejected in review" in ran.out
     assert "tool small: no title" in ran.out
     assert "HOST-CLAUDE-16  page claude.com/docs/connectors/building/review-criteria" in ran.out
     assert "Gemini" not in ran.out
-    unknown = run("context", "--for", "claude-kode", *server)
+    unknown = run("context", "--host", "claude-kode", *server)
     assert unknown.code == 2
     assert "Did you mean claude-code?" in unknown.err
 
@@ -110,7 +112,7 @@ def test_growth_is_shown_against_a_report_a_recording_and_a_pin(
 
 
 def test_a_recording_shows_what_results_cost(run: Run) -> None:
-    ran = run("context", str(ROOT / "recordings/demo-tour.mcp.jsonl"), "--json", "--for", "all")
+    ran = run("context", str(ROOT / "recordings/demo-tour.mcp.jsonl"), "--json", "--host", "all")
     assert ran.code == 0
     assert ran.json["results"]
     assert any(note["id"] == "HOST-VSCODE-11" for note in ran.json["hosts"])
@@ -128,5 +130,5 @@ def test_the_names_of_hosts_are_completed_and_listed_in_the_help(run: Run) -> No
     from inspector.hosts import host_facts
 
     assert dict(HOSTS) == host_facts().labels
-    assert [item.value for item in candidates(["context", "--for"], "zed,claude-c")] == ["zed,claude-code"]
+    assert [item.value for item in candidates(["context", "--host"], "zed,claude-c")] == ["zed,claude-code"]
     assert "claude-directory" in run("help", "hosts").out

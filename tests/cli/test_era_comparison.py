@@ -133,7 +133,7 @@ def test_a_connection_that_breaks_while_lists_are_read_is_that_eras_error(run: R
     assert ran.err.count("ended with exit code 3") == 1
 
 
-@pytest.mark.parametrize("option", ["--record=x.mcp.jsonl", "--protocol=2025-11-25"])
+@pytest.mark.parametrize("option", ["--record=x.mcp.jsonl", "--revision=2025-11-25"])
 def test_options_for_one_session_are_refused(run: Run, both: list[str], option: str) -> None:
     ran = run("info", "--era", "both", option, *both)
     assert ran.code == 2

@@ -81,7 +81,7 @@ def test_a_recording_is_opened_at_a_place_and_a_speed(run: Run, shown: list[tupl
     [
         (("--at", "soon"), "Invalid position “soon”"),
         (("--speed", "1000"), "“1000” is not a speed"),
-        (("--gap", "-1"), "“-1” is not a number of seconds"),
+        (("--gap", "-1"), "“-1” is not a length of time"),
     ],
 )
 def test_what_is_not_a_place_speed_or_gap_is_reported(

@@ -150,15 +150,15 @@ def test_a_silent_process_is_reported_of_with_what_was_sent_and_what_to_try(
     run: Run, script: Script, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_messages, "SILENT_SECONDS", 0.05)
-    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.5", *script(initialize={"silent": True}))
+    ran = run("tools", "--revision", "2025-11-25", "--timeout", "0.5", *script(initialize={"silent": True}))
     first, second = ran.err.splitlines()[:2]
     assert first.startswith("note: The server has sent nothing for 0.05 s. Sent: initialize")
-    assert "inspector doctor --protocol 2025-11-25 --timeout 0.5 -- " in second
-    assert "To find the cause, run inspector doctor --protocol 2025-11-25 --timeout 0.5 -- " in ran.err
+    assert "inspector doctor --revision 2025-11-25 --timeout 0.5 -- " in second
+    assert "To find the cause, run inspector doctor --revision 2025-11-25 --timeout 0.5 -- " in ran.err
     assert ran.code == 4
 
 
 def test_the_doctor_is_not_named_where_a_server_answers(run: Run, script: Script) -> None:
-    ran = run("tools", "--protocol", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
+    ran = run("tools", "--revision", "2025-11-25", "--timeout", "0.1", *script(tools__list={"silent": True}))
     assert "No response to tools/list" in ran.err
     assert "inspector doctor" not in ran.err

@@ -32,7 +32,7 @@ def short_floor(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_report_as_json_and_reports_in_files(run: Run, tmp_path: Path) -> None:
     page, cases = tmp_path / "load.html", tmp_path / "load.xml"
     ran = run(
-        "load", "echo", "k:=1", *SHORT, "--fail", "p99>1us", "--fail", "errors>1%", "--json", "--html", str(page),
+        "load", "echo", "k:=1", *SHORT, "--fail-on", "p99>1us", "--fail-on", "errors>1%", "--json", "--html", str(page),
         "--junit", str(cases), *SERVER,
     )  # fmt: skip
     assert ran.code == 5
@@ -133,7 +133,7 @@ def test_an_interrupted_search_keeps_its_steps(home: Path) -> None:
         (("echo", "--rate", "fast", "@shop"), "is not a rate"),
         (("echo", "--for", "soon", "@shop"), "is not a length of time"),
         (("echo", "--users", "2", "--rate", "3", "@shop"), "--users cannot be used with --rate"),
-        (("echo", "--fail", "p99", *SERVER), "is not a condition"),
+        (("echo", "--fail-on", "p99", *SERVER), "is not a condition"),
         (("echo", "--for", "1s", "--warmup", "2s", *SERVER), "is not shorter than the run"),
         (("echo", "--flow", "f.yaml", *SERVER), "--flow names the calls"),
         (("echo", "http://example.com/mcp"), "is not on this machine"),

@@ -46,7 +46,7 @@ def test_the_note_says_what_became_of_the_option(run: Run) -> None:
 @pytest.mark.parametrize(
     ("word", "known", "near"),
     [
-        ("--tool", ["--protocol", "--trust"], ""),
+        ("--tool", ["--revision", "--trust"], ""),
         ("--output", ["--trust", "--quiet"], ""),
         ("--junit", ["--quiet"], ""),
         ("--set", ["--quiet"], ""),

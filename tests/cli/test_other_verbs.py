@@ -75,7 +75,7 @@ def test_read_prints_text_and_describes_bytes(run: Run, script: Script, tmp_path
     assert ran.out == "[a:1  text/plain]\none␇\ntwo\n[a:2  image/png]\nblob: image/png  3 B\n"
     assert params_of(log, "resources/read")[0]["uri"] == "a:1"
     assert run("read", "a:1", "--json", *server).json == {"contents": contents}
-    ran = run("read", "a:1", "--save", str(tmp_path / "b"), *server)
+    ran = run("read", "a:1", "-o", str(tmp_path / "b"), *server)
     assert (ran.code, ran.out) == (0, "")
     assert (tmp_path / "b").read_bytes() == b"\0\1\2"
 
@@ -183,7 +183,7 @@ def test_request_sends_notifications_without_waiting(run: Run, script: Script, t
 def test_every_verb_works_on_the_demo_server(run: Run, demo: list[str], tmp_path: Path) -> None:
     assert run("call", "echo", "message=hi", *demo).out == "hi\n"
     assert run("call", "add", "a=2", "b=3", *demo).code == 0
-    assert run("call", "draw-picture", "--save", str(tmp_path / "p.png"), *demo).code == 0
+    assert run("call", "draw-picture", "-o", str(tmp_path / "p.png"), *demo).code == 0
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     assert "demo server" in run("read", "demo://readme", *demo).out
     assert run("complete", "prompt", "explain-code", "language", "p", *demo).out == "python\n"

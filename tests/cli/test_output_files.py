@@ -349,11 +349,11 @@ def test_saving_keeps_what_is_there(run: Run, script: Script, tmp_path: Path) ->
     server = script(tools__call={"result": {"content": [{"type": "text", "text": "new"}]}})
     path = tmp_path / "saved"
     path.write_text("old")
-    assert run("call", "t", "--save", str(path), *server).code == 2
+    assert run("call", "t", "-o", str(path), *server).code == 2
     assert path.read_text() == "old"
-    assert run("call", "t", "--save", str(path), "--force", *server).code == 0
+    assert run("call", "t", "-o", str(path), "--force", *server).code == 0
     assert path.read_text() == "new"
-    assert run("call", "t", "--save", "-", *server).out == "new"
+    assert run("call", "t", "-o", "-", *server).out == "new"
 
 
 @pytest.mark.slow

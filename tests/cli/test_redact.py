@@ -45,7 +45,7 @@ def test_the_copy_has_no_secrets_and_is_private(run: Run, leaking: Path, tmp_pat
     copy = tmp_path / "copy.mcp.jsonl"
     ran = run("redact", str(leaking), "-o", str(copy))
     assert ran.code == 0
-    assert f"written: {copy}; hidden in 2 places." in ran.out
+    assert f"written: {copy}\n2 places are hidden.\n" in ran.err
     assert "Read the copy before you share it" in ran.err
     assert GITHUB not in copy.read_text(encoding="utf-8")
     assert copy.stat().st_mode & 0o777 == 0o600

@@ -48,7 +48,7 @@ def test_a_config_entry_wins_over_the_settings(configured: Path) -> None:
 def test_flags_win_over_everything(configured: Path) -> None:
     found = options(
         "@named", "--config", str(configured), "--timeout", "33", "--era", "auto", "--root", "file:///flag",
-        "--sampling", "decline", "--log-level", "error", "--protocol", "2025-06-18",
+        "--sampling", "decline", "--log-level", "error", "--revision", "2025-06-18",
     )  # fmt: skip
     assert (found.timeout, found.max_timeout, found.era) == (33, 33, "auto")
     assert (found.log_level, found.protocol) == ("error", "2025-06-18")

@@ -60,7 +60,7 @@ def test_a_file_that_differs_is_exit_code_5_and_is_not_saved(run: Run, script: S
         "failed       references/RULES.md"
         in run("skills", "--era", "legacy", "--verify", *server(script, rules=b"x" * 35)).out
     )
-    assert "Not saved: references/RULES.md: digest differs." in ran.err
+    assert "not written: references/RULES.md: digest differs." in ran.err
     assert "  failed       references/RULES.md" in ran.out
     assert [path.name for path in out.rglob("*") if path.is_file()] == ["SKILL.md"]
 

@@ -99,7 +99,7 @@ async def test_a_refused_handshake_shows_the_servers_words_and_what_would_work()
     session = make_session(server)
     with pytest.raises(HandshakeError, match="too new") as caught:
         await session.open()
-    assert "--protocol 2024-11-05" in caught.value.hint.command_line
+    assert "--revision 2024-11-05" in caught.value.hint.command_line
     assert session.phase == "failed"
     assert session.error is caught.value
 

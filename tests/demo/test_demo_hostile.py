@@ -150,7 +150,7 @@ def test_any_uri_can_be_matched_against_any_template(template: str, rest: str) -
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
-    [["--http", "nowhere"], ["--http", "99999"], ["--items", "-1"], ["--slow", "nan"], ["--protocol", "1"], ["extra"]],
+    [["--http", "nowhere"], ["--http", "99999"], ["--items", "-1"], ["--slow", "nan"], ["--revision", "1"], ["extra"]],
 )
 def test_bad_words_of_the_command_line_are_explained(words: list[str]) -> None:
     done = subprocess.run(

@@ -40,7 +40,7 @@ def test_each_revision_is_answered_with_itself(revision: str) -> None:  # LIFE-0
 @pytest.mark.slow
 def test_an_unknown_revision_is_answered_with_the_newest_known() -> None:  # LIFE-03
     assert MemoryPeer().open("2099-01-01")["protocolVersion"] == "2025-11-25"
-    older = StdioPeer("--protocol", "2025-03-26")
+    older = StdioPeer("--revision", "2025-03-26")
     assert older.open("2099-01-01")["protocolVersion"] == "2025-03-26"
     assert older.close() == 0
 

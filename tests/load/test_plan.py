@@ -1,4 +1,4 @@
-"""Plans, weights and the conditions of `--fail`."""
+"""Plans, weights and the conditions of `--fail-on`."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def run(invocation: Invocation) -> int:
     elif not to_stdout:
         hidden = f"{report.count:,} {'secret was' if report.count == 1 else 'secrets were'} removed"
         marked = f"{marks:,} {'message is' if marks == 1 else 'messages are'} marked"
-        out.line(f"written: {out.safe(str(written))}; {hidden}, {marked}.")
+        out.note(f"{hidden}, {marked}.")
         out.note("Read it before you share it: no rule knows every secret. `inspector replay FILE` opens it.")
     return 0
 

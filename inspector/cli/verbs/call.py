@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, ASK, SAVE, TASK, Option
+from inspector.cli.options import ARGS, ASK, CONTENT, TASK, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InvalidAnswer, ServerError, UsageError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from inspector.journal.findings import Finding
     from inspector.journal.journal import Journal
 
-FORMS = ("text", "structured", "json", "raw")
+FORMATS = ("text", "structured", "json", "raw")
 MAX_FINDINGS = 5
 FINDING = 300
 """Characters shown of one finding."""
@@ -30,8 +30,8 @@ def run(invocation: Invocation) -> int:
     from inspector.cli import headless
     from inspector.cli.output_files import check_outputs, forced
 
-    form = _form(invocation)
-    to_stdout = check_outputs(invocation, "save")
+    form = _format(invocation)
+    to_stdout = check_outputs(invocation, "output")
     strict = bool(invocation.option("strict"))
 
     async def work(session: Any, out: Output) -> int:
@@ -63,22 +63,27 @@ def run(invocation: Invocation) -> int:
             hint = hint or _other_revision(session, None, body)
             if hint:
                 out.note(f"hint: {out.safe(hint, 500)}")
-        if not out.json or invocation.option("save") is not None:
+        if not out.json or invocation.option("output") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(invocation.option("save"), blocks_of(body.get("content")), out, force=forced(invocation))
+            save_or_tell(invocation.option("output"), blocks_of(body.get("content")), out, force=forced(invocation))
         doubtful = _judged(session, call, body, strict, out)
         return 1 if failed or (strict and doubtful) else 0
 
     return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
 
 
-def _form(invocation: Invocation) -> str:
-    """The form of the result; empty for text and structured content. Raises `UsageError`."""
-    form: str = invocation.option("output", "json" if invocation.json else "")
-    if invocation.json and form == "text":
-        raise UsageError("--json cannot be used with --output text.", hint="Remove one of them.")
-    return form
+def _format(invocation: Invocation) -> str:
+    """The format of the result; empty for text and structured content. Raises `UsageError`."""
+    given = next((word for option, word in invocation.typed if option.name == "output"), "")
+    if given in FORMATS:  # The old name of --format; a file of this name is written as ./text.
+        invocation.values.setdefault("format", given)
+        del invocation.values["output"]
+        Output.of(invocation).note(f"note: --output {given} is now --format {given}.")
+    format: str = invocation.option("format", "json" if invocation.json else "")
+    if invocation.json and format == "text":
+        raise UsageError("--json cannot be used with --format text.", hint="Remove one of them.")
+    return format
 
 
 def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -> None:
@@ -91,7 +96,7 @@ def _print(out: Output, form: str, result: Any, journal: Journal, answer: int) -
     elif form == "structured":
         text = _structured(result, journal, answer)
         if text is None:
-            raise InvalidAnswer("The result has no structured content.", hint="Use --output text or --output json.")
+            raise InvalidAnswer("The result has no structured content.", hint="Use --format text or --format json.")
         out.document_text(text)
     else:
         _print_text(out, result, journal, answer, all=not form)
@@ -115,7 +120,7 @@ def _other_revision(session: Session, error: ServerError | None, body: Any) -> s
     from inspector.client.revision_hints import revision_hint
 
     found = revision_hint(session.server.revision, error, body)
-    return f"{found.text} Choose it with --protocol {found.revision}." if found is not None else ""
+    return f"{found.text} Choose it with --revision {found.revision}." if found is not None else ""
 
 
 async def _unlisted(session: Session, name: str) -> str:
@@ -211,11 +216,11 @@ VERBS = {
         options=(
             ARGS,
             Option(
-                "--output",
+                "--format",
                 "Print only the text, the structured content, the result as JSON, or the raw response",
-                choices=FORMS,
+                choices=FORMATS,
             ),
-            SAVE,
+            CONTENT,
             Option("--strict", "Exit with 1 if the result breaks a rule, such as its output schema"),
             TASK,
             ASK,
@@ -230,7 +235,7 @@ VERBS = {
             "inspector call echo message=hello -- python server.py",
             "inspector call add a=2 b=3 @calculator",
             "inspector call search --args @query.json --json https://host.example/mcp",
-            "inspector call screenshot --save page.png @browser",
+            "inspector call screenshot -o page.png @browser",
         ),
     )
 }

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, session_setup
-from inspector.cli.options import HOSTS, YES, Option, count, output, path, seconds, secret
+from inspector.cli.options import HOSTS, REPORTS, YES, Option, count, path, seconds, secret
 from inspector.cli.output import Output
-from inspector.cli.output_files import check_outputs, forced, is_stdout, new_recording, write_text
+from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
@@ -36,9 +36,6 @@ ALL = "@all"
 """The target for every configured server."""
 DURATIONS = 10
 """The checks that --durations without a number shows."""
-REPORTS = ("junit", "sarif", "markdown", "html", "badge")
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol")
-"""Options of a session. A check sets the revision itself and declines requests of the server."""
 
 
 def run(invocation: Invocation) -> int:
@@ -204,7 +201,7 @@ def _wanted(invocation: Invocation) -> CheckSelection:
             raise UsageError(f"--{option}: unknown check or group “{name[:40]}”.", hint="--plan lists all checks.")
     hosts = session_setup.facts_of(invocation)
     if "hosts" in chosen["only"] and not hosts:
-        raise UsageError("The group hosts needs --for.", hint="Name hosts with --for, or use --for all.")
+        raise UsageError("The group hosts needs --host.", hint="Name hosts with --host, or use --host all.")
     revisions = tuple(_names(invocation.option("revision", ())))
     for name in revisions:
         if name not in REVISIONS:
@@ -413,16 +410,10 @@ def _write(invocation: Invocation, out: Output, report: Report) -> None:
             from inspector.check.reports import document
 
             write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(invocation))
-            if not is_stdout(file):
-                out.note(f"written: {out.safe(str(file))}")
 
 
-def _report_option(name: str, what: str) -> Option:
-    return Option(f"--{name}", f"Write {what} to this file; - is stdout", "FILE", read=output, completes="file")
-
-
-def _verb() -> Verb:
-    verb = Verb(
+VERBS = {
+    "check": Verb(
         "check",
         run,
         several=True,
@@ -473,8 +464,8 @@ def _verb() -> Verb:
                 "--baseline", "Ignore faults that this earlier JSON report has", "FILE", read=path, completes="file"
             ),
             Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
-            Option("--wait", "With --start: seconds to wait for the server; default 20", "SECONDS", read=seconds),
-            Option("--max-time", "Time limit of the whole run", "SECONDS", read=seconds),
+            Option("--wait", "With --start: the time to wait for the server; default 20s", "TIME", read=seconds),
+            Option("--max-time", "Time limit of the whole run", "TIME", read=seconds),
             Option(
                 "--durations",
                 f"Show this many of the slowest checks; default {DURATIONS}",
@@ -485,12 +476,9 @@ def _verb() -> Verb:
             ),
             YES,
             Option("-v --verbose", "Show passed and skipped checks too"),
-            _report_option("junit", "a JUnit report"),
-            _report_option("sarif", "a SARIF report"),
-            _report_option("markdown", "a report in Markdown"),
-            _report_option("html", "a web page"),
-            _report_option("badge", "an SVG badge with the score"),
+            *REPORTS.values(),
         ),
+        without=("root", "sampling", "elicit", "log-level", "era"),
         about=(
             "Checks every protocol revision that the server supports, each on its own connection, with harmless "
             "requests; tools are called only with --allow-calls. @all checks every configured server, and compares "
@@ -507,8 +495,4 @@ def _verb() -> Verb:
             "inspector check @all --yes --json",
         ),
     )
-    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
-    return verb
-
-
-VERBS = {"check": _verb()}
+}

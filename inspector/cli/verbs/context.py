@@ -224,12 +224,12 @@ VERBS = {
         ),
         about=(
             "Prints the characters of each tool that hosts pass to a model: name, description and input schema. "
-            "Characters are exact; tokens are an estimate of characters / 4. Nothing is sent to a model. --for adds "
+            "Characters are exact; tokens are an estimate of characters / 4. Nothing is sent to a model. --host adds "
             "the limits of hosts, each with its source and date. Exits with 5 if --budget is exceeded."
         ),
         examples=(
             "inspector context @everything",
-            "inspector context @everything --for all",
+            "inspector context @everything --host all",
             "inspector context @everything --tool echo",
             "inspector context @everything --budget 5000 --against pin",
             "inspector context session.mcp.jsonl --json",

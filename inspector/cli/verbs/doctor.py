@@ -124,10 +124,11 @@ def _about() -> str:
     return f"inspector {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
-def _verb() -> Verb:
-    verb = Verb(
+VERBS = {
+    "doctor": Verb(
         "doctor",
         run,
+        without=_MEANINGLESS,
         options=(
             Option("--paste", "Print the full report as Markdown, for an issue"),
             Option("-v --verbose", "Show details of successful steps too"),
@@ -144,8 +145,4 @@ def _verb() -> Verb:
             "inspector doctor session.mcp.jsonl",
         ),
     )
-    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
-    return verb
-
-
-VERBS = {"doctor": _verb()}
+}

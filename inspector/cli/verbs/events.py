@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, Option, count, path, seconds
+from inspector.cli.options import ARGS, FOR, Option, count, path, seconds
 from inspector.cli.output import PIPED, Output
 from inspector.cli.serve_options import address, is_address
 from inspector.cli.verb import PositionalArgument, Verb
@@ -541,10 +541,10 @@ VERBS = {
             Option("--poll", "Poll this event type once", "NAME"),
             Option("--follow", "Print events of this type as they arrive", "NAME"),
             Option("--by", "With --follow: the delivery mode; push if the type has it", choices=("push", "poll")),
-            Option("--for", "Stop after this time", "SECONDS", read=seconds),
+            FOR,
             Option("--cursor", "Start at this cursor, instead of now", "CURSOR"),
             Option("--max", "With --poll: the most events of one result", "COUNT", read=count),
-            Option("--max-age", "Do not deliver events that are older", "SECONDS", read=seconds),
+            Option("--max-age", "Do not deliver events that are older", "TIME", read=seconds),
             Option("--sketch", "Also use a server that declares events as before SEP-3415"),
             Option("--subscribe", "Subscribe your webhook to this event type", "NAME"),
             Option("--unsubscribe", "End the subscription of your webhook", "NAME"),
@@ -570,7 +570,7 @@ VERBS = {
                 read=path,
                 completes="file",
             ),
-            Option("--ttl", "With --subscribe: the lifetime to ask for", "SECONDS", read=seconds),
+            Option("--ttl", "With --subscribe: the lifetime to ask for", "TIME", read=seconds),
             Option(
                 "--verify", "Verify a delivery: a file with the raw HTTP request", "FILE", read=path, completes="file"
             ),

@@ -64,8 +64,6 @@ def run(invocation: Invocation) -> int:
             return 0
         for note in notes:
             out.note(f"note: {out.safe(note)}")
-        if written is not None and not is_stdout(written):
-            out.note(f"written: {out.safe(str(written))}")
     return 0
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from inspector.cli.verb import Invocation
 
-NAME = 200
-
 
 def run(invocation: Invocation) -> int:
     """Write the recording, and print what the other format lacks."""
@@ -48,7 +46,8 @@ def run(invocation: Invocation) -> int:
         return 0
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
-    out.line(f"written: {out.safe(str(written), NAME)}; {made.messages:,} messages from the format {made.format}.")
+    out.written(written)
+    out.note(f"{quantity(made.messages, 'message')}, read as {made.format}.")
     return 0
 
 
@@ -71,8 +70,8 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
     for note in made.notes:
         out.note(f"note: {out.safe(note)}")
     for file in made.files:
-        out.line(f"written: {out.safe(str(file), NAME)}")
-    out.line(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client]}.")
+        out.written(file)
+    out.note(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client]}.")
     return 0
 
 

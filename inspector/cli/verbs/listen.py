@@ -6,7 +6,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import ASK, Option, seconds
+from inspector.cli.options import ASK, FOR, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.errors import NotOffered
@@ -80,7 +80,7 @@ VERBS = {
         options=(
             ASK,
             Option("--resource", "Subscribe to this resource; repeatable", "URI", many=True),
-            Option("--for", "Stop after this time", "SECONDS", read=seconds),
+            FOR,
         ),
         about=(
             "Subscribes to list changes, log messages and the named resources, and prints each notification as one "
@@ -89,7 +89,7 @@ VERBS = {
         ),
         examples=(
             "inspector listen --resource demo://clock -- python -m inspector.demo",
-            "inspector listen --log-level debug --for 60 https://host.example/mcp",
+            "inspector listen --log-level debug --for 1min https://host.example/mcp",
             "inspector listen --json @name",
         ),
     )

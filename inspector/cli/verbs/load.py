@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.flow_options import ENVIRONMENT, SET
-from inspector.cli.options import ARGS, Option, count, output, path
+from inspector.cli.options import ARGS, REPORTS, Option, count, output, path, seconds, span
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.verb import PositionalArgument, Verb
@@ -31,7 +31,7 @@ _STOPPED = "The search was stopped."
 
 
 def run(invocation: Invocation) -> int:
-    """Run the plan and report; 5 where a condition of --fail holds."""
+    """Run the plan and report; 5 where a condition of --fail-on holds."""
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
 
@@ -127,7 +127,7 @@ def _flow_calls(
 def _conditions(invocation: Invocation) -> list[FailCondition]:
     from inspector.load.conditions import FailCondition
 
-    return [FailCondition.parse(text) for text in invocation.option("fail", ())]
+    return [FailCondition.parse(text) for text in invocation.option("fail-on", ())]
 
 
 def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, plan: LoadPlan) -> None:
@@ -298,8 +298,6 @@ def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdou
         where = invocation.option(name)
         if where is not None:
             write_text(where, _document(form, report), out, force=forced(invocation))
-            if str(where) != "/dev/stdout":
-                out.note(f"Wrote {out.safe(str(where))}")
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
@@ -337,18 +335,8 @@ def _write_locust(
     text = locust_file(plan, target, name, secrets=secrets, schemas=run.input_schemas())
     write_text(where, text, out, force=forced(invocation))
     if not to_stdout:
-        out.note(f"Wrote {out.safe(str(where))}; its first lines say how to run it.")
+        out.note("Its first lines say how to run it.")
     return 0
-
-
-def _span(word: str) -> float:
-    """Seconds from `30s`, `500ms`, `2min`, `1h` or `30`."""
-    import re
-
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?(ms|s|min|m|h)?", word)
-    if found is None:
-        raise UsageError(f"“{word[:80]}” is not a length of time.", hint="Examples: 30s, 500ms, 2min.")
-    return float(found[1]) * {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}[found[2] or "s"]
 
 
 def _rate(word: str) -> float:
@@ -376,25 +364,23 @@ VERBS = {
             SET,
             Option("--rate", "Calls per second at constant arrival; default 10", "N", read=_rate),
             Option("--users", "Closed model: N users, each waits for its answer", "N", read=count),
-            Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=_span),
-            Option("--warmup", "Time at the start that is not counted; default 3s", "TIME", read=_span),
+            Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=seconds),
+            Option("--warmup", "Time at the start that is not counted; default 3s", "TIME", read=span),
             Option("--max-waiting", "Most calls without an answer; others are not sent; default 1000", "N", read=count),
             Option("--in-flight", "Most calls at the server at once on each connection; default 16", "N", read=count),
             Option("--connections", "How many connections share the calls", "N", read=count),
-            Option("--find-limit", "Step the rate up from --rate until a bound of --fail breaks"),
-            Option("--fail", "Exit with 5 if this holds, such as 'p99>300ms'; repeatable", "CONDITION", many=True),
+            Option("--find-limit", "Step the rate up from --rate until a condition of --fail-on holds"),
+            Option(
+                "--fail-on",
+                "Exit with 5 if this holds, such as 'p99>300ms'; repeatable",
+                "CONDITION",
+                many=True,
+                old="--fail",
+            ),
             Option("--allow-calls", "Call these tools although they are not read-only", "NAME,…|all", many=True),
             Option("--yes", "Load a server that is not on this machine without asking"),
-            Option(
-                "--html", "Write a page with plots to this file; - is stdout", "FILE", read=output, completes="file"
-            ),
-            Option(
-                "--junit",
-                "Write a JUnit report of --fail to this file; - is stdout",
-                "FILE",
-                read=output,
-                completes="file",
-            ),
+            REPORTS["html"],
+            REPORTS["junit"],
             Option(
                 "--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output, completes="file"
             ),
@@ -407,8 +393,8 @@ VERBS = {
         ),
         examples=(
             "inspector load search query=tea --rate 50 -- python server.py",
-            "inspector load search --rate 50 --for 2min --fail 'p99>300ms' --fail 'errors>1%' @shop",
-            "inspector load search --find-limit --fail 'p99>200ms' http://127.0.0.1:8000/mcp",
+            "inspector load search --rate 50 --for 2min --fail-on 'p99>300ms' --fail-on 'errors>1%' @shop",
+            "inspector load search --find-limit --fail-on 'p99>200ms' http://127.0.0.1:8000/mcp",
             "inspector load --flow calls/shop.yaml --rate 20 --html load.html @shop",
         ),
     )

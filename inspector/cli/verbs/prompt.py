@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, ASK, SAVE
+from inspector.cli.options import ARGS, ASK, CONTENT
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import ServerError
@@ -34,12 +34,12 @@ def run(invocation: Invocation) -> int:
             out.document_text(result_text(session.journal, call.answer_n, result))
         else:
             _print(out, result, messages)
-        if not out.json or invocation.option("save") is not None:
+        if not out.json or invocation.option("output") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
             contents = [message.get("content") for message in blocks_of(messages) if type(message) is dict]
             save_or_tell(
-                invocation.option("save"), [block for content in contents for block in blocks_of(content)], out
+                invocation.option("output"), [block for content in contents for block in blocks_of(content)], out
             )
         return 0
 
@@ -66,7 +66,7 @@ VERBS = {
         "prompt",
         run,
         slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", metavar="KEY=VALUE ...")),
-        options=(ARGS, SAVE, ASK),
+        options=(ARGS, CONTENT, ASK),
         about="Prints each message with its role; --json prints the exact result.",
         examples=(
             "inspector prompt greet name=Ada -- python server.py",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ASK, SAVE
+from inspector.cli.options import ASK, CONTENT
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import ServerError
@@ -19,7 +19,7 @@ def run(invocation: Invocation) -> int:
     from inspector.cli import headless
     from inspector.cli.output_files import check_outputs, forced
 
-    check_outputs(invocation, "save")
+    check_outputs(invocation, "output")
 
     async def work(session: Any, out: Output) -> int:
         call = session.read_resource(invocation.arguments["uri"])
@@ -33,12 +33,12 @@ def run(invocation: Invocation) -> int:
             from inspector.cli.exact_results import result_text
 
             out.document_text(result_text(session.journal, call.answer_n, result))
-        elif contents is None or invocation.option("save") is None:
+        elif contents is None or invocation.option("output") is None:
             _print(out, result, contents)
-        if not out.json or invocation.option("save") is not None:
+        if not out.json or invocation.option("output") is not None:
             from inspector.cli.content import blocks_of, save_or_tell
 
-            save_or_tell(invocation.option("save"), blocks_of(contents), out, force=forced(invocation))
+            save_or_tell(invocation.option("output"), blocks_of(contents), out, force=forced(invocation))
         return 0
 
     return headless.run(invocation, work, while_waiting=None if invocation.json else "inspector.cli.content")
@@ -72,11 +72,11 @@ VERBS = {
         "read",
         run,
         slots=(PositionalArgument("uri"),),
-        options=(SAVE, ASK),
-        about="Prints text unchanged; --save writes text or bytes to a file; --json prints the exact result.",
+        options=(CONTENT, ASK),
+        about="Prints text unchanged; -o writes text or bytes to a file; --json prints the exact result.",
         examples=(
             "inspector read file:///etc/motd -- python server.py",
-            "inspector read demo://logo --save logo.png @demo",
+            "inspector read demo://logo -o logo.png @demo",
             "inspector read --json config://app https://host.example/mcp",
         ),
     )

@@ -75,8 +75,7 @@ def _tell(out: Output, report: RedactionReport, written: Path | None, checks: bo
     if report.more:
         out.note(f"note: {report.more:,} more places are not listed, because there are too many different values.")
     if written is not None:
-        hidden = f"hidden in {places}" if report.count else "nothing was hidden"
-        out.line(f"written: {out.safe(str(written), NAME)}; {hidden}.")
+        out.note(f"{places} {'is' if report.count == 1 else 'are'} hidden." if report.count else "Nothing was hidden.")
         if report.count:
             out.note("Read the copy before you share it: no rule knows every secret.")
     elif not report.count:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option, seconds
+from inspector.cli.options import Option, span
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
@@ -35,11 +35,6 @@ def run(invocation: Invocation) -> int:
     return interface.replay(invocation, target, follow=bool(invocation.option("follow")), at=at, **playing)
 
 
-def gap(word: str) -> float:
-    """The longest gap in seconds; 0 keeps recorded gaps."""
-    return 0.0 if word.strip() == "0" else seconds(word)
-
-
 def speed(word: str) -> float:
     """The playback speed: a factor, or `max`."""
     from inspector.replay import speeds
@@ -63,9 +58,9 @@ VERBS = {
             Option("--speed", "Playback speed from 0.1 to 100, or max", "FACTOR", read=speed),
             Option(
                 "--gap",
-                "Longest pause in playback; default 2; 0 keeps recorded pauses",
-                "SECONDS",
-                read=gap,
+                "Longest pause in playback; default 2s; 0 keeps recorded pauses",
+                "TIME",
+                read=span,
             ),
         ),
         about=(

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparison_options import RULES, rules_of
-from inspector.cli.options import QUIET, Option, output, pace, recording
+from inspector.cli.options import QUIET, REPORTS, Option, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.session_setup import live_target
@@ -175,14 +175,8 @@ VERBS = {
             *RULES,
             CARRY,
             PACE,
-            Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
-            Option(
-                "--markdown",
-                "Write a Markdown report to this file; - is stdout",
-                "FILE",
-                read=output,
-                completes="file",
-            ),
+            REPORTS["junit"],
+            REPORTS["markdown"],
             Option("--update", "Replace FILE with the new recording"),
         ),
         about=(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
-from inspector.cli.options import Option, count, output, path
+from inspector.cli.options import REPORTS, Option, count, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import PositionalArgument, Verb
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from inspector.flows.runner import CollectionRun, RunOptions
 
 _REPORTS = ("junit", "markdown", "html")
-_NAMES = {"junit": "JUnit", "markdown": "Markdown", "html": "HTML"}
 
 
 def run(said: Invocation) -> int:
@@ -252,12 +251,6 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
     """Write the reports that were asked for, and the end of the text."""
     from inspector.flows.reports.text import DRY_RUN
 
-    written = []
-    for name in _REPORTS:
-        where = said.option(name)
-        if where is not None:
-            write_text(where, _document(name, result), out, force=forced(said))
-            written.append((name, where))
     if out.json:
         out.document(result.as_json())
     elif not to_stdout:
@@ -265,9 +258,10 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
         out.lines([*lines, "", progress.report.totals(result), *([DRY_RUN] if result.dry else [])])
     if result.interrupted:
         out.warn("note: The run was interrupted. The reports are incomplete.")
-    for name, where in written:
-        if str(where) != "/dev/stdout":
-            out.note(f"Wrote {out.safe(str(where))} ({_NAMES[name]})")
+    for name in _REPORTS:
+        where = said.option(name)
+        if where is not None:
+            write_text(where, _document(name, result), out, force=forced(said))
 
 
 def _document(name: str, result: RunResult) -> str:
@@ -310,21 +304,13 @@ VERBS = {
             Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
             ENVIRONMENT,
             SET,
-            Option("--only", "Only flows or steps of this path or name; may be repeated", "GLOB", many=True),
+            Option("--only", "Only flows or steps of this path or name; repeatable", "GLOB", many=True),
             Option("--jobs", "How many flows run beside each other", "N", read=count),
             Option("--shared", "Use one session for all flows of one server"),
             Option("--bail", "Stop at the first failure"),
             Option("--update", "Write the files of same_as"),
             Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
-            Option("--junit", "Write a JUnit report to this file; - is stdout", "FILE", read=output, completes="file"),
-            Option(
-                "--markdown",
-                "Write a Markdown report to this file; - is stdout",
-                "FILE",
-                read=output,
-                completes="file",
-            ),
-            Option("--html", "Write an HTML report to this file; - is stdout", "FILE", read=output, completes="file"),
+            *(REPORTS[name] for name in _REPORTS),
             Option("--keep", "Keep the recordings in this folder", "DIR", read=path, completes="dir"),
             Option("--seed", "Make generated values the same in each run", "N", read=_seed),
             Option("--schema", "Print the JSON Schema of a flow"),

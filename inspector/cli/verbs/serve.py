@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Misses and unused requests that are listed."""
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "no-pin")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "no-pin")
 """Options of a session; with a passthrough, the client decides these."""
 
 
@@ -215,12 +215,13 @@ def fault(word: str) -> Any:
     return parse_fault(word)
 
 
-def _verb() -> Verb:
-    verb = Verb(
+VERBS = {
+    "serve": Verb(
         "serve",
         run,
         slots=(PositionalArgument("file", completes="recording"),),
         target="optional",
+        without=_MEANINGLESS,
         options=(
             Option(
                 "--http",
@@ -280,8 +281,4 @@ def _verb() -> Verb:
             "inspector serve session.mcp.jsonl --on-miss passthrough -- python server.py",
         ),
     )
-    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
-    return verb
-
-
-VERBS = {"serve": _verb()}
+}

@@ -260,9 +260,9 @@ def _save(invocation: Invocation, out: Output, log: SkillLog, skills: list[Skill
         if skill.kind == "invalid":
             continue
         saved = save_skill(skill, label, log.checks(skill), folder, force=forced(invocation))
-        out.note(f"Saved {quantity(len(saved.written), 'file')} in {out.safe(str(saved.folder), TEXT)}.")
+        out.written(saved.folder, f"  {quantity(len(saved.written), 'file')}")
         for name, reason in saved.left_out:
-            out.note(f"Not saved: {out.safe(name, NAME)}: {reason}.")
+            out.note(f"not written: {out.safe(name, NAME)}: {reason}.")
             code = DIFFERENT
     return code
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
 
-_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "protocol", "timeout", "force")
+_MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "timeout", "force")
 """Options of a session. The client behind the tap decides these, and a tap never overwrites a recording."""
 
 
@@ -208,12 +208,13 @@ def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
     return {**kept, "command": ours[0], "args": [*ours[1:], reference]}
 
 
-def _verb() -> Verb:
-    verb = Verb(
+VERBS = {
+    "tap": Verb(
         "tap",
         run,
         target="optional",
         prints=False,
+        without=_MEANINGLESS,
         options=(
             Option(
                 "--listen",
@@ -248,8 +249,4 @@ def _verb() -> Verb:
             "inspector tap --install shop",
         ),
     )
-    verb.options = tuple(option for option in verb.options if option.name not in _MEANINGLESS)
-    return verb
-
-
-VERBS = {"tap": _verb()}
+}

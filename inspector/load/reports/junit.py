@@ -1,4 +1,4 @@
-"""The conditions of `--fail` as JUnit's XML: a case for each."""
+"""The conditions of `--fail-on` as JUnit's XML: a case for each."""
 
 from __future__ import annotations
 
