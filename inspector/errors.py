@@ -234,7 +234,7 @@ class ServerError(InspectorError):
         error: dict[str, Any] = {"code": self.rpc_code, "message": self.rpc_message}
         if self.data is not None:
             error["data"] = self.data
-        return super().as_json() | {"error": error}
+        return super().as_json() | {"rpc_error": error}
 
 
 class InvalidAnswer(InspectorError):

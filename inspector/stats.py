@@ -55,7 +55,7 @@ class GroupStats:
         return percentile(self.durations, part)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the object of `--json`: durations in milliseconds, null without an answer."""
+        """Return the object of `--json`: times in seconds, null without an answer."""
         return {
             "dir": self.dir,
             "method": self.method,
@@ -64,12 +64,12 @@ class GroupStats:
             "errors": self.errors,
             "open": self.open,
             "bytes": self.bytes,
-            "person_ms": self.person / 1000,
-            **{name: _milliseconds(self.percentile(part)) for name, part in PERCENTILES.items()},
+            "person": self.person / 1e6,
+            **{name: _seconds(self.percentile(part)) for name, part in PERCENTILES.items()},
         }
 
 
-PERCENTILES: dict[str, float] = {"p50_ms": 50, "p95_ms": 95, "max_ms": 100}
+PERCENTILES: dict[str, float] = {"p50": 50, "p95": 95, "max": 100}
 
 
 @dataclass(slots=True)
@@ -102,11 +102,11 @@ class SessionStats:
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""
         return {
-            "lasted_ms": self.lasted / 1000,
+            "seconds": self.lasted / 1e6,
             "time": {
-                "server_ms": self.server / 1000,
-                "person_ms": self.person / 1000,
-                "network_ms": self.network / 1000,
+                "server": self.server / 1e6,
+                "person": self.person / 1e6,
+                "network": self.network / 1e6,
             },
             "methods": [group.as_json() for group in self.groups],
             "total": self.total.as_json(),
@@ -205,5 +205,5 @@ def _connecting(journal: Journal, first: int, last: int) -> int:
     return int(total * 1000)
 
 
-def _milliseconds(us: int | None) -> float | None:
-    return None if us is None else us / 1000
+def _seconds(us: int | None) -> float | None:
+    return None if us is None else us / 1e6

@@ -100,12 +100,12 @@ class AppPage:
         """Return the facts as JSON values; the source only if asked for."""
         return {
             "uri": self.uri,
-            "mimeType": self.mime_type,
+            "mime_type": self.mime_type,
             "title": self.title,
             "bytes": len(self.data),
             "sha256": self.sha256,
             "member": self.member or None,
-            "metaFrom": self.ui_place or None,
+            "ui_place": self.ui_place or None,
             "policy": {
                 "default": self.policy.is_default,
                 "directives": [
@@ -115,12 +115,12 @@ class AppPage:
             },
             "permissions": list(self.permissions),
             "domain": self.domain or None,
-            "prefersBorder": self.border,
+            "prefers_border": self.border,
             "loaded": [url._asdict() for url in self.scan.loaded],
             "mentioned": self.scan.mentioned,
-            "scannedWhole": self.scan.is_whole,
+            "scanned_whole": self.scan.is_whole,
             "problems": [problem._asdict() for problem in self.all_problems],
-        } | ({"text": self.text.text, "textWhole": self.text.is_whole, "source": self.source} if source else {})
+        } | ({"text": self.text.text, "text_whole": self.text.is_whole, "source": self.source} if source else {})
 
 
 def read_page(uri: str, result: Any, listed: Any = None) -> AppPage:

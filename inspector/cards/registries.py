@@ -98,7 +98,7 @@ class RegistryServer:
             "description": self.description,
             "version": self.version,
             "status": self.status or None,
-            "isLatest": self.is_latest,
+            "is_latest": self.is_latest,
             "choices": [
                 {
                     "name": each.name,
@@ -111,7 +111,7 @@ class RegistryServer:
                 for each in self.choices
             ],
             "problems": list(self.problems),
-            "postInstallInstructions": self.after_install or None,
+            "after_install": self.after_install or None,
         }
 
 

@@ -25,7 +25,7 @@ MAX_COUNT = 20
 _GAP = "  "
 
 
-def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int | None = None) -> Iterator[str]:
+def text(out: Output, report: ContextReport, *, budget: int | None = None) -> Iterator[str]:
     """The whole report."""
     paint = Colours()
     cost = report.cost
@@ -46,7 +46,7 @@ def text(out: Output, report: ContextReport, *, sort: str = "cost", budget: int 
         yield paint(f"Budget {quantity(budget, 'token')}: {shown}", "red" if above > 0 else "green")
     if cost.tools or cost.instructions:
         yield ""
-        yield from _table(out, cost, sort)
+        yield from _table(out, cost)
         yield ""
         yield from _parts(cost)
     yield from _sharing(out, report)
@@ -89,7 +89,7 @@ def columns(rows: Iterable[tuple[str, ...]], left: int = 1) -> Iterator[str]:
         yield _GAP.join(cells).rstrip()
 
 
-def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
+def _table(out: Output, cost: ServerCost) -> Iterator[str]:
     about = "~" if cost.counter.is_estimate else ""
     rows = [("tool", "name", "description", "schema", "characters", "tokens", "share")]
     rows += [
@@ -102,7 +102,7 @@ def _table(out: Output, cost: ServerCost, sort: str) -> Iterator[str]:
             f"{about}{count(tool.tokens)}",
             f"{cost.share(tool):.1%}",
         )
-        for tool in cost.sorted(sort)
+        for tool in cost.sorted()
     ]
     if cost.instructions:
         size = len(cost.instructions)

@@ -24,6 +24,7 @@ class Option:
     `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
     `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
     value only if `fits` accepts it. `old` is the flag of an earlier version: the parser takes it, and nothing shows it.
+    `name` keeps the value apart from that of a shared option with the same flag.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "old", "otherwise", "read")
@@ -41,10 +42,11 @@ class Option:
         fits: Callable[[str], bool] | None = None,
         otherwise: Any = None,
         old: str = "",
+        name: str = "",
     ) -> None:
         self.flags = tuple(flags.split())
         self.old = old
-        self.name = self.flags[-1].removeprefix("--")
+        self.name = name or self.flags[-1].removeprefix("--")
         self.help = help
         self.metavar = metavar or "|".join(choices)
         self.many = many

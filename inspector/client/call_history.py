@@ -43,14 +43,14 @@ class PastCall:
     def as_json(self) -> dict[str, Any]:
         """Return the object of `--json`."""
         return {
-            "recording": str(self.path),
+            "path": str(self.path),
             "n": self.n,
-            "when": self.when.isoformat().replace("+00:00", "Z"),
+            "at": self.when.isoformat().replace("+00:00", "Z"),
             "server": self.server,
             "tool": self.tool,
             "arguments": self.arguments,
             "state": self.state,
-            "duration_us": self.duration,
+            "seconds": None if self.duration is None else self.duration / 1e6,
             "result": self.result,
         }
 

@@ -66,6 +66,7 @@ class Comparison:
             }
         return {
             "same": self.same,
+            "exit_code": 0 if self.same else 5,
             "a": self.a.as_json(),
             "b": self.b.as_json(),
             "surface": surface,

@@ -41,9 +41,9 @@ class Difference(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For `--json`: kind, path, both values where there are two, and the note."""
-        shown: dict[str, Any] = {"kind": self.kind, "path": str(self.path)}
+        shown: dict[str, Any] = {"kind": self.kind, "json_path": str(self.path)}
         if self.kind in ("changed", "moved") and self.path_b != self.path:
-            shown["path_b"] = str(self.path_b)
+            shown["json_path_b"] = str(self.path_b)
         if self.kind not in ("added", "moved"):
             shown["a"] = self.a
         if self.kind not in ("removed", "moved"):

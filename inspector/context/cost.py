@@ -75,6 +75,8 @@ class ServerCost:
     instructions: str
     instruction_tokens: int
     counter: TokenCounter
+    order: str = "cost"
+    """How the table and `--json` order the tools: by `cost`, the largest first, or by `name`."""
 
     @cached_property
     def characters(self) -> int:
@@ -95,9 +97,9 @@ class ServerCost:
         """The part of a tool in the cost of everything, from 0 to 1."""
         return tool.characters / self.characters if self.characters else 0.0
 
-    def sorted(self, by: str = "cost") -> list[ToolCost]:
-        """The tools by `cost`, the largest first, or by `name`."""
-        if by == "name":
+    def sorted(self, by: str = "") -> list[ToolCost]:
+        """The tools in an order; the default is that of the report."""
+        if (by or self.order) == "name":
             return sorted(self.tools, key=lambda tool: tool.name)
         return sorted(self.tools, key=lambda tool: (-tool.characters, tool.name))
 

@@ -36,10 +36,8 @@ class ExpectationResult:
     def as_json(self) -> dict[str, Any]:
         """The members of this object in the document of `--json`."""
         shown: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line}
-        for name in ("path", "expected", "found", "note"):
-            if value := getattr(self, name):
-                shown[name] = value
-        return shown
+        more = {"json_path": self.path, "expected": self.expected, "found": self.found, "note": self.note}
+        return shown | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +99,11 @@ class StepResult:
             shown["path"] = str(self.path)
         if self.tries > 1:
             shown["tries"] = self.tries
-        for name in ("arguments", "captured", "error", "request", "answer", "command"):
+        for name in ("arguments", "captured", "request", "answer", "command"):
             if value := getattr(self, name):
                 shown[name] = value
+        if self.error:
+            shown["problem"] = self.error
         shown["expectations"] = [each.as_json() for each in self.expectations]
         return shown
 
@@ -148,7 +148,7 @@ class FlowResult:
             "outcome": self.outcome,
             "seconds": round(self.seconds, 6),
             "recording": str(self.recording) if self.recording is not None else None,
-            "error": self.error or None,
+            "problem": self.error or None,
             "steps": [step.as_json() for step in self.steps],
         }
 
@@ -185,7 +185,8 @@ class RunResult:
     def as_json(self) -> dict[str, Any]:
         """The document of `inspector run --json`."""
         return {
-            "inspector": 1,
+            "format": "mcp-run",
+            "version": 1,
             "complete": not self.interrupted,
             "dry_run": self.dry,
             "seed": self.seed,

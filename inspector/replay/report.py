@@ -75,13 +75,17 @@ class RerunReport:
         """Whether the live server behaved as recorded."""
         return self.error is None and self.first is None
 
+    @property
+    def exit_code(self) -> int:
+        """The exit code of `inspector rerun`."""
+        return self.error.exit_code if self.error is not None else 0 if self.clean else 5
+
     def as_json(self) -> dict[str, Any]:
-        """Return the result as one document: whether it is clean, counts by verdict, the first difference, every
-        exchange.
-        """
+        """Return the document of `--json`: counts by verdict, the first difference, every exchange."""
         first = self.first
         return {
-            "clean": self.clean,
+            "same": self.clean,
+            "exit_code": self.exit_code,
             "counts": dict(Counter(outcome.verdict for outcome in self.outcomes)),
             "first": first.as_json() if first is not None else None,
             "error": self.error.as_json() if self.error is not None else None,

@@ -60,7 +60,7 @@ def test_a_bundle_as_json_and_to_stdout(tmp_path: Path, run: Run) -> None:
     source = recorded(tmp_path / "s.mcp.jsonl")
     found = json.loads(run("bundle", str(source), "--json").out)
     assert found == {
-        "file": str(source), "written": str(tmp_path / "s.bundle.mcp.jsonl"), "marks": 1, "hidden": found["hidden"],
+        "path": str(source), "written": str(tmp_path / "s.bundle.mcp.jsonl"), "marks": 1, "hidden": found["hidden"],
     }  # fmt: skip
     assert found["hidden"] >= 3
     assert json.loads(run("bundle", str(source), "-o", "-").out.splitlines()[0])["bundle"]["doctor"]

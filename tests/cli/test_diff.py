@@ -99,7 +99,7 @@ def test_the_result_as_json(run: Run, record: Any) -> None:
     (change,) = found["surface"]["changes"]
     assert (change["warning"], change["b"]) == (True, POISONED["description"])
     (step,) = found["conversation"]["steps"]
-    assert step["differences"][0]["path"] == "$.result.content[0].text"
+    assert step["differences"][0]["json_path"] == "$.result.content[0].text"
 
 
 def test_a_value_that_is_too_deep_to_print_does_not_hide_the_rest(run: Run, script: Script, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_1_when_the_server_answers_with_an_error(run: Run, script: Script) -> No
     ran = run("request", "x", "--json", *script(x={"error": error}))
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["code"] == "server"
-    assert ran.error["error"] == error
+    assert ran.error["rpc_error"] == error
 
 
 @pytest.mark.slow
@@ -228,7 +228,7 @@ def test_errors_are_one_line_of_json_whatever_they_hold(run: Run, script: Script
     ran = run("request", "x", "--json", *script(x={"raw": raw}))
     assert ran.code == 1
     assert ran.err.count("\n") == 1
-    assert json.loads(ran.err)["error"]["error"]["code"] is None
+    assert json.loads(ran.err)["error"]["rpc_error"]["code"] is None
 
 
 def test_the_program_ends_with_the_code_of_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,7 +119,7 @@ def test_a_list_that_breaks_off_shows_what_came_and_then_the_error(run: Run, scr
     assert "error: The server answered tools/list with error -32603: out of pages" in ran.err
     ran = run("tools", "--json", *server)
     assert (ran.code, ran.out) == (1, "")
-    assert ran.error["error"] == {"code": -32603, "message": "out of pages"}
+    assert ran.error["rpc_error"] == {"code": -32603, "message": "out of pages"}
 
 
 def test_a_repeated_cursor_ends_the_list_with_a_note(run: Run, script: Script) -> None:

@@ -43,7 +43,9 @@ def options() -> list[tuple[str, Option]]:
 def test_an_option_takes_the_same_values_in_every_verb() -> None:
     readers: dict[str, set[object]] = defaultdict(set)
     for _, option in options():
-        readers[option.name].add((option.read, option.many, option.choices, bool(option.metavar), bool(option.fits)))
+        readers[option.flags[-1].removeprefix("--")].add(
+            (option.read, option.many, option.choices, bool(option.metavar), bool(option.fits))
+        )
     assert {name for name, found in readers.items() if len(found) > 1} == set(TWO_MEANINGS)
 
 

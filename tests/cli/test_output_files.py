@@ -389,7 +389,7 @@ def test_an_error_is_the_only_line_and_has_recording_and_notes(run: Run, script:
     assert (ran.code, ran.out) == (1, "")
     assert ran.error["recording"] == str(path)
     assert ran.error["notes"] == ["info: so far ‹9B›"]
-    assert ran.error["error"]["message"] == "no\u202e"
+    assert ran.error["rpc_error"]["message"] == "no\u202e"
     assert "\u202e" not in ran.err
 
 

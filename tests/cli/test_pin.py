@@ -81,7 +81,7 @@ def test_pinning_again_compares_and_updating_forgets(run: Run, server: Any) -> N
     assert ran.code == 5
     assert "+ Adds.‹200B› Then sends." in ran.out
     assert "--update" in ran.out
-    assert run("pin", "--json", *words).json["drifted"] is True
+    assert run("pin", "--json", *words).json["same"] is False
     ran = run("pin", "--update", *words)
     assert ran.code == 0
     assert "The pin was updated." in ran.out
@@ -157,7 +157,7 @@ def test_a_pin_can_be_kept_in_a_file_of_the_project(run: Run, server: Any, home:
     ran = run("pin", "--file", str(path), *words)
     assert ran.code == 5
     assert f"inspector pin --update --file {path} -- " in ran.out
-    assert run("pin", "--file", str(path), "--json", *words).json["drifted"] is True
+    assert run("pin", "--file", str(path), "--json", *words).json["same"] is False
     assert run("pin", "--file", str(path), "--update", *words).code == 0
     assert run("pin", "--file", str(path), *words).code == 0
     assert r"\u200b" in path.read_text()

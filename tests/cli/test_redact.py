@@ -60,7 +60,7 @@ def test_json_is_one_document(run: Run, leaking: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.mcp.jsonl"
     ran = run("redact", "--json", str(leaking), "-o", str(copy), "--rule", "$.params.pin")
     assert ran.json == {
-        "file": str(leaking), "written": str(copy), "places": 3, "lines": 2, "unlisted": 0,
+        "exit_code": 0, "path": str(leaking), "written": str(copy), "places": 3, "lines": 2, "unlisted": 0,
         "found": [
             {"rule": "named", "head": "", "length": 40, "count": 2, "where": "$.params.token", "events": [1, 2]},
             {"rule": "$.params.pin", "head": "", "length": 4, "count": 1, "where": "$.params.pin", "events": [1]},

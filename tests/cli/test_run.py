@@ -54,7 +54,7 @@ def outcomes(ran: Any) -> list[str]:
 
 def failures(step: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [
-        (each.get("path", each["text"]), each.get("expected", ""), each.get("found", ""))
+        (each.get("json_path", each["text"]), each.get("expected", ""), each.get("found", ""))
         for each in step["expectations"]
         if not each["ok"]
     ]
@@ -249,7 +249,7 @@ def test_a_capture_that_finds_nothing_or_many_fails(
     assert outcomes(ran) == ["failed", "not_run", "passed", "not_run"]
     assert failures(steps_of(ran)[0]) == [(path, "one value", found)]
     for step in (steps_of(ran)[1], steps_of(ran)[3]):
-        assert "v has no value" in step["error"]
+        assert "v has no value" in step["problem"]
         assert "request" not in step
 
 
@@ -262,7 +262,7 @@ def test_a_header_that_a_variable_makes_wrong_fails_the_step(run: Run, script: S
     )
     ran = run("run", "--json", *server)
     assert outcomes(ran) == ["failed", "failed", "passed"]
-    assert "The value of the header X-A contains a line break" in steps_of(ran)[0]["error"]
+    assert "The value of the header X-A contains a line break" in steps_of(ran)[0]["problem"]
 
 
 def test_each_repeat_use_skip_and_only(run: Run, script: Script, home: Path) -> None:
@@ -561,7 +561,9 @@ def test_exit_code_3_for_a_login_or_a_consent_that_is_missing(
         ran = run("run", "--json", "--junit", "r.xml", f"http://127.0.0.1:{server.server_port}/mcp")
         server.shutdown()
     assert (ran.code, ran.json["exit_code"], outcomes(ran)) == (3, 3, ["not_run"])
-    assert "requires authorization (status 401 Unauthorized): Bearer. Log in once with" in ran.json["flows"][0]["error"]
+    assert (
+        "requires authorization (status 401 Unauthorized): Bearer. Log in once with" in ran.json["flows"][0]["problem"]
+    )
     assert ElementTree.parse(home / "r.xml").find(".//error") is not None
     monkeypatch.setenv("SHOP_TOKEN", "x")
     entry = {"command": sys.executable, "args": ["-c", ""], "env": {"X": "${SHOP_TOKEN}"}}

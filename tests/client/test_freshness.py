@@ -106,4 +106,4 @@ def test_a_change_inside_the_time_to_live_is_marked(answers):
     assert not newest.advance()[0].changed_early
     answers.journal.findings.add(Finding(n, "C-HINT-03", "note", "It changed."))
     assert newest.advance()[0].changed_early
-    assert as_json(newest.advance()[0])["changedEarly"] is True
+    assert as_json(newest.advance()[0])["changed_early"] is True

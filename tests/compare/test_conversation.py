@@ -182,7 +182,7 @@ def test_a_step_is_written_as_json() -> None:
     assert json.loads(json.dumps(step.as_json())) == {
         "kind": "changed", "method": "tools/call", "name": "echo", "event_a": 1, "event_b": 1, "moved": False,
         "differences": [
-            {"part": "answer", "event_a": 2, "event_b": 2, "kind": "changed", "path": "$.result.v", "a": 1, "b": 2}
+            {"part": "answer", "event_a": 2, "event_b": 2, "kind": "changed", "json_path": "$.result.v", "a": 1, "b": 2}
         ],
     }  # fmt: skip
 

@@ -333,7 +333,7 @@ def test_there_is_a_bound_on_what_is_reported() -> None:
 def test_a_difference_is_written_as_json() -> None:
     found = compare({"a": 1, "b": ["x", "y"]}, {"b": ["y", "x"], "c": 2}, EXACT).differences
     assert [json.loads(json.dumps(one.as_json())) for one in found] == [
-        {"kind": "removed", "path": "$.a", "a": 1},
-        {"kind": "moved", "path": "$.b[0]", "path_b": "$.b[1]"},
-        {"kind": "added", "path": "$.c", "b": 2},
+        {"kind": "removed", "json_path": "$.a", "a": 1},
+        {"kind": "moved", "json_path": "$.b[0]", "json_path_b": "$.b[1]"},
+        {"kind": "added", "json_path": "$.c", "b": 2},
     ]

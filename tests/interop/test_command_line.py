@@ -110,7 +110,7 @@ def test_resources_prompts_completion_and_requests(terminal: Terminal) -> None:
     ran = terminal("request", "tools/call", json.dumps(dict(zip(("name", "arguments"), offer.echo, strict=True))))
     assert (ran.code, "hello" in ran.out) == (0, True)
     ran = terminal("request", "no/such/method", "--json")
-    assert (ran.code, ran.error["error"]["code"]) == (1, -32601)
+    assert (ran.code, ran.error["rpc_error"]["code"]) == (1, -32601)
     ran = terminal("read", "no://such/resource")
     assert ran.code == 1
     # A note may come before it: a slow machine makes a server look silent.

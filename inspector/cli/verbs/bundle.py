@@ -42,7 +42,9 @@ def run(invocation: Invocation) -> int:
     with binary_file(written, out, force=forced(invocation)) as file:
         report = redaction.write(file)
     if out.json:
-        out.document({"file": str(source), "written": str(written), "marks": marks, "hidden": report.count})
+        out.document(
+            {"path": str(source.absolute()), "written": str(written.absolute()), "marks": marks, "hidden": report.count}
+        )
     elif not to_stdout:
         hidden = f"{report.count:,} {'secret was' if report.count == 1 else 'secrets were'} removed"
         marked = f"{marks:,} {'message is' if marks == 1 else 'messages are'} marked"

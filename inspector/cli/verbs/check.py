@@ -202,7 +202,7 @@ def _wanted(invocation: Invocation) -> CheckSelection:
     hosts = session_setup.facts_of(invocation)
     if "hosts" in chosen["only"] and not hosts:
         raise UsageError("The group hosts needs --host.", hint="Name hosts with --host, or use --host all.")
-    revisions = tuple(_names(invocation.option("revision", ())))
+    revisions = tuple(_names(invocation.option("revisions", ())))
     for name in revisions:
         if name not in REVISIONS:
             raise UsageError(f"Unknown protocol revision “{name[:40]}”.", hint=f"Revisions are {', '.join(REVISIONS)}.")
@@ -422,7 +422,7 @@ VERBS = {
             Option("--only", "Run only these checks or groups", "NAME,…", many=True),
             Option("--skip", "Skip these checks or groups", "NAME,…", many=True),
             HOSTS,
-            Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True),
+            Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True, name="revisions"),
             Option(
                 "--allow-calls",
                 "Allow calls of read-only tools, all tools, or the named tools",
@@ -478,7 +478,7 @@ VERBS = {
             Option("-v --verbose", "Show passed and skipped checks too"),
             *REPORTS.values(),
         ),
-        without=("root", "sampling", "elicit", "log-level", "era"),
+        without=("root", "sampling", "elicit", "log-level", "era", "revision"),
         about=(
             "Checks every protocol revision that the server supports, each on its own connection, with harmless "
             "requests; tools are called only with --allow-calls. @all checks every configured server, and compares "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import HOSTS, Option, count
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from inspector.hosts import EvaluatedResult, Fact
 
 ABOVE_BUDGET = 5
+FORMAT = "mcp-context"
 PIN = "pin"
 """The word of `--against` for the pin of the target."""
 _MAX_SIZE = 1 << 28
@@ -94,18 +96,19 @@ def _tell(
     against: CostGrowth | None = None
     if before is not None:
         against = growth(before[0], before[1], Sizes.of(cost))
+    cost = replace(cost, order=invocation.option("sort", "cost"))
     report = report_of(server, cost, facts=facts, results=results, against=against)
     budget = invocation.option("budget")
     above = budget is not None and cost.tokens > budget
     if out.json:
         import datetime
 
-        document = report.as_json(datetime.date.today())
+        document = {"format": FORMAT, "version": 1, **report.as_json(datetime.date.today())}
         if budget is not None:
             document["budget"] = {"tokens": budget, "ok": not above}
-        out.document(document)
+        out.document({"exit_code": ABOVE_BUDGET if above else 0} | document)
     else:
-        out.lines(context_report.text(out, report, sort=invocation.option("sort", "cost"), budget=budget))
+        out.lines(context_report.text(out, report, budget=budget))
     return ABOVE_BUDGET if above else 0
 
 

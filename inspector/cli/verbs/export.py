@@ -50,7 +50,7 @@ def run(invocation: Invocation) -> int:
         if FORMATS[to].findings and not judged:
             _judge(journal)
         notes: list[str] = []
-        facts = {"file": str(source), "format": to}
+        facts = {"path": str(source.absolute()), "format": to}
         to_stdout = written is None or is_stdout(written)
         if out.json and to_stdout and not FORMATS[to].suffix.endswith(_JSON):
             text = io.StringIO()
@@ -60,7 +60,7 @@ def run(invocation: Invocation) -> int:
         with text_file(written or output("-"), out, force=forced(invocation)) as file:
             notes = export(journal, to, file, numbers)
         if out.json and not to_stdout:
-            out.document({**facts, "written": str(written), "notes": notes})
+            out.document({**facts, "written": str(written.absolute()), "notes": notes})
             return 0
         for note in notes:
             out.note(f"note: {out.safe(note)}")

@@ -35,9 +35,9 @@ def run(invocation: Invocation) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source),
+                "path": str(source.absolute()),
                 "format": made.format,
-                "written": str(written),
+                "written": str(written.absolute()),
                 "events": made.events,
                 "messages": made.messages,
                 "notes": made.notes,
@@ -57,10 +57,10 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
     if out.json:
         out.document(
             {
-                "file": str(source),
+                "path": str(source.absolute()),
                 "format": client,
-                "written": str(folder),
-                "files": [str(file) for file in made.files],
+                "written": str(folder.absolute()),
+                "files": [str(file.absolute()) for file in made.files],
                 "flows": made.flows,
                 "steps": made.steps,
                 "notes": made.notes,

@@ -64,7 +64,7 @@ def log_out(invocation: Invocation) -> int:
     authorizer = login_options.authorize(invocation, settings, asking=False)
     done, revoked = asyncio.run(_forget(authorizer, target, settings.timeout))
     if out.json:
-        out.document({"server": target.describe(), "loggedOut": done, "revoked": revoked})
+        out.document({"server": target.describe(), "logged_out": done, "revoked": revoked})
     elif not done:
         out.line(f"Not logged in to {out.safe(target.describe(), NAME)}.")
     else:

@@ -121,8 +121,9 @@ def _pin(invocation: Invocation, out: Output, pins: Pins, target: Target) -> int
             for name, reason in surface["incomplete"].items():
                 out.warn(f"warning: {name} are pinned incompletely: {out.safe(reason, 300)}")
             pins.put(target, surface)
-        _tell(out, pins, target, before, changes, kept=keep)
-        return DRIFTED if changes and not keep else 0
+        code = DRIFTED if changes and not keep else 0
+        _tell(out, pins, target, before, changes, kept=keep, code=code)
+        return code
 
     return headless.run(invocation, work, target, check_pin=False)
 
@@ -147,13 +148,16 @@ def _changes(surface: dict[str, Any], before: Pin | None) -> list[Change]:
     return list(drift.changes) if drift is not None else []
 
 
-def _tell(out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool) -> None:
+def _tell(
+    out: Output, pins: Pins, target: Target, before: Pin | None, changes: list[Change], *, kept: bool, code: int
+) -> None:
     if out.json:
         out.document(
             {
+                "same": not changes,
+                "exit_code": code,
                 "pinned": kept,
-                "drifted": bool(changes),
-                "path": str(pins.path_of(target)),
+                "path": str(pins.path_of(target).absolute()),
                 "changes": [change.as_json() for change in changes],
             }
         )
@@ -204,7 +208,7 @@ def _amounts(pin: Pin) -> str:
 
 def _entry(pin: Pin) -> dict[str, Any]:
     at = None if pin.at is None else pin.at.isoformat().replace("+00:00", "Z")
-    return {"label": pin.label, "target": pin.target, "at": at, "path": str(pin.path)}
+    return {"label": pin.label, "target": pin.target, "at": at, "path": str(pin.path.absolute())}
 
 
 VERBS = {

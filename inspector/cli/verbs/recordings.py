@@ -149,6 +149,9 @@ def _keep(out: Output, paths: list[Path], *, on: bool) -> int:
         keep(chosen, on=on)
     except OSError as error:
         raise UsageError(f"The list of kept recordings cannot be written: {os_reason(error)}.") from None
+    if out.json:
+        out.document({"kept" if on else "released": [str(path) for path in chosen]})
+        return 0
     for path in chosen:
         out.line(f"{out.safe(path.name)} {'stays until you release it' if on else 'may be deleted when it is old'}.")
     return 0
@@ -254,7 +257,7 @@ def _entry(info: RecordingInfo, is_kept: bool) -> dict[str, Any]:
         "target": info.target,
         "revision": info.revision,
         "events": info.events,
-        "duration_us": info.duration,
+        "seconds": None if info.duration is None else info.duration / 1e6,
         "size": info.size,
         "ended": info.ended,
         "growing": info.growing,

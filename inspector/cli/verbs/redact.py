@@ -47,14 +47,15 @@ def run(invocation: Invocation) -> int:
     else:
         with binary_file(written, out, force=forced(invocation)) as file:
             report = redaction.write(file)
+    code = FOUND if checks and report.count else 0
     if out.json:
-        out.document(_as_json(report, source, written))
+        out.document({"exit_code": code} | _as_json(report, source, written))
     elif to_stdout:
         out.note(f"Hidden: {_places(report)}.")
     else:
         out.table([_row(out, value) for value in report.values])
         _tell(out, report, written, checks)
-    return FOUND if checks and report.count else 0
+    return code
 
 
 def _row(out: Output, value: SecretValue) -> tuple[str, ...]:
@@ -103,8 +104,8 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
             }
 
     return {
-        "file": str(source),
-        "written": None if written is None else str(written),
+        "path": str(source.absolute()),
+        "written": None if written is None else str(written.absolute()),
         "places": report.count,
         "lines": report.lines,
         "found": list(found()),

@@ -36,7 +36,8 @@ def run(invocation: Invocation) -> int:
         return 130
     _reports(invocation, out, report, source, target.label)
     if out.json:
-        out.document(report.as_json() | {"recording": str(journal or "") or None})
+        code = 0 if report.error is None and invocation.option("update") else report.exit_code
+        out.document(report.as_json() | {"exit_code": code, "recording": str(journal or "") or None})
     else:
         from inspector.cli.rerun_report import text
 
@@ -52,7 +53,7 @@ def run(invocation: Invocation) -> int:
         _replace(source)
         out.note(f"The new recording replaced {out.safe(str(source))}.")
         return 0
-    return 0 if report.clean else 5
+    return report.exit_code
 
 
 def run_bisect(invocation: Invocation) -> int:

@@ -127,7 +127,7 @@ def _entry(
 
 def _last(last: LastOpen) -> dict[str, Any]:
     when = datetime.fromtimestamp(last.when, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return {"when": when, "ok": last.ok, "code": last.code or None, "note": last.note or None}
+    return {"at": when, "ok": last.ok, "code": last.code or None, "note": last.note or None}
 
 
 VERBS = {

@@ -161,9 +161,9 @@ def as_json(answer: AnswerFreshness) -> dict[str, Any]:
         "method": answer.method,
         "subject": answer.subject or None,
         "received": answer.received.isoformat(),
-        "freshUntil": answer.until.isoformat(),
-        "ttlSeconds": answer.seconds,
+        "fresh_until": answer.until.isoformat(),
+        "seconds": answer.seconds,
         "scope": answer.scope,
         "problem": answer.problem or None,
-        "changedEarly": answer.changed_early,
+        "changed_early": answer.changed_early,
     }

@@ -68,7 +68,7 @@ class MockReport:
         """Return the report as one JSON document."""
         faults = {name.removeprefix("fault:"): n for name, n in self.counts.items() if name.startswith("fault:")}
         return {
-            "recording": self.recording,
+            "path": self.recording,
             "seed": self.seed,
             "clients": self.clients,
             "requests": self.requests,
@@ -84,8 +84,10 @@ class MockReport:
                 }
                 for each in self.missed
             ],
-            "neverAsked": [{"event": n, "method": method, "params": params} for n, method, params in self.never_asked],
-            "neverAskedCount": self.never_asked_count,
+            "never_requested": [
+                {"event": n, "method": method, "params": params} for n, method, params in self.never_asked
+            ],
+            "never_requested_count": self.never_asked_count,
             "recordings": self.recordings,
         }
 
