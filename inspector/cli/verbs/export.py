@@ -59,7 +59,7 @@ def run(invocation: Invocation) -> int:
             return 0
         with text_file(written or output("-"), out, force=forced(invocation)) as file:
             notes = export(journal, to, file, numbers)
-        if out.json and not to_stdout:
+        if out.json and written is not None and not to_stdout:
             out.document({**facts, "written": str(written.absolute()), "notes": notes})
             return 0
         for note in notes:
