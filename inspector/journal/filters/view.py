@@ -5,10 +5,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
+from copy import copy
 from typing import NamedTuple
 
 from inspector.journal.filters.bodies import Text
-from inspector.journal.filters.conditions import REQUESTS, HasFinding, IsMarked, Scan
+from inspector.journal.filters.conditions import REQUESTS, AnyOf, Condition, HasFinding, IsMarked, Scan
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
 from inspector.journal.query import picked
@@ -36,6 +37,12 @@ class Filter:
     def __bool__(self) -> bool:
         """Whether it excludes anything."""
         return bool(self.source)
+
+    def widened(self, more: Condition) -> Filter:
+        """Return a filter with this source that also matches what another condition matches."""
+        wide = copy(self)
+        wide.condition = AnyOf([self.condition, more])
+        return wide
 
     def numbers(self, journal: Journal, first: int = 1, last: int | None = None) -> list[int]:
         """Return the numbers of the matching events from `first` to `last` (by default all indexed ones), ascending."""

@@ -57,19 +57,20 @@ def facts(state: LogState) -> list[paint.Pieces]:
         found.append(f"{_things(rows, thing)} so far {signs.cut}")
     elif state.happened is not None and not state.maximised:
         found.append(f"{count(state.happened)} of {_things(rows, thing)} so far")
-    elif state.one_exchange and not state.maximised:
-        found.append(f"in this exchange {_things(rows, thing)}")
     elif view.exchanges is not None:
         found.append(_things(rows, thing))
         if view.filtered is not None:
             found.append(f"{count(view.matching)} of {_things(view.last, 'event')} match")
     elif view.filtered is not None:
         total = len(view.folded) if view.folded is not None else view.seen
-        found.append(f"{count(rows)} of {_things(total, thing)}")
+        found.append(f"{_things(rows, thing)}{' of this exchange' if state.one_exchange else ''}")
+        if total > rows:
+            hidden = f"{count(total - rows)} hidden"
+            found.append([(hidden if state.problem else f"{hidden} by the filter", "bright")])
     else:
         found.append(_things(rows, thing))
     if state.newer:
-        found.append([(f"{signs.unfolded} {count(state.newer)} newer", "bright")])
+        found.append([(f"{signs.unfolded} {_things(state.newer, f'newer {thing}')} below", "bright")])
     if view.exchanges is not None and state.session.at_end:
         # Before the end of a recording, they would tell what had not happened yet.
         stats = view.exchanges.stats
@@ -83,7 +84,7 @@ def facts(state: LogState) -> list[paint.Pieces]:
     marks = len(state.session.journal.marks)
     if marks:
         found.append([(f"{_things(marks, 'mark')}", "bright")])
-    if view.folding is not None and view.folding.hidden:
+    if view.folding is not None and view.folding.hidden and view.filtered is None:
         found.append(f"{_things(len(view.folding.hidden), 'event')} folded")
     if state.follow:
         found.append("follow")

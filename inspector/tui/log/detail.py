@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual import work
@@ -17,12 +18,14 @@ from inspector.journal import channels
 from inspector.journal.durations import took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
-from inspector.journal.rounds import whole_exchange
+from inspector.journal.journal import Journal
+from inspector.journal.rounds import rounds, whole_exchange
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
+from inspector.tui.log.always_shown import CALLS
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.marking import toggle_mark
 from inspector.tui.log.summaries import one_line
@@ -66,6 +69,8 @@ class DetailPane(Pane):
         self._folding = folding
         self.n = 0
         """The event that is shown; 0 for none."""
+        self.call_beside: Callable[[], int] = lambda: 0
+        """Returns the request whose result is shown beside the log; 0 for none."""
         self._compared = (0, 0)
         self._loaded = _NOT_LOADED
         self._described: tuple[object, ...] = ()
@@ -108,7 +113,7 @@ class DetailPane(Pane):
         findings = len(self.session.journal.findings.of(n)) if n else 0
         folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
         marks = self.session.journal.marks.version
-        seen = (n, index.state(n), index.pair(n), marks, folded, findings) if n else (0,)
+        seen = (n, index.state(n), index.pair(n), marks, self.call_beside(), folded, findings) if n else (0,)
         if seen != self._described:
             fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
             self._described = seen
@@ -155,6 +160,8 @@ class DetailPane(Pane):
         if cached is not None:
             now = journal.clock(self.session.now)
             facts.append([(cached.describe(now), "normal" if cached.is_fresh(now) else "muted")])
+        if is_other_call(journal, n, self.call_beside()):
+            facts.append([("not the call of the result", "bright")])
         mark = journal.marks.of(n)
         if mark is not None:
             facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
@@ -370,3 +377,9 @@ class DetailPane(Pane):
     @property
     def _is_http(self) -> bool:
         return not channels.is_stdio(self.session.journal.index.channel(self.n))
+
+
+def is_other_call(journal: Journal, n: int, shown: int) -> bool:
+    """Whether event `n` is of another call than request `shown`, whose result stands beside it (0: none does)."""
+    root = journal.index.root_of(n) if shown else 0
+    return bool(root) and journal.index.method(root) in CALLS and root not in rounds(journal, shown)

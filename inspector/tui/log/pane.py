@@ -22,6 +22,7 @@ from inspector.journal.folding import Folding
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import border, labels
+from inspector.tui.log.always_shown import AlwaysShown, filter_after_calls
 from inspector.tui.log.border import LogState
 from inspector.tui.log.exchange_rows import PAUSE
 from inspector.tui.log.filter import exchange_filter, folded, highlight, known_names
@@ -92,6 +93,9 @@ class MessagesPane(MomentLog):
         self._problem = ""
         self._run_filter = ""
         """The filter of the run of saved calls that is shown; empty where none is."""
+        self._set_after: int | None = None
+        """The last event when the program set the filter; None for one that the user typed."""
+        self._always = AlwaysShown(0, self._questions)
         self._compared = 0
         self.folding = Folding(session.journal)
         """Which events are folded into the row of another; other panes may read it."""
@@ -164,6 +168,7 @@ class MessagesPane(MomentLog):
         going_on = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self._rows.now = journal.now() if going_on else None
         self._fold_on()
+        self._let_filter_end()
         seen = self._facts_seen()
         if seen != self._seen:
             self._seen = seen
@@ -175,6 +180,20 @@ class MessagesPane(MomentLog):
         """Return what new rows, and new matches of the filter, depend on."""
         journal = self.session.journal
         return self._view.last, journal.findings.version, journal.marks.version
+
+    def _let_filter_end(self) -> None:
+        """End a filter that the program set, or move it, when the user has sent another call."""
+        if self.filter is None or self._set_after is None or self.session.commands is None:
+            return
+        journal, source = self.session.journal, self.filter.source
+        after, self._set_after = self._set_after, journal.index.count
+        filter = self.filter
+        now = filter_after_calls(journal, source, lambda n: filter.matches(journal, n), after)
+        if now != source:
+            self._set_filter(now, by_program=True)
+
+    def _questions(self) -> set[int]:
+        return {question.n for question in self.session.inbox.questions}
 
     def _fold_on(self) -> None:
         """Fold new events for a few milliseconds; continue soon if there are more."""
@@ -312,8 +331,11 @@ class MessagesPane(MomentLog):
     def _renew(self) -> None:
         """Show other rows: another filter, or the exchange view. The cursor stays on its event if possible."""
         n = self.current
+        shown = self.filter
+        if shown is not None and self.session.commands is not None:
+            shown = shown.widened(self._always)
         view = self._view = MessageView(
-            self.session.journal, self.filter, by_exchange=self.maximised, folding=self.folding if self._folds else None
+            self.session.journal, shown, by_exchange=self.maximised, folding=self.folding if self._folds else None
         )
         times, now = self._rows.times, self._rows.now
         if view.exchanges is not None:
@@ -364,8 +386,8 @@ class MessagesPane(MomentLog):
         self.show_filtered(exchange_filter(self.session.journal, n))
 
     def show_filtered(self, filter: str) -> None:
-        """Show only the messages that match a filter."""
-        self._set_filter(filter)
+        """Show only the messages that match a filter, until the user sends another call."""
+        self._set_filter(filter, by_program=True)
 
     def show_run(self, wanted: str) -> None:
         """Show only the messages of a run of saved calls, by its filter; an empty one shows all messages again.
@@ -373,9 +395,9 @@ class MessagesPane(MomentLog):
         A filter that the user typed stays.
         """
         shown = self.filter.source if self.filter is not None else ""
-        if shown == self._run_filter and shown != wanted:
-            self._run_filter = wanted
-            self._set_filter(wanted)
+        before, self._run_filter = self._run_filter, wanted
+        if wanted != before and shown in ("", before):
+            self._set_filter(wanted, by_program=True)
 
     def read_again(self) -> None:
         """Draw everything from the recording again, because events in it have changed."""
@@ -421,12 +443,14 @@ class MessagesPane(MomentLog):
         """Hide the messages of the negotiation, or show them again."""
         self._set_filter(folded(self.filter.source if self.filter is not None else ""))
 
-    def _set_filter(self, text: str) -> None:
+    def _set_filter(self, text: str, *, by_program: bool = False) -> None:
         self._filter.show_without_change(text)
         self._narrow(text)
+        self._set_after = self.session.journal.index.count if by_program else None
 
     def on_editor_changed(self, event: Editor.Changed) -> None:
         event.stop()
+        self._set_after = None
         if self._delay is not None:
             self._delay.stop()
             self._delay = None
@@ -452,6 +476,7 @@ class MessagesPane(MomentLog):
         if self.filter is not None:
             self._searched = self.filter
         if (before.source if before else "") != filter.source:
+            self._always = AlwaysShown(self.session.journal.index.count, self._questions)
             self._renew()
 
     def _say_problem(self, problem: str) -> None:
@@ -561,6 +586,8 @@ class MessagesPane(MomentLog):
         n = sent_by_us(self.session.journal.index, self.current)
         session = self.session.commands
         if n and session is not None:
+            if self._set_after is not None:
+                self._set_filter("")
             problem = send_again(session, n)
             if problem:
                 self.notify(problem, severity="error", markup=False)

@@ -110,6 +110,7 @@ class Panes:
         self.catalog.asked = lambda: self.work.asked_from_list
         self.messages = MessagesPane(session, id="messages")
         self.detail = DetailPane(session, folding=self.messages.folding, id="detail")
+        self.detail.call_beside = lambda: self.work.shown_call
         self.log = Vertical(self.messages, self.detail, id="log")
         self.body = Container(self.catalog, self.work, self.log, id="body")
         self.last = LastMessageLine(session, id="last")

@@ -201,6 +201,16 @@ class WorkPane(Container):
         self.show_item("resources", item)
         self.send()
 
+    @property
+    def shown_call(self) -> int:
+        """The request of the call whose progress or result is on the screen; 0 if there is none."""
+        work, answer = self.work, self.result.answer
+        if work is None or not self.is_on_screen:
+            return 0
+        if self._lower is self.running:
+            return work.call.n if work.call is not None else 0
+        return answer.outcome.request_n if self._lower is self.result and answer is not None else 0
+
     def focus_work(self) -> None:
         """Focus the question, the first field, or another widget of the item."""
         question = self._question_to_show()

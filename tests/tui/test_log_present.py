@@ -1,0 +1,105 @@
+"""The log does not hide the present: filters that the program set end, and what must be seen is shown by all."""
+
+from __future__ import annotations
+
+import pytest
+
+from inspector.journal.filters import parse
+from inspector.tui.log.always_shown import filter_after_calls
+from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows
+from tests.tui.recorded_conversation import Talk
+from tests.tui.test_calls import to_tool
+from tests.tui.tui_screens import screen_lines, screen_text
+
+
+def edge(live: Live) -> str:
+    """The upper edge of the log."""
+    return next(line for line in screen_lines(live[0]) if "─ Messages ─" in line)
+
+
+async def call(live: Live, name: str, *keys: str, says: str) -> None:
+    """Call a tool with the keys typed into its form."""
+    app, pilot = live
+    await to_tool(app, pilot, name)
+    await pilot.press(*keys, "ctrl+r")
+    await shows(app, pilot, says)
+
+
+@pytest.mark.slow
+async def test_the_filter_of_an_exchange_ends_with_the_next_call() -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        await call(live, "add", "1", "tab", "2", says="sum 3")
+        main_screen(app).pane_layout.focus_in(main_screen(app).panes.work.result)
+        await pilot.press("m")
+        await shows(app, pilot, "/ exchange:")
+        assert "2 rows of this exchange" in edge(live)
+        assert "hidden by the filter" in edge(live)
+        await call(live, "echo", *"hi", says="hi")
+        await shows(app, pilot, "tools/call echo")
+        assert "/ exchange:" not in screen_text(app)
+        assert "hidden" not in edge(live)
+
+
+@pytest.mark.slow
+async def test_a_message_that_is_sent_again_ends_the_filter_of_its_exchange() -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        await call(live, "echo", *"hi", says="tools/call echo")
+        log = main_screen(app).panes.messages
+        log.focus_inside()
+        await pilot.press("end", "g")
+        await shows(app, pilot, "/ exchange:")
+        await pilot.press("s")
+        await becomes(app, pilot, lambda: log.filter is None, "no filter")
+
+
+@pytest.mark.slow
+async def test_a_filter_that_was_typed_stays_and_shows_what_must_be_seen() -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        log = main_screen(app).panes.messages
+        await call(live, "fail", says="tools/call fail")
+        log.focus_inside()
+        await pilot.press("slash", *"method:ping", "enter")
+        await shows(app, pilot, "0 rows")
+        assert "isError" not in "".join(line[95:] for line in screen_lines(app)), "what is past stays hidden"
+        await call(live, "echo", *"hi", says="hidden by the filter")
+        await call(live, "protocol-error", says="-32603 ")
+        await shows(app, pilot, "1 row  ")
+        await call(live, "where-am-i", says="roots/list")
+        await shows(app, pilot, "2 rows  ")
+        await call(live, "crash", says="status 1")
+        await becomes(app, pilot, lambda: "the server exited: status 1" in screen_text(app), "the crash in the log")
+        assert log.filter is not None
+        assert "tools/call echo" not in screen_text(app)
+
+
+@pytest.mark.slow
+async def test_a_detail_says_that_it_is_not_of_the_call_whose_result_is_shown() -> None:
+    async with on_demo() as live:
+        app, pilot = live
+        await call(live, "echo", *"one", says="tools/call echo")
+        log, detail = main_screen(app).panes.messages, main_screen(app).panes.detail
+        log.focus_inside()
+        await pilot.press("end", "enter")
+        await becomes(app, pilot, lambda: detail.has_focus_within, "the detail")
+        assert "not the call of the result" not in screen_text(app)
+        log.focus_inside()
+        await pilot.press("up")
+        await call(live, "add", "1", "tab", "2", says="sum 3")
+        await shows(app, pilot, "not the call of the result")
+        log.focus_inside()
+        await pilot.press("end")
+        await becomes(app, pilot, lambda: "not the call of the result" not in screen_text(app), "the same call")
+
+
+def test_a_filter_moves_with_the_rounds_of_its_call_and_ends_with_another_call() -> None:
+    talk = Talk()
+    talk.call(7, "ask")
+    talk.say(7, "x")
+    journal, filter = talk.journal, parse("exchange:7")
+    last = journal.index.count
+    assert filter_after_calls(journal, filter.source, lambda n: filter.matches(journal, n), last) == "exchange:7"
+    talk.call(8, "echo")
+    assert filter_after_calls(journal, filter.source, lambda n: filter.matches(journal, n), last) == ""
