@@ -1,4 +1,4 @@
-"""The log does not hide the present: filters that the program set end, and what must be seen is shown by all."""
+"""Filters that the program set end with a call, and no filter hides what must be seen."""
 
 from __future__ import annotations
 
