@@ -16,15 +16,21 @@ from inspector.cli.program_name import program, renamed
 from inspector.config.paths import data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from inspector.cli.help_topics import HelpTopic
     from inspector.cli.options import Option
     from inspector.cli.verb import Verb
 
 WIDEST = 100
+OTHER = "Other"
+"""The row for options of the verb itself that are counted."""
 FEW = 10
 """A verb with at most this many options shows all of them."""
+COLUMNS, LINES = 80, 40
+"""The size that the help of a verb fits: what it has no room for is counted, and `--help-all` shows it."""
+FEW_EXAMPLES = 3
+"""The examples on a page that has no room for all."""
 _WORDS = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
 """The words of a command line, with their quotes."""
 MAX_SUMMARY = 62
@@ -39,7 +45,10 @@ _TARGET = (
     "See `inspector help targets`."
 )
 _VERB_COLUMN = max(map(len, verbs.SUMMARIES))
-_USED_MOST = ("header", "env", "timeout", "record")
+_VERBS_USED_MOST = (
+    "demo", "info", "tools", "call", "check", "run", "diff", "tap", "replay", "export", "doctor", "servers",
+)  # fmt: skip
+_USED_MOST = ("header", "env", "record")
 """Shared options in the help of the whole program, besides --watch and --json."""
 
 
@@ -88,12 +97,14 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
     page.write_usage(program(), "[OPTIONS] [TARGET]")
     page.write_usage(program(), "VERB [OPTIONS] [ARGUMENTS] [TARGET]", prefix="       ")
     _paragraph(page, _ABOUT)
-    for title, group in verbs.GROUPS.items():
-        with page.section(title):
-            page.write_dl([(f"{name:<{_VERB_COLUMN}}", summary) for name, summary in group.items()])
     if all:
+        for title, group in verbs.GROUPS.items():
+            _summaries(page, title, group)
         _grouped_options(page, (*verb.options, JSON, QUIET, VERSION))
     else:
+        _summaries(page, "Verbs used most", _VERBS_USED_MOST)
+        with page.section("All verbs (inspector --help-all says what each does)"):
+            page.write_dl([(title, ", ".join(group)) for title, group in verbs.GROUPS.items()])
         used = [option for name in _USED_MOST for option in verb.options if option.name == name]
         _options(page, "Options", (verb.options[0], *used, JSON))
     _examples(page, verb.examples)
@@ -101,30 +112,62 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
         page.write_dl(
             [
                 ("inspector VERB --help", "Show the options and examples of a verb"),
-                ("inspector help TOPIC", f"Read about {', '.join(TOPICS)}"),
-                ("inspector --help-all", "Show all options"),
-                ("inspector --version", "Show the version"),
+                ("inspector help TOPIC", f"About {', '.join(TOPICS)}"),
+                ("inspector --help-all", "Show all verbs and options"),
             ]
         )
 
 
+def _summaries(page: HelpFormatter, title: str, names: Iterable[str]) -> None:
+    with page.section(title):
+        page.write_dl([(f"{name:<{_VERB_COLUMN}}", verbs.SUMMARIES[name]) for name in names])
+
+
 def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
+    """Write the page of a verb: all, or as much as fits a terminal, in the order in which the verb lists it."""
+    own, groups = _groups_of(verb.options)
+    if all or len(verb.options) <= FEW:
+        _about_verb(page, verb)
+        if all:
+            _grouped_options(page, verb.options)
+        else:
+            _options(page, "Options", verb.options)
+        _examples(page, verb.examples)
+        return
+    examples = verb.examples
+    for shown in range(len(own), -1, -1):
+        trial = HelpFormatter(width=COLUMNS, max_width=COLUMNS)
+        _some_of_verb(trial, verb, own, groups, shown, examples)
+        if trial.getvalue().count("\n") <= LINES:
+            break
+        examples = examples[:FEW_EXAMPLES]
+    _some_of_verb(page, verb, own, groups, shown, examples)
+
+
+def _some_of_verb(
+    page: HelpFormatter,
+    verb: Verb,
+    own: Sequence[Option],
+    groups: Mapping[str, Sequence[Option]],
+    shown: int,
+    examples: Sequence[str],
+) -> None:
+    """Write the page with the first options in full; the others are counted."""
+    _about_verb(page, verb)
+    _options(page, "Options", own[:shown])
+    more = {OTHER: own[shown:], **groups} if own[shown:] else groups
+    with page.section(f"More options (inspector {verb.name} --help-all)"):
+        page.write_dl([(title, _named(options)) for title, options in more.items()])
+    _examples(page, examples)
+
+
+def _about_verb(page: HelpFormatter, verb: Verb) -> None:
     page.write_usage(program(), verb.usage)
     _paragraph(page, f"{verbs.SUMMARIES[verb.name]}.")
     if verb.about:
         _paragraph(page, verb.about)
     if verb.target != "none":
         _paragraph(page, _TARGET)
-    if len(verb.options) <= FEW:
-        _options(page, "Options", verb.options)
-    elif all:
-        _grouped_options(page, verb.options)
-    else:
-        own, groups = _groups_of(verb.options)
-        _options(page, "Options", own)
-        with page.section(f"More options (inspector {verb.name} --help-all)"):
-            page.write_dl([(title, _named(options)) for title, options in groups.items()])
-    _examples(page, verb.examples)
 
 
 def _topic(page: HelpFormatter, name: str, topic: HelpTopic) -> None:
@@ -178,6 +221,8 @@ def _paragraph(page: HelpFormatter, text: str) -> None:
 
 
 def _options(page: HelpFormatter, title: str, options: Sequence[Option]) -> None:
+    if not options:
+        return
     with page.section(title):
         page.write_dl([(f"{', '.join(option.flags)} {option.metavar}".rstrip(), option.help) for option in options])
 

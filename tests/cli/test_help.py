@@ -31,6 +31,22 @@ def test_the_help_stays_unchanged(run: Run) -> None:
     golden.check(GOLDEN / "help.txt", ran.out)
 
 
+def test_the_help_of_the_program_fits_50_lines_and_names_every_verb(run: Run) -> None:
+    lines = run("--help").out.splitlines()
+    assert len(lines) <= 50
+    assert max(map(len, lines)) <= 80
+    words = set("\n".join(lines).replace(",", " ").split())
+    assert words >= set(verbs.SUMMARIES)
+
+
+@pytest.mark.parametrize("name", verbs.SUMMARIES)
+def test_the_help_of_a_verb_fits_40_lines_of_80_columns(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(name, "--help").out.splitlines()
+    assert len(lines) <= help.LINES == 40
+    assert max(map(len, lines)) <= help.COLUMNS == 80
+
+
 @pytest.mark.parametrize("name", verbs.SUMMARIES)
 def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name: str) -> None:
     ran = run(name, "--help")
@@ -39,9 +55,10 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     assert max(map(len, ran.out.splitlines())) <= 80
     verb = load(name)
     assert verb.examples
-    whole = ran.out.replace(" \\\n      ", " ")
+    whole = run(name, "--help-all").out.replace(" \\\n      ", " ")
     for example in verb.examples:
         assert f"  {example}\n" in whole
+    assert f"  {verb.examples[0].split(' ')[0]} " in ran.out
 
 
 @pytest.mark.parametrize("name", verbs.SUMMARIES)
@@ -50,15 +67,19 @@ def test_the_help_shows_each_option_in_full_or_counts_it_in_its_group(run: Run, 
     shared = {option: title for title, options in GROUPS.items() for option in options}
     own = [option for option in load(name).options if option not in shared]
     groups = [title for title in GROUPS if any(shared.get(option) == title for option in load(name).options)]
-    for option in own:
-        assert f"  {', '.join(option.flags)}" in ran.out
+    table = ran.out.partition("\nOptions:\n")[2].partition("\nMore options")[0] + "\n"
+    shown = [any(line.startswith(f"  {', '.join(option.flags)} ") for line in table.split("\n")) for option in own]
+    assert shown == sorted(shown, reverse=True)  # The first ones, in the order of the verb.
     if len(load(name).options) <= help.FEW:
         assert "--help-all)" not in ran.out
+        assert all(shown)
         return
+    groups = [*([] if all(shown) else [help.OTHER]), *groups]
     lines = ran.out.partition(f"More options (inspector {name} --help-all):\n")[2].partition("\n\n")[0].splitlines()
     assert [line.split()[0] for line in lines] == groups
     for line, title in zip(lines, groups, strict=True):
         count = sum(shared.get(option) == title for option in load(name).options)
+        count = shown.count(False) if title == help.OTHER else count
         more = int(line.split()[-2]) if line.endswith(" more") else 0
         assert line.count("--") + more == count
 
@@ -76,8 +97,7 @@ def test_help_all_shows_every_option_in_full(run: Run, name: str) -> None:
 def test_every_verb_is_in_one_group_and_its_line_fits_a_terminal(run: Run) -> None:
     assert list(verbs.GROUPS) == ["Explore", "Call", "Record and replay", "Verify", "Connect"]
     assert len(verbs.SUMMARIES) == sum(map(len, verbs.GROUPS.values()))
-    lines = run("--help").out.splitlines()
-    assert max(map(len, lines)) <= 80
+    lines = run("--help-all").out.splitlines()
     for name, summary in verbs.SUMMARIES.items():
         assert sum(line.split()[:1] == [name] and line.endswith(f"  {summary}") for line in lines) == 1
 
