@@ -124,7 +124,7 @@ def _summaries(page: HelpFormatter, title: str, names: Iterable[str]) -> None:
 
 
 def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
-    """Write the page of a verb: all, or as much as fits a terminal, in the order in which the verb lists it."""
+    """Write the page of a verb: all, or the first options as far as they fit."""
     own, groups = _groups_of(verb.options)
     if all or len(verb.options) <= FEW:
         _about_verb(page, verb)
