@@ -803,14 +803,15 @@ async def test_broken_json_is_flagged_and_kept():
         await pilot.press("ctrl+e", "end", ",")
         await checked(pilot, view)
         assert view.to_fix == 1
-        assert "not JSON: line 1, column 2" in screen_text(app)
+        assert "{,▏ ✗ a member name in double quotes is missing" in screen_text(app), "at the line"
+        assert view.note() == [("not JSON, line 1, column 2: a member name in double quotes is missing", "error")]
         assert view.text.startswith("{,")
         await pilot.press("ctrl+e")
         await pilot.pause()
         assert view.json_mode
         assert view.text.startswith("{,")
         assert view.value == {"a": 1}
-        await pilot.press("backspace")
+        await pilot.press("delete")
         await checked(pilot, view)
         assert view.to_fix == 0
         await pilot.press("ctrl+shift+a", "backspace")
@@ -818,14 +819,43 @@ async def test_broken_json_is_flagged_and_kept():
         assert view.value is UNSET
 
 
-async def test_what_is_wrong_is_reported_under_the_json():
+async def test_a_json_error_is_reported_at_its_line_and_gone_to():
+    value = {f"a{at}": at for at in range(40)}
+    view = made(schema(), value)
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("ctrl+e", "down", "end", "x")
+        await checked(pilot, view)
+        assert '"a0": 0,x▏ ✗ ' in screen_text(app)
+        await pilot.press(*["pagedown"] * 5)
+        await settle(pilot, lambda: '"a0":' not in screen_text(app))
+        await pilot.press("ctrl+e")
+        await settle(pilot, lambda: '"a0": 0,x' in screen_text(app))
+        editor = view.query_one(JsonEditor)
+        assert editor.buffer.place() == (1, 10)
+        assert view.json_mode
+
+
+@pytest.mark.parametrize("key", ["ctrl+a", "ctrl+shift+a"])
+async def test_a_paste_replaces_all_that_is_selected(key: str):
+    view = made(schema(), {"a": 1})
+    app = stage(view)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.press("ctrl+e", "down", key)
+        app.post_message(Paste('{"b": 2}'))
+        await settle(pilot, lambda: view.value == {"b": 2})
+        assert view.text == '{"b": 2}'
+
+
+async def test_what_is_wrong_is_reported_at_the_lines_of_the_json():
     view = made(schema(("a",), a=NUMBER, b=NUMBER), {"b": "no"})
     app = stage(view)
     async with app.run_test(size=(60, 12)) as pilot:
         await pilot.press("ctrl+e")
         await checked(pilot, view)
-        assert "/a: is required" in screen_text(app)
-        assert "/b: " in screen_text(app)
+        lines = screen_text(app).splitlines()
+        assert next(line for line in lines if "{" in line).strip() == "{  ✗ a: is required"
+        assert '"b": "no"  ✗ ' in screen_text(app)
 
 
 async def test_new_lines_of_json_are_indented():

@@ -256,6 +256,10 @@ class Tree:
             line += 1
         return line
 
+    def offset(self, line: int) -> int:
+        """Where the value of a line begins in the raw text."""
+        return self._value[line]
+
     def line_of(self, pointer: str) -> int | None:
         """Return the line that shows or opens the value of a JSON pointer, or its nearest visible container."""
         if self.error is not None or not len(self):

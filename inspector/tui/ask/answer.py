@@ -230,19 +230,21 @@ class TextBody(Container):
             self._plain.display = True
             self.editor.focus()
 
-    def _json_edited(self, _text: str) -> None:
+    def _json_edited(self, text: str) -> None:
+        if self.json is not None:
+            self.json.mark(read_json(text)[1], {})
         self.post_message(self.Edited())
 
     def to_fix(self) -> list[str]:
         if self.json is None:
             return self.wrong()
         problem = read_json(self.json.value)[1]
-        return [f"not JSON: {problem}"] if problem else []
+        return [f"not JSON, {problem}"] if problem is not None else []
 
     def accept(self) -> None:
         if self.json is not None:
             value, problem = read_json(self.json.value)
-            self.question.send(self.json.value if problem else value)
+            self.question.send(self.json.value if problem is not None else value)
         else:
             self.accept_text()
 

@@ -53,7 +53,8 @@ class Editor(LineWidget, can_focus=True):
         Binding("right", "go('right')", show=False),
         Binding("up", "go('up')", show=False),
         Binding("down", "go('down')", show=False),
-        Binding("home,ctrl+a", "go('home')", show=False),
+        Binding("home", "go('home')", show=False),
+        Binding("ctrl+a", "home_or_all", show=False),
         Binding("end", "go('end')", show=False),
         Binding("ctrl+left", "go('word_left')", show=False),
         Binding("ctrl+right", "go('word_right')", show=False),
@@ -213,6 +214,13 @@ class Editor(LineWidget, can_focus=True):
         }[where]()
         buffer.go(to, select)
         self._redraw()
+
+    def action_home_or_all(self) -> None:
+        """Go to the start of a single line, as in a shell; from there, and in a longer text, select all."""
+        if self.multiline or not self.buffer.cursor:
+            self.action_select_all()
+        else:
+            self.action_go("home")
 
     def action_select_all(self) -> None:
         self.buffer.select_all()

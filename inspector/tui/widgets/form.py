@@ -23,7 +23,7 @@ from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
 from inspector.tui.widgets.fields.layout import FieldSlot, FrameMaker, slots_of
 from inspector.tui.widgets.fields.text import TextField
-from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, json_lines, read_json
+from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, JsonFault, json_lines, read_json
 from inspector.tui.widgets.note import Note
 
 CHECK_AFTER = 0.03
@@ -102,7 +102,8 @@ class FormView(VerticalScroll, can_focus=False):
         super().__init__(id=id, classes=classes)
         self.form = form or Form({"type": "object"})
         self.empty = empty
-        self.problem = ""
+        self.problem: JsonFault | None = None
+        """Why the text of the JSON editor is not JSON."""
         self._slots: dict[FieldSlot, FieldFrame] = {}
         self._json: JsonEditor | None = None
         self._notes: list[Note] = []
@@ -123,7 +124,7 @@ class FormView(VerticalScroll, can_focus=False):
         """Show another form, from the top, as fields."""
         async with self._lock:
             self.form = form
-            self.problem = ""
+            self.problem = None
             await self._clear()
         await self._lay_out()
         self.scroll_home(animate=False)
@@ -160,6 +161,8 @@ class FormView(VerticalScroll, can_focus=False):
 
         A missing field is an error only after the user has changed it or tried to send the form.
         """
+        if self.problem is not None:
+            return [(f"not JSON, {self.problem}", "error")]
         missing = sum(self._is_missing(path) for path in self.errors) if self._json is None else 0
         found: list[paint.Piece] = []
         if wrong := len(self.errors) - missing:
@@ -179,7 +182,7 @@ class FormView(VerticalScroll, can_focus=False):
     async def load(self, value: Any) -> None:
         """Set a value."""
         self.form.load(value)
-        self.problem = ""
+        self.problem = None
         if self._json is not None:
             self._json.show_without_change(json_lines(value) or "")
         else:
@@ -333,8 +336,10 @@ class FormView(VerticalScroll, can_focus=False):
     def _check(self) -> None:
         self._unchecked = False
         self._errors = self.form.errors()
-        if self.problem:
-            self._errors = {"": self.problem}
+        if self.problem is not None:
+            self._errors = {"": str(self.problem)}
+        if self._json is not None:
+            self._json.mark(self.problem, self._errors)
         shown: set[str] = set()
         for (path, _), widget in self._slots.items():
             if isinstance(widget, AddItem | AddKey) or (path in shown and not widget.labelled):
@@ -439,14 +444,9 @@ class FormView(VerticalScroll, can_focus=False):
             await self.remove_children(widgets)
 
     def _say(self) -> None:
-        """Show a note for the whole form: no arguments, an unusable schema, too many fields, invalid JSON."""
+        """Show a note for the whole form: no arguments, an unusable schema, too many fields."""
         words: list[tuple[str, str]] = []
-        if self._json is not None:
-            if self.problem:
-                words.append((f"not JSON: {self.problem}", "error"))
-            else:
-                words += [(f"{path or 'the value'}: {said}", "error") for path, said in list(self._errors.items())[:5]]
-        elif not self._slots:
+        if self._json is None and not self._slots:
             words.append((self.empty, "muted"))
         if self.form.problem:
             words.append((f"cannot be validated: {self.form.problem}", "finding"))
@@ -476,8 +476,9 @@ class FormView(VerticalScroll, can_focus=False):
             else:
                 reason = "nested too deeply" if text is None else f"{size(len(text))}, too long"
                 self.app.notify(f"The value is {reason} to edit here.", severity="warning", markup=False)
-        elif self.problem:
-            self._say()
+        elif self.problem is not None:
+            self._json.go_to(self.problem)
+            self.app.notify(f"The text is not JSON, so it cannot be shown as fields: {self.problem}.", markup=False)
         else:
             async with self._lock:
                 await self._clear()
@@ -495,8 +496,8 @@ class FormView(VerticalScroll, can_focus=False):
         self.post_message(self.ModeChanged(self))
 
     def _read_text(self, text: str) -> None:
-        value, self.problem = (UNSET, "") if not text.strip() else read_json(text)
-        if not self.problem:
+        value, self.problem = (UNSET, None) if not text.strip() else read_json(text)
+        if self.problem is None:
             self.form.load(value)
         self._touched()
 
@@ -513,8 +514,8 @@ class FormView(VerticalScroll, can_focus=False):
             return
         if edited is None or edited == text:
             return
-        value, problem = (UNSET, "") if not edited.strip() else read_json(edited)
-        if not problem:
+        value, problem = (UNSET, None) if not edited.strip() else read_json(edited)
+        if problem is None:
             await self.load(value)
         elif len(edited) <= EDIT_LIMIT:
             # Invalid JSON stays, so that the user can fix it.

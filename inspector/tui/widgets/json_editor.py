@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 from textual.binding import Binding, BindingType
 from textual.geometry import Region, Size
+from textual.strip import Strip
 from textual.widget import Widget
 
+from inspector.protocol.exact_json.text import Tree
 from inspector.reasons import json_reason
 from inspector.text import safe
+from inspector.tui.themes import signs_now
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.sections import json_spans
 
@@ -25,8 +29,22 @@ _SHAPELESS = re.compile(
 )
 
 
+class JsonFault(NamedTuple):
+    """Why a text is not JSON, and where (from 1); line 0 if that is not known."""
+
+    reason: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"line {self.line}, column {self.column}: {self.reason}" if self.line else self.reason
+
+
 class JsonEditor(Editor):
-    """Edits JSON: coloured, indented while typing, as high as the text. `on_edit` is called with each new text."""
+    """Edits JSON: coloured, indented while typing, as high as the text. `on_edit` is called with each new text.
+
+    What is wrong stands at the end of its line; see `mark`.
+    """
 
     DEFAULT_CSS = """
     JsonEditor { height: auto; min-height: 3; }
@@ -47,7 +65,46 @@ class JsonEditor(Editor):
             limit=EDIT_LIMIT,
         )
         self.on_edit = on_edit
+        self._wrong: dict[int, str] = {}
+        """What is wrong, by row."""
         self.buffer.go(0)
+
+    def mark(self, fault: JsonFault | None, errors: Mapping[str, str]) -> None:
+        """Show a syntax error, or the errors of values by their JSON Pointers, at the end of their lines."""
+        wrong: dict[int, str] = {}
+        if fault is not None:
+            wrong[max(fault.line, 1) - 1] = fault.reason
+        elif errors:
+            tree = Tree(self.value)
+            for pointer, reason in errors.items():
+                line = tree.line_of(pointer)
+                row = self.value.count("\n", 0, tree.offset(line)) if line is not None else 0
+                # What is missing is shown at the object that it belongs to.
+                name = pointer.removeprefix(tree.pointer(line)) if line is not None else pointer
+                said = f"{name.removeprefix('/')}: {reason}" if name else reason
+                wrong[row] = f"{wrong[row]}; {said}" if row in wrong else said
+        if wrong != self._wrong:
+            self._wrong = wrong
+            self.refresh()
+
+    def go_to(self, fault: JsonFault) -> None:
+        """Move the caret to a syntax error."""
+        self.buffer.go(self.buffer.offset(max(fault.line, 1) - 1, max(fault.column, 1) - 1))
+        self._redraw()
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        reason = self._wrong.get(y)
+        if reason is None or y >= len(self.buffer.rows):
+            return strip
+        width = self.size.width
+        end = paint.width(paint.segments(self.buffer.rows[y], room=width)) + 2
+        note = paint.cut(paint.segments([(f"{signs_now().failed} {reason}", "error")]), max(width - end, width // 2))
+        start = min(end, width - paint.width(note))
+        row, column = self.buffer.place()
+        if row == y and column >= start:
+            return strip
+        return Strip.join([strip.crop(0, start), paint.strip(note, width - start, self.ground)])
 
     def edited(self) -> None:
         # At once and not by message: text typed just before a key counts.
@@ -102,18 +159,18 @@ class _NotJson(ValueError):
     """A constant that Python's parser accepts but JSON does not have: NaN, Infinity."""
 
 
-def read_json(text: str) -> tuple[Any, str]:
-    """Return the value of a JSON text and `""`, or None and the error with its position."""
+def read_json(text: str) -> tuple[Any, JsonFault | None]:
+    """Return the value of a JSON text, or None and what is wrong."""
     try:
-        return json.loads(text, parse_constant=_refuse), ""
+        return json.loads(text, parse_constant=_refuse), None
     except json.JSONDecodeError as error:
-        return None, f"line {error.lineno}, column {error.colno}: {json_reason(error)}"
+        return None, JsonFault(json_reason(error), error.lineno, error.colno)
     except _NotJson as error:
-        return None, f"{safe(error, 20)} is not JSON"
+        return None, JsonFault(f"{safe(error, 20)} is not JSON")
     except ValueError:
-        return None, "a number has too many digits"
+        return None, JsonFault("a number has too many digits")
     except RecursionError:
-        return None, "nested too deeply"
+        return None, JsonFault("nested too deeply")
 
 
 def _refuse(word: str) -> Any:
