@@ -216,7 +216,7 @@ class Editor(LineWidget, can_focus=True):
         self._redraw()
 
     def action_home_or_all(self) -> None:
-        """Go to the start of a single line, as in a shell; from there, and in a longer text, select all."""
+        """Go to the start of a single line, as in a shell. At its start, and in a longer text, select all."""
         if self.multiline or not self.buffer.cursor:
             self.action_select_all()
         else:
