@@ -22,7 +22,7 @@ from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
 from inspector.load.find_limit import STEP_SECONDS, LimitSearch
 from inspector.load.floor import measure_floor
-from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
+from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.load.safety import is_this_machine
@@ -42,8 +42,8 @@ async def load(
     users: int = 0,
     seconds: float | None = None,
     warm_up: float | None = None,
-    max_waiting: int = MAX_WAITING,
-    in_flight: int = IN_FLIGHT,
+    max_waiting: int = WAITING,
+    in_flight: int = 0,
     connections: int = 1,
     fail: str | Iterable[str] = (),
     find_limit: bool = False,

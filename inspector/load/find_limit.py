@@ -50,6 +50,8 @@ def broken_bound(report: LoadReport, bounds: Sequence[FailCondition]) -> str:
             return f"{bound.text} (found {bound.shown(report)})"
     if report.incomplete:
         return report.incomplete
+    if report.lost:
+        return "the connection broke"
     if report.is_limited_by_us:
         return "Inspector is the limit"
     return "" if report.keeps_up else "a queue builds up"

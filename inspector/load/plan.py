@@ -9,11 +9,10 @@ from typing import Any, Literal
 from inspector.errors import UsageError
 from inspector.text import count, quantity
 
-RATE, SECONDS, WARM_UP = 10.0, 30.0, 3.0
-"""The defaults: calls per second, and the seconds of the run and of its warm-up."""
-MAX_WAITING, IN_FLIGHT = 1000, 16
-"""The defaults: calls that wait at most, and calls at the server at once on each connection."""
+RATE, SECONDS, WARM_UP, WAITING = 10.0, 30.0, 3.0, 1000
+"""The defaults: calls per second, the seconds of the run and of its warm-up, and calls that wait at most."""
 MAX_RATE, MAX_USERS, MAX_CONNECTIONS, MAX_SECONDS, MAX_WAITING = 1e6, 10_000, 1000, 7 * 86400.0, 1_000_000
+"""The largest plan."""
 MAX_CALLS = 1000
 """Different calls in one plan."""
 
@@ -50,11 +49,11 @@ class LoadPlan:
     """Length of the run with its warm-up."""
     warm_up: float = WARM_UP
     """Seconds at its start that are not counted."""
-    max_waiting: int = MAX_WAITING
+    max_waiting: int = WAITING
     """Calls without an answer at once; further ones are not sent."""
     connections: int = 1
-    in_flight: int = IN_FLIGHT
-    """Calls at the server at once on each connection; others wait on our side."""
+    in_flight: int = 0
+    """Calls at the server at once on each connection, others wait on our side; 0: only `max_waiting` limits them."""
 
     def __post_init__(self) -> None:
         """Raises `UsageError` for a plan that cannot be run."""
@@ -63,7 +62,7 @@ class LoadPlan:
         _within("length in seconds", self.seconds, 0.1, MAX_SECONDS)
         _within("number of waiting calls", self.max_waiting, 1, MAX_WAITING)
         _within("number of connections", self.connections, 1, MAX_CONNECTIONS)
-        _within("number of calls in flight", self.in_flight, 1, MAX_WAITING)
+        _within("number of calls in flight", self.in_flight, 0, MAX_WAITING)
         if not 0 <= self.warm_up < self.seconds:
             raise UsageError(
                 f"The warm-up of {self.warm_up:g} s is not shorter than the run of {self.seconds:g} s.",
@@ -81,8 +80,8 @@ class LoadPlan:
 
     @property
     def at_once(self) -> int:
-        """Calls at the server at once, on all connections."""
-        return self.users or self.connections * self.in_flight
+        """Calls that may be at the server at once, on all connections."""
+        return self.users or self.connections * self.in_flight or self.max_waiting
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -105,7 +104,7 @@ class LoadPlan:
             "warmup": self.warm_up,
             "max_waiting": self.max_waiting,
             "connections": self.connections,
-            "in_flight": self.in_flight,
+            "in_flight": self.in_flight or None,
             "calls": [{"tool": call.tool, "arguments": dict(call.shown), "weight": call.weight} for call in self.calls],
         }
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from inspector.load.conditions import FailCondition
 from inspector.load.histogram import PERCENTILES, Histogram
 from inspector.load.measurement import ErrorCount, Sample, ToolFigures
-from inspector.load.plan import LoadPlan, rate_text
+from inspector.load.plan import LoadPlan, number_text, rate_text
 from inspector.text import duration, quantity
 
 _KEEPS_UP = 0.97
@@ -55,8 +55,8 @@ class LoadReport:
     done: int = 0
     failed: int = 0
     not_sent: int = 0
-    waiting: int = 0
-    """Calls without an answer when the run ended: it was stopped."""
+    queued: int = 0
+    """Calls that were due and still waited on our side when the run ended early."""
     seconds: float = 0.0
     """Length of the run with its warm-up and the wait for the last answers."""
     throughput: float = 0.0
@@ -77,7 +77,8 @@ class LoadReport:
     """Most bytes of memory of the server's processes; None if unknown."""
     own_cpu: float = 0.0
     floor: Floor | None = None
-    reconnects: int = 0
+    lost: int = 0
+    """How often a connection broke."""
     incomplete: str = ""
     """Why the run ended before its time; empty if it did not."""
     failing: list[FailCondition] = field(default_factory=list)
@@ -100,10 +101,17 @@ class LoadReport:
     first_latency: float = 0.0
     last_latency: float = 0.0
     """Mean latency of the first and of the last quarter of the calls."""
+    stderr: Sequence[str] = ()
+    """The last lines that the first server wrote before it ended by itself."""
 
     def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
         """Return the report with the conditions that hold."""
         return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
+
+    @property
+    def at_server(self) -> int:
+        """Calls that were sent and have neither an answer nor an error, because the run was stopped."""
+        return self.sent - self.done - self.failed
 
     @property
     def is_closed(self) -> bool:
@@ -128,7 +136,7 @@ class LoadReport:
         if self.steps:
             return self._limit_found()
         text = self._verdict()
-        if self.failed and self.done and (self.reconnects or not self.keeps_up):
+        if self.failed and self.done and (self.lost or not self.keeps_up):
             text += f" {percent(self.failure_share)} of the calls failed."
         if self.is_delayed_by_us and not self.is_limited_by_us:
             text += (
@@ -150,10 +158,14 @@ class LoadReport:
 
     def _verdict(self) -> str:
         if not self.done:
+            if not self.failed and self.is_silent_at_end and (self.sent or self.queued):
+                return self._silent_since()
             if not self.sent:
                 return self._nothing_sent()
             reason = f": {self.errors[0].message}." if self.errors and self.errors[0].message else "."
             return f"No call succeeded{reason}".replace("..", ".")
+        if self.lost:
+            return self.loss
         p99 = duration(self.latency.percentile(99) * 1e6)
         rate = rate_text(self.throughput, 3)
         if self.is_limited_by_us:
@@ -163,27 +175,25 @@ class LoadReport:
                 f"faster.{echo}"
             )
         if self.is_silent_at_end:
-            return f"From {self.last_answer:.0f} s on, the server answers no call."
+            return self._silent_since()
         if self.is_closed:
             return (
                 f"{self.plan.describe().partition(',')[0]} get {rate}, p99 {p99}. Calls that a stall delayed are not "
                 "counted; the open model counts them."
             ).replace("1 user get", "1 user gets")
         planned = rate_text(self.plan.rate)
-        if self.reconnects:
-            reason = next(
-                (error.message for error in self.errors if error.kind not in ("tool", "server", "timeout")), ""
-            )
-            return f"The connection broke {quantity(self.reconnects, 'time')}: {reason or 'the server closed it.'}"
         if not self.keeps_up:
             since = self.queue_since
             is_late = since is not None and since >= self.plan.warm_up + max(0.05 * self.plan.seconds, self.width)
             start = f"From {since:.0f} s on, the server" if is_late else "The server"
             if self._timed_out >= _MANY_TIMEOUTS * self.sent:
                 share = percent(self._timed_out / self.sent)
+                text = f"The server does not answer {share} of the calls."
+                if not self.plan.in_flight:
+                    return text
                 return (
-                    f"The server does not answer {share} of the calls. Until they time out they occupy places among "
-                    f"the {self.plan.at_once} calls at once, so a queue builds up."
+                    f"{text} Until they time out they occupy places among the {self.plan.at_once} calls at once, so a "
+                    "queue builds up."
                 )
             if self.is_limited_by_slots:
                 return (
@@ -204,6 +214,18 @@ class LoadReport:
                 f"and {duration(self.longest_gap * 1e6)} without an answer."
             )
         return f"The server keeps up with {planned}: p99 {p99}."
+
+    @property
+    def loss(self) -> str:
+        """How often the connection broke, and why, as a sentence; empty if it held."""
+        if not self.lost:
+            return ""
+        reasons = (error.message for error in self.errors if error.kind not in ("tool", "schema", "server", "timeout"))
+        return f"The connection broke {quantity(self.lost, 'time')}: {next(reasons, '') or 'the server closed it.'}"
+
+    def _silent_since(self) -> str:
+        since = f"From {number_text(self.last_answer, 2)} s on, the" if self.last_answer else "The"
+        return f"{since} server answers no call."
 
     def _nothing_sent(self) -> str:
         if not self.warm_up_sent:
@@ -232,7 +254,7 @@ class LoadReport:
     def is_silent_at_end(self) -> bool:
         """Whether the server stopped to answer in the middle of the run, although calls waited."""
         patience = max(_SILENCE, 0.1 * self._arrived, 0.0 if self.is_closed else 3 / self.plan.rate)
-        return bool(self._timed_out or self.waiting) and self.last_answer < self._arrived - patience
+        return bool(self._timed_out or self.at_server or self.queued) and self.last_answer < self._arrived - patience
 
     @property
     def is_delayed_by_us(self) -> bool:
@@ -272,9 +294,9 @@ class LoadReport:
             return True
         if self.not_sent or self.is_silent_at_end:
             return False
-        if self.waiting - self.plan.at_once > self.plan.rate * max(1.0, 0.03 * self._arrived):
-            return False
-        if self.done + self.failed < _KEEPS_UP * self.sent:
+        # So many calls are at a server without a queue: those that come in the time that it needs for one.
+        usual = self.plan.rate * (self.service.percentile(50) + max(1.0, 0.03 * self._arrived))
+        if self.at_server + self.queued > usual:
             return False
         late = self.last_answer - self.plan.seconds
         if late < max(1.0, 0.05 * self.plan.seconds):
@@ -286,7 +308,7 @@ class LoadReport:
     def is_limited_by_slots(self) -> bool:
         """Whether calls in a full server are as fast as in a half empty one: it could take more."""
         few, many = self.service_few, self.service_many
-        if min(few.count, many.count) < 5:
+        if not self.plan.in_flight or min(few.count, many.count) < 5:
             return False
         return many.percentile(50) < _SLOWER * few.percentile(50)
 
@@ -326,7 +348,9 @@ class LoadReport:
             "done": self.done,
             "failed": self.failed,
             "not_sent": self.not_sent,
-            "waiting": self.waiting,
+            "waiting": self.at_server + self.queued,
+            "at_server": self.at_server,
+            "queued": self.queued,
             "throughput": round(self.throughput, 2),
             "longest_gap": _ms(self.longest_gap),
             "latency": {"from": "sent" if self.is_closed else "intended", **_times(self.latency)},
@@ -335,7 +359,8 @@ class LoadReport:
             "server": {
                 "cpu_s": None if self.cpu is None else round(self.cpu, 2),
                 "rss_mb": None if self.rss is None else round(self.rss / 1e6, 1),
-                "reconnects": self.reconnects,
+                "lost": self.lost,
+                "stderr": list(self.stderr),
             },
             "own": {"cpu_share": round(self.own_cpu, 3), "delay_p99": _ms(self.own_delay.percentile(99))},
             "floor": None if self.floor is None else self.floor.as_json(),
@@ -376,12 +401,15 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """5 where a condition of `--fail-on` holds, 4 without any answer, 1 without any result, else 0."""
+        """5 where a condition of `--fail-on` holds, 4 if a connection broke or nothing was answered, 1 without any result.
+
+        0 otherwise.
+        """
         if self.failing:
             return 5
         if not (self.sent + self.warm_up_sent):
             return 0
-        return 4 if not self.last_answer else 0 if self.done or not self.failed else 1
+        return 4 if self.lost or not self.last_answer else 0 if self.done or not self.failed else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.client.engine.connect import transport_for
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import HttpError, NotOffered, ServerError, UsageError
+from inspector.errors import HttpError, NotOffered, ServerError, ServerExited, UsageError
 from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
 from inspector.load.arrivals import ClosedArrivals, OpenArrivals
@@ -97,10 +97,11 @@ class LoadRun:
         self._own_cpu_from: tuple[float, float] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._reconnecting: set[LoadConnection] = set()
-        self._gone = 0
-        """Connections that could not be made again."""
+        self._lost = self._gone = 0
+        """Connections that broke, and those that could not be made again."""
+        self._last_words: tuple[str, ...] = ()
         self._told_at = 0.0
-        self._finished_at = 0.0
+        self._finished_at, self._queued_at_end = 0.0, 0
 
     def now(self) -> float:
         """Return the seconds since the start of the run."""
@@ -180,7 +181,7 @@ class LoadRun:
             m.done,
             m.failed,
             m.not_sent,
-            self.waiting if self.stopped or self.phase != "over" else 0,
+            self._queued_at_end if self.phase == "over" else self.arrivals.queued,
             self.seconds,
             m.answers / counted if counted > 0 else 0.0,
             m.latency,
@@ -196,8 +197,9 @@ class LoadRun:
             self.process.most_rss,
             self.own_cpu,
             self.floor,
-            sum(connection.reconnects for connection in self.connections),
+            self._lost,
             "stopped by the user" if self.stopped else self.ended_early,
+            stderr=self._last_words,
             warm_up_sent=m.warm_up_sent,
             last_answer=m.last_answer,
             first_latency=m.first_latency.value,
@@ -309,10 +311,12 @@ class LoadRun:
 
     def _free(self) -> LoadConnection | None:
         """Return the connection with the fewest calls; None if each is full or lost."""
-        largest = self.plan.at_once if self.plan.users else self.plan.in_flight
+        largest = (not self.plan.users and self.plan.in_flight) or self.plan.at_once
         best = None
         for connection in self.connections:
-            if connection.is_ready and connection.in_flight < (largest if best is None else best.in_flight):
+            if not connection.is_ready or connection in self._reconnecting:
+                continue
+            if connection.in_flight < (largest if best is None else best.in_flight):
                 best = connection
                 if not connection.in_flight:
                     break
@@ -400,9 +404,17 @@ class LoadRun:
         for connection in self.connections:
             if connection.session.phase == "lost" and connection not in self._reconnecting:
                 self._reconnecting.add(connection)
+                self._lost += 1
+                self._learn_why(connection)
                 task = asyncio.get_running_loop().create_task(self._reconnected(connection))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
+
+    def _learn_why(self, connection: LoadConnection) -> None:
+        """Keep the last lines of stderr of the first server that wrote some before its end."""
+        error = connection.session.error
+        if isinstance(error, ServerExited) and not self._last_words:
+            self._last_words = error.stderr
 
     async def _reconnected(self, connection: LoadConnection) -> None:
         if await connection.reconnect():
@@ -410,6 +422,7 @@ class LoadRun:
             self._free_since = self.now()
         else:
             self._gone += 1
+            self._learn_why(connection)
         self._wake.set()
 
     # Look
@@ -444,7 +457,7 @@ class LoadRun:
     def _finish(self) -> None:
         """Take the last figures, before the server is closed."""
         now = self.now()
-        self._finished_at = now
+        self._finished_at, self._queued_at_end = now, self.arrivals.queued
         if self._zero:
             self.measurement.finish(now, self.waiting, self._read_process(now), self.process.rss)
         if self._own_cpu_from is not None:

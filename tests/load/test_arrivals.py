@@ -43,6 +43,16 @@ def test_calls_beyond_the_limit_are_counted_and_not_sent() -> None:
     assert measured.latency.longest <= 20 * 0.02 + 0.03
 
 
+def test_a_server_that_stands_still_gets_every_call_that_is_due() -> None:
+    arrivals = OpenArrivals(LoadPlan(CALL, rate=50, seconds=30, warm_up=0))
+    arrivals.advance(10.0)
+    assert len([due for due in iter(lambda: arrivals.take(10.0), None)]) == 501
+    arrivals.advance(30.0)
+    while arrivals.take(30.0) is not None:
+        pass
+    assert (arrivals.at_server, arrivals.queued, len(arrivals.not_sent)) == (1000, 0, 500)
+
+
 def test_the_warm_up_is_not_counted() -> None:
     measured = simulate(LoadPlan(CALL, rate=10, seconds=10, warm_up=3), 0.001)
     assert measured.sent == measured.done == 70

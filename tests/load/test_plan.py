@@ -19,12 +19,19 @@ from tests.load.simulated import CALL
     "wrong",
     [
         {"rate": 0}, {"rate": 1e9}, {"users": -1}, {"seconds": 0}, {"warm_up": 30}, {"warm_up": -1},
-        {"max_waiting": 0}, {"connections": 0}, {"in_flight": 0}, {"calls": ()},
+        {"max_waiting": 0}, {"connections": 0}, {"in_flight": -1}, {"calls": ()},
     ],
 )  # fmt: skip
 def test_impossible_plans_are_errors(wrong: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         LoadPlan(**({"calls": CALL} | wrong))
+
+
+def test_only_the_waiting_calls_are_limited_by_default() -> None:
+    plan = LoadPlan(CALL, connections=3)
+    assert (plan.in_flight, plan.max_waiting, plan.at_once) == (0, 1000, 1000)
+    assert plan.as_json()["in_flight"] is None
+    assert LoadPlan(CALL, connections=3, in_flight=4).at_once == 12
 
 
 def test_weights_spread_the_calls_evenly() -> None:

@@ -16,6 +16,7 @@ from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
 from inspector.load.reports.text import LoadText, row_limits
+from inspector.text import signs
 from tests.load.simulated import CALL, simulate, stalls
 from tests.test_html_page import Inert
 
@@ -55,7 +56,7 @@ def test_a_server_that_becomes_too_slow_says_from_when() -> None:
 
 
 def test_a_plan_that_limits_the_calls_at_once_is_not_the_servers_fault() -> None:
-    found = run(0.025)
+    found = run(0.025, in_flight=16)
     for _ in range(20):
         found.service_few.add(0.2)
         found.service_many.add(0.2)
@@ -88,12 +89,40 @@ def test_calls_without_an_answer() -> None:
         few.verdict == "The server keeps up with 50/s (p99 5.0 ms), but 10 % of the calls fail: No answer within 2 s."
     )
     blocking = replace(few, not_sent=30)
-    assert blocking.verdict.startswith("The server does not answer 10 % of the calls. Until they time out they occupy")
+    assert blocking.verdict == "The server does not answer 10 % of the calls. 10 % of the calls failed."
+    blocking.plan = replace(blocking.plan, in_flight=16)
+    assert "Until they time out they occupy places among the 16 calls at once" in blocking.verdict
     hanging = replace(few, last_answer=7.0, seconds=22.0)
     assert hanging.verdict == "From 7 s on, the server answers no call. 10 % of the calls failed."
     assert not hanging.keeps_up
-    stopped = replace(usual, sent=0, done=0, warm_up_sent=16, waiting=16, last_answer=0.0)
+    stopped = replace(usual, sent=0, done=0, warm_up_sent=16, last_answer=0.0)
     assert stopped.verdict.endswith("the warm-up of 2 s: 16 calls were sent in it, and the server answered none.")
+
+
+def test_a_run_that_was_stopped_counts_the_calls_at_the_server_and_in_the_queue() -> None:
+    stopped = replace(run(0.005), sent=316, done=300, queued=10, seconds=8.0, last_answer=8.0, incomplete="stopped")
+    assert stopped.sent == stopped.done + stopped.failed + stopped.at_server
+    assert stopped.keeps_up
+    text = "\n".join(LoadText(stopped).lines())
+    assert "at server         16  without an answer at the end\n" in text
+    assert "in queue          10  due, and not sent at the end\n" in text
+    found = stopped.as_json()
+    assert (found["at_server"], found["queued"], found["waiting"]) == (16, 10, 26)
+    assert ">16<" in as_html(stopped)
+    assert not replace(stopped, sent=460).keeps_up
+    silent = replace(stopped, done=0, last_answer=0.4)
+    assert silent.verdict == "From 0.4 s on, the server answers no call."
+    assert replace(silent, sent=0).verdict == silent.verdict
+    assert replace(silent, last_answer=0.0).verdict == "The server answers no call."
+
+
+def test_a_slow_server_has_calls_but_no_queue() -> None:
+    """As many calls are at it as come in the 2 s that it needs for one."""
+    slow = replace(run(0.001), sent=316, done=216, seconds=8.0, last_answer=8.0, incomplete="stopped")
+    assert not slow.keeps_up
+    for _ in range(2 * slow.service.count):
+        slow.service.add(2.0)
+    assert slow.keeps_up
 
 
 def test_a_queue_that_ends_before_the_slots_are_full_is_one() -> None:
@@ -129,9 +158,22 @@ def test_errors_and_lost_connections() -> None:
     assert failing.verdict == "The server keeps up with 50/s (p99 5.0 ms), but 10 % of the calls fail."
     refused = replace(failing, errors=[ErrorCount("http", 429, "It answered 429 Too Many Requests.", 1.0, 90)])
     assert refused.verdict.endswith("but 10 % of the calls fail: It answered 429 Too Many Requests.")
-    lost = replace(failing, reconnects=2, errors=[ErrorCount("exited", None, "The server ended.", 1.0, 90)])
+    lost = replace(
+        failing,
+        lost=2,
+        stderr=("fatal: \x1b[31mno memory",),
+        errors=[ErrorCount("exited", None, "The server ended.", 1.0, 90)],
+    )
     assert lost.verdict == "The connection broke 2 times: The server ended. 10 % of the calls failed."
-    none = replace(lost, done=0, reconnects=0)
+    assert lost.exit_code == 4
+    assert lost.as_json()["server"]["stderr"] == ["fatal: \x1b[31mno memory"]
+    text = "\n".join(LoadText(lost).lines())
+    assert "\nstderr of the server before its end\n  fatal: " in text
+    assert "\x1b" not in text
+    passed = as_junit(lost.judged([FailCondition.parse("p99>1s")]))
+    assert 'failures="0" errors="1"' in passed
+    assert "The connection broke 2 times" in passed
+    none = replace(lost, done=0, lost=0)
     assert none.verdict == "No call succeeded: The server ended."
 
 
@@ -195,6 +237,8 @@ def test_text(ascii: bool) -> None:
     assert "Incomplete: stopped by the user" in text
     assert "from the intended start" in text
     assert "isError" in text
+    assert f"{signs(ascii).failed} p99>1ms  found" in text
+    assert f"{signs(ascii).done} not errors>50%  found" in text
     assert not ascii or text.isascii()
     assert max(map(len, text.split("\n"))) <= 120
 
@@ -221,6 +265,14 @@ def test_cases_for_ci() -> None:
     assert suite.get("failures") == "1"
     stopped = ET.fromstring(as_junit(replace(found, conditions=(), failing=[], incomplete="stopped by the user")))
     assert stopped.get("errors") == "1"
+
+
+def test_few_calls_make_few_lines() -> None:
+    few, many = run(0.005, rate=1), run(0.005, stalls, rate=100)
+    text, long = "\n".join(LoadText(few).lines()), "\n".join(LoadText(many).lines())
+    assert "p99.9" not in text
+    assert "p99.9" in long
+    assert text.count("\n") < long.count("\n") - 5
 
 
 def test_rows_of_the_histogram_cover_all_times() -> None:

@@ -139,11 +139,12 @@ async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent
 async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Journal) -> None:
     def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number == 10:
-            raise ServerExited("The server ended with exit code 3.")
+            raise ServerExited("The server ended with exit code 3.", stderr=("fatal: no memory",))
         reply(result(message))
 
     report = await run_of(answering(on_call), journal).go()
-    assert report.reconnects == 1
+    assert report.stderr == ("fatal: no memory",)
+    assert (report.lost, report.exit_code) == (1, 4)
     lost = report.errors[0]
     assert (len(report.errors), lost.kind) == (1, "exited")
     assert 1 <= lost.count <= 16  # The calls in flight.
@@ -179,6 +180,12 @@ async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
     report = await run.go()
     assert report.incomplete == "stopped by the user"
     assert report.sent > 20
+
+    run = run_of(answering(lambda *_: None), journal, plan={"seconds": 30.0, "in_flight": 4})
+    run._told = lambda run: run.now() > 0.2 and run.stop()
+    report = await run.go()
+    assert (report.sent, report.at_server, report.done) == (4, 4, 0)
+    assert report.queued >= 36
 
     run = run_of(server, journal, plan={"seconds": 30.0})
     task = asyncio.create_task(run.go())

@@ -81,7 +81,7 @@ def _check(invocation: Invocation) -> None:
 def _plan(invocation: Invocation, out: Output, secrets: Secrets, target: StdioTarget | HttpTarget) -> LoadPlan:
     """The plan; arguments of a named tool are added when its schema is known. `secrets` learns those in it."""
     from inspector.load.find_limit import STEP_SECONDS
-    from inspector.load.plan import IN_FLIGHT, MAX_WAITING, RATE, SECONDS, WARM_UP, LoadPlan, PlannedCall
+    from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall
 
     flow = invocation.option("flow")
     if flow is not None:
@@ -95,9 +95,9 @@ def _plan(invocation: Invocation, out: Output, secrets: Secrets, target: StdioTa
         users=invocation.option("users", 0),
         seconds=length,
         warm_up=invocation.option("warmup", min(WARM_UP, length / 5)),
-        max_waiting=invocation.option("max-waiting", MAX_WAITING),
+        max_waiting=invocation.option("max-waiting", WAITING),
         connections=invocation.option("connections", 1),
-        in_flight=invocation.option("in-flight", IN_FLIGHT),
+        in_flight=invocation.option("in-flight", 0),
     )
 
 
@@ -367,7 +367,7 @@ VERBS = {
             Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=seconds),
             Option("--warmup", "Time at the start that is not counted; default 3s", "TIME", read=span),
             Option("--max-waiting", "Most calls without an answer; others are not sent; default 1000", "N", read=count),
-            Option("--in-flight", "Most calls at the server at once on each connection; default 16", "N", read=count),
+            Option("--in-flight", "Most calls at the server at once on each connection; no limit", "N", read=count),
             Option("--connections", "How many connections share the calls", "N", read=count),
             Option("--find-limit", "Step the rate up from --rate until a condition of --fail-on holds"),
             Option(

@@ -9,7 +9,7 @@ from html import escape
 from inspector.html_page import page_head
 from inspector.load.plan import number_text, rate_text
 from inspector.load.report import LoadReport
-from inspector.load.reports.text import plan_line, row_limits, time_text
+from inspector.load.reports.text import plan_line, row_limits, shown_times, time_text
 from inspector.text import count, safe, size
 from inspector.version import __version__
 
@@ -75,6 +75,8 @@ def _figures(report: LoadReport) -> Iterator[str]:
         ("failed", count(report.failed)),
         ("not sent", count(report.not_sent)),
     ]
+    if report.at_server or report.queued:
+        rows += [("at the server at the end", count(report.at_server)), ("in the queue", count(report.queued))]
     if report.cpu is not None:
         rows.append(("CPU of the server", f"{report.cpu:.2f} s"))
     if report.rss is not None:
@@ -88,7 +90,7 @@ def _figures(report: LoadReport) -> Iterator[str]:
     if report.latency.count:
         first = "latency" if report.is_closed else "from the intended start"
         yield f"<h2>Latency</h2><table><tr><th></th><th>{first}</th><th>service time</th></tr>"
-        for name in ("p50", "p90", "p95", "p99", "p99.9", "max", "mean"):
+        for name in shown_times(report.latency):
             times = "".join(
                 f"<td>{_text(time_text(column.value(name)))}</td>" for column in (report.latency, report.service)
             )

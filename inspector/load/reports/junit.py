@@ -8,7 +8,7 @@ from inspector.load.reports.text import LoadText, plan_line
 
 
 def as_junit(report: LoadReport) -> str:
-    """The document. Without conditions, and for a run that ended early, it has the case “complete”."""
+    """The document. Without conditions, and for a run that ended early or broke off, it has the case “complete”."""
     details = "\n".join(LoadText(report).lines())
     cases = [
         Case(
@@ -19,8 +19,9 @@ def as_junit(report: LoadReport) -> str:
         )
         for condition in report.conditions
     ]
-    if report.incomplete or not cases:
-        cases.append(Case("complete", "load", error=report.incomplete, details=details if report.incomplete else ""))
+    problem = report.incomplete or report.loss
+    if problem or not cases:
+        cases.append(Case("complete", "load", error=problem, details=details if problem else ""))
     properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
     if report.recording:
         properties.append(("recording", report.recording))

@@ -18,6 +18,8 @@ _LINE = 60
 """Cells of a line of the series."""
 _ERRORS = 10
 _TOOL = 60
+_HISTOGRAM = 50
+"""Fewer times make no histogram: the percentiles say all."""
 _STEPS = (1.0, 1.3, 1.8, 2.4, 3.2, 4.2, 5.6, 7.5)
 """Limits of the rows of the histogram within one power of ten: eight rows of about the same width on a log scale."""
 
@@ -44,6 +46,13 @@ def row_limits(times: Sequence[Histogram]) -> list[float]:
     every = 1 + (last - first) // _ROWS
     limits = found[last::-every]
     return [limit for limit in reversed(limits) if limit >= found[first]]
+
+
+def shown_times(times: Histogram) -> Sequence[str]:
+    """The percentiles that so many times have, with the longest one and the mean."""
+    return [
+        name for name in ("p50", "p90", "p95", "p99", "p99.9", "max", "mean") if name != "p99.9" or times.count >= 1000
+    ]
 
 
 def plan_line(plan: LoadPlan) -> str:
@@ -90,6 +99,7 @@ class LoadText:
         yield from self._histogram()
         yield from self._series()
         yield from self._errors()
+        yield from self._last_words()
         yield from self._ends()
 
     def _steps(self) -> Iterator[str]:
@@ -117,8 +127,10 @@ class LoadText:
             if any(sample.waiting >= report.plan.max_waiting for sample in report.series):
                 text += f"  {count(report.plan.max_waiting)} calls were waiting already"
             yield self.paint(text, "yellow" if report.not_sent else None)
-        if report.waiting:
-            yield f"waiting   {count(report.waiting):>10}  without an answer at the end"
+        if report.at_server:
+            yield f"at server {count(report.at_server):>10}  without an answer at the end"
+        if report.queued:
+            yield f"in queue  {count(report.queued):>10}  due, and not sent at the end"
         yield ""
 
     def _times(self) -> Iterator[str]:
@@ -127,7 +139,7 @@ class LoadText:
             return
         first = "latency" if report.is_closed else "from the intended start"
         yield f"{'':6}{first:>26}{'service time':>18}"
-        for name in ("p50", "p90", "p95", "p99", "p99.9", "max", "mean"):
+        for name in shown_times(report.latency):
             left, right = time_text(report.latency.value(name)), time_text(report.service.value(name))
             yield f"{name:<6}{left:>26}{right:>18}"
         yield ""
@@ -158,7 +170,7 @@ class LoadText:
     def _histogram(self) -> Iterator[str]:
         report = self.report
         limits = row_limits((report.latency, report.service))
-        if not limits:
+        if report.latency.count < _HISTOGRAM:
             return
         columns = [report.latency.rows(limits), report.service.rows(limits)]
         largest = max(max(column) for column in columns)
@@ -213,6 +225,12 @@ class LoadText:
             yield f"{'':10}  and {quantity(len(errors) - _ERRORS, 'other kind')}"
         yield ""
 
+    def _last_words(self) -> Iterator[str]:
+        if self.report.stderr:
+            yield "stderr of the server before its end"
+            yield from (f"  {self._safe(line)}" for line in self.report.stderr)
+            yield ""
+
     def _ends(self) -> Iterator[str]:
         report = self.report
         share = report.server_share
@@ -221,8 +239,6 @@ class LoadText:
             yield f"server      CPU {report.cpu:.2f} s ({100 * share:.0f} % of a core){memory}"
         else:
             yield "server      CPU and memory are unknown: its process is not our child"
-        if report.reconnects:
-            yield f"            {quantity(report.reconnects, 'reconnect')}"
         if report.floor is not None:
             over = "stdio" if report.transport == "stdio" else "http"
             yield (
@@ -234,7 +250,7 @@ class LoadText:
         yield f"inspector   {100 * report.own_cpu:.0f} % of a core"
         for condition in report.conditions:
             failing = condition in report.failing
-            sign = signs(self._ascii).failed if failing else signs(self._ascii).done
+            sign = signs(self._ascii).failed if failing else f"{signs(self._ascii).done} not"
             yield self.paint(
                 f"{sign} {self._safe(condition.text, 100)}  found {condition.shown(report)}",
                 "red" if failing else "green",

@@ -13,20 +13,21 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from inspector.errors import UsageError
-from inspector.load.plan import LoadPlan, number_text
+from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, number_text
+from inspector.text import count
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 
 _LABEL = 16
 _FIELDS: Mapping[str, tuple[str, str]] = {
-    "rate": ("calls per second", "10; open model: constant arrival"),
+    "rate": ("calls per second", f"{RATE:g}; open model: constant arrival"),
     "users": ("or users", "closed model: each waits for its answer"),
-    "seconds": ("length", "30 s, with the warm-up"),
-    "warm_up": ("warm-up", "3 s that are not counted"),
-    "in_flight": ("calls at once", "16 on each connection"),
+    "seconds": ("length", f"{SECONDS:g} s, with the warm-up"),
+    "warm_up": ("warm-up", f"{WARM_UP:g} s that are not counted"),
+    "in_flight": ("calls at once", "no limit on each connection"),
     "connections": ("connections", "1"),
-    "max_waiting": ("most waiting", "1,000; further calls are not sent"),
+    "max_waiting": ("most waiting", f"{count(WAITING)}; further calls are not sent"),
 }
 """Each field's label, and its hint when it is empty."""
 _UNIT = {"seconds": " s", "warm_up": " s"}

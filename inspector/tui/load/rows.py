@@ -38,7 +38,8 @@ def plan_rows(plan: LoadPlan) -> list[Row]:
     rows += fact("warm-up", f"{plan.warm_up:g} s")
     rows += fact("connections", f"{plan.connections}")
     if not plan.users:
-        rows += fact("at once", quantity(plan.at_once, "call"))
+        if plan.in_flight:
+            rows += fact("at once", quantity(plan.at_once, "call"))
         rows += fact("most waiting", count(plan.max_waiting))
     return rows
 
@@ -58,7 +59,7 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
     rows.append(_number(cells, "sent", report.sent, rate_text(report.sent / counted, 4) if counted else ""))
     rows.append(_number(cells, "done", report.done, rate_text(report.throughput, 4) if counted else ""))
     rows.append(_number(cells, "failed", report.failed, f"{failed:.2g} %", "error" if report.failed else "bright"))
-    many = at_server + queued > plan.at_once
+    many = queued or at_server >= plan.max_waiting
     limit = "" if plan.users else f"of {count(plan.max_waiting)}"
     rows.append(_number(cells, "waiting", at_server + queued, limit, "finding" if many else "bright"))
     rows.append(_number(cells, "  at the server", at_server, "", "normal"))
@@ -77,8 +78,8 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
                 ]
             )
         )
-    if report.reconnects:
-        rows.append(_number(cells, "reconnects", report.reconnects, "", "finding"))
+    if report.lost:
+        rows.append(_number(cells, "lost", report.lost, "connections", "finding"))
     return rows
 
 
