@@ -401,7 +401,7 @@ class LoadReport:
 
     @property
     def exit_code(self) -> int:
-        """5 if a condition of `--fail-on` holds, 4 for a lost connection or no answer, 1 without a result, else 0."""
+        """5 if a condition of `--fail-on` holds, 4 without connection or answers, 1 without results, else 0."""
         if self.failing:
             return 5
         if not (self.sent + self.warm_up_sent):

@@ -1,11 +1,14 @@
-"""A terminal driver that keeps working after its terminal is gone, and knows `alt` from a typed letter.
+"""A terminal driver that draws on the terminal, survives its end, and knows `alt` from a typed letter.
 
 After the window is closed, the kernel answers every write with an error. Textual's writer thread then dies, its queue
 fills up, and the next write blocks forever: Inspector and its server would keep running.
+
+Textual draws on stderr. With `2>FILE` its frames would be in the file, and the terminal would stay blank.
 """
 
 from __future__ import annotations
 
+import sys
 from contextlib import suppress
 from typing import Any, TextIO
 
@@ -15,9 +18,11 @@ from textual.message import Message
 
 
 class TerminalOutput:
-    """The file of a terminal. After the terminal is gone, it discards what is written."""
+    """The file of a terminal: `file`, or stdout if only that is one. After the terminal is gone, it discards writes."""
 
     def __init__(self, file: TextIO) -> None:
+        if not file.isatty() and sys.__stdout__ is not None and sys.__stdout__.isatty():
+            file = sys.__stdout__
         self._file = file
         self.fileno = file.fileno
         self.isatty = file.isatty
