@@ -61,6 +61,29 @@ def test_the_first_screen_appears_and_q_leaves_the_terminal_as_it_was(home: Path
         assert last_line(recording)["kind"] == "end"
 
 
+_REDIRECTED = """
+import os, sys
+os.dup2(os.open(sys.argv[2], os.O_CREAT | os.O_WRONLY), int(sys.argv[1]))
+os.execv(sys.executable, [sys.executable, "-m", "inspector", "demo", "--no-record"])
+"""
+
+
+def test_with_stderr_in_a_file_it_draws_on_the_terminal(home: Path, tmp_path: Path) -> None:
+    errors = tmp_path / "err.log"
+    with Terminal(home, ["2", str(errors)], script=_REDIRECTED) as terminal:
+        terminal.shows("Demo server", "● connected")
+        terminal.press("q")
+        assert terminal.ends() == 0
+        assert terminal.is_restored
+    assert errors.read_bytes() == b""
+
+
+def test_with_stdout_in_a_file_it_says_what_it_needs(home: Path, tmp_path: Path) -> None:
+    with Terminal(home, ["1", str(tmp_path / "out.log")], script=_REDIRECTED) as terminal:
+        assert terminal.ends() == 2
+        assert "The interface needs a terminal, but stdout is not a terminal." in terminal.grid.text
+
+
 def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"]) as terminal:
         terminal.press("?")
