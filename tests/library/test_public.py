@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,19 @@ def test_what_type_checkers_see_is_what_is_there() -> None:
     assert seen == lazily
     assert sorted([*seen, "__version__"]) == sorted(inspector.__all__)
     assert (SOURCE.parent / "py.typed").exists()
+
+
+def test_every_error_that_the_library_raises_is_public_and_in_the_table() -> None:
+    from inspector import errors
+
+    of_surfaces = {errors.ConnectingStopped, errors.SkillRefused}
+    every = {value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)}
+    public = {error for error in every if error.__name__ in inspector.__all__}
+    # A class without a code of its own is a case of a public one, such as a missing value of a config file.
+    assert {error for error in every - public - of_surfaces if "code" in vars(error)} == set()
+    page = (SOURCE.parents[1] / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
+    table = page.partition("| Error | Raised if |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([A-Z]\w+)`", table)) == {error.__name__ for error in public - {errors.InspectorError}}
 
 
 def test_other_names_are_not_there() -> None:
