@@ -406,9 +406,9 @@ def test_the_examples_of_the_pages_pass_live_and_replayed(run: Run) -> None:
     command = f"{sys.executable} -m inspector.demo"
     for number, example in enumerate(example for page in pages for example in blocks(page, "python")):
         (run.folder / f"test_{number}.py").write_text(example.replace("python -m inspector.demo", command))
-    assert "8 passed" in run()
-    assert len(run.recordings) == 6
-    assert "8 passed" in run("--mcp-record=none")
+    assert "9 passed" in run()
+    assert len(run.recordings) == 7
+    assert "9 passed" in run("--mcp-record=none")
 
 
 def test_every_mode_and_method_is_on_the_page() -> None:

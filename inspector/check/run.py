@@ -414,9 +414,10 @@ class Runner:
         opened = session.server.revision if chooses and error is None else revision
         if opened not in self.wanted.revisions or not found.speaks(opened):
             await _end(session)
-            if error is not None and (chooses or isinstance(error, SpawnError)) and not found.spoken:
-                self.run.problem = error.message
+            if error is not None and not found.spoken:
                 self.run.error = error if isinstance(error, ConnectionProblem) else None
+                if chooses or isinstance(error, SpawnError):
+                    self.run.problem = error.message
             return None
         visit = self._begin(Visited(opened, "stdio", first), found, session, process)
         if error is not None:

@@ -23,6 +23,7 @@ from inspector.hints import Hint
 from inspector.journal.format import SUFFIX
 from inspector.journal.redaction import Redactor
 from inspector.log_lines import shown
+from inspector.transports.withheld import variables_hint
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Flow
@@ -130,9 +131,11 @@ class SessionOpener:
                 journal.redactor.error(error)
                 error.recording = str(journal.path or "")
             if isinstance(error, ConnectionProblem) and error.connecting:
-                said = shown(error.stderr)[-1:] if isinstance(error, ServerExited) else []
-                hint = Hint(f"Its last line on stderr is “{said[0]}”.") if said else error.hint
-                error.hint = hint.then(f"To find the cause, run {self.line(target)}")
+                if isinstance(error, ServerExited) and (said := shown(error.stderr)):
+                    # A report has room for one line.
+                    variables = variables_hint(target, error.stderr)
+                    error.hint = Hint(f"Its last line on stderr is “{said[-1]}”.", " " if variables else "", variables)
+                error.hint = error.hint.then(f"To find the cause, run {self.line(target)}")
             await made.close("closed")
             raise
         if self.opened is not None:

@@ -204,8 +204,9 @@ def _faults(report: Report, journal: Journal) -> Iterator[str]:
     if not (faults or nothing or run.problem or report.below):
         return
     if nothing or run.problem:
-        reason = run.problem or "none of the selected checks applied"
+        reason = report.problem or "none of the selected checks applied"
         yield f"{safe(run.target)} could not be checked: {safe(reason, _WIDTH)}"
+        yield from getattr(run.error, "__notes__", ())
     if faults:
         score = "" if report.score is None else f" (score {report.score} of 100)"
         yield f"{safe(run.target)}: {len(faults)} findings{score}"

@@ -53,8 +53,8 @@ def passing_hint(names: Sequence[str]) -> Hint:
     return Hint(f"{withheld(names)}. To pass {'it' if len(names) == 1 else 'them'}: ", *parts, ".")
 
 
-def hint_without_tools(target: Target, stderr: Iterable[str] = ()) -> Hint:
-    """Return the hint for a server that offers no tools: perhaps it needs a key for them."""
+def variables_hint(target: Target, stderr: Iterable[str] = ()) -> Hint:
+    """Return the hint for a server that ended before it answered, or offers no tools: perhaps it needs a key."""
     if not isinstance(target, StdioTarget):
         return NO_HINT
     return passing_hint(withheld_names(stderr, child_environment(target.env, inherits=target.inherits)))

@@ -79,7 +79,14 @@ def test_exports_name_the_variable_and_have_no_value(
             assert ("inherit_env" if "--inherit-env" in way else 'os.environ["ORDERS_KEY"]') in ran.out
 
 
-@pytest.mark.parametrize("words", [("tools",), ("info",), ("call", "orders"), ("check",), ("context",)])
+VERBS = (
+    *((word,) for word in ("tools", "info", "check", "context", "pin")),
+    ("call", "orders"),
+    *(("check", "--revision", names) for names in ("2025-11-25", "2026-07-28", "2024-11-05,2025-06-18")),
+)
+
+
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
 def test_the_error_of_a_server_that_died_names_the_variable(
     run: Run, server: list[str], words: tuple[str, ...]
 ) -> None:
@@ -87,6 +94,23 @@ def test_the_error_of_a_server_that_died_names_the_variable(
     assert ran.code == 4
     assert "ORDERS_KEY is set in this shell but not passed to the server. To pass it: --env ORDERS_KEY." in ran.err
     assert SECRET not in ran.err
+
+
+def test_the_report_of_saved_calls_names_the_variable(run: Run, home: Path, server: list[str]) -> None:
+    (home / "calls.yaml").write_text(
+        f"inspector: 1\nserver: {sys.executable} server.py needs\nsteps: [{{call: orders, args: {{}}}}]\n"
+    )
+    ran = run("run", "calls.yaml")
+    assert ran.code == 4
+    assert "“no key”. ORDERS_KEY is set in this shell but not passed to the server." in ran.out
+    assert "To pass it: --env ORDERS_KEY." in ran.out
+
+
+async def test_the_failure_of_a_check_in_a_test_names_it(home: Path, server: list[str]) -> None:
+    report = await inspector.check([*server[1:], "needs"], revisions=["2025-11-25"])
+    assert "could not be checked: The server ended with exit code 1." in report.faults
+    assert 'env={"ORDERS_KEY": None}' in report.faults
+    assert "  no key" in report.faults
 
 
 def test_a_server_without_tools_is_a_note(run: Run, server: list[str]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.hints import Hint
 from inspector.transports.child import child_environment
-from inspector.transports.withheld import hint_without_tools, passing_hint, withheld_names
+from inspector.transports.withheld import passing_hint, variables_hint, withheld_names
 
 SHELL = {
     "PATH": "/bin", "ORDERS_KEY": "k-1", "DEBUG": "1", "EDITOR": "vi", "SHOP_URL": "https://x", "API_TOKEN": "t-1",
@@ -51,7 +51,7 @@ def test_the_hint_names_options_and_no_values() -> None:
 
 def test_a_server_without_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORDERS_KEY", "k-1")
-    assert "ORDERS_KEY" in hint_without_tools(StdioTarget(("s",)))
-    assert "ORDERS_KEY" not in hint_without_tools(StdioTarget(("s",), {"ORDERS_KEY": "k-1"}))
-    assert not hint_without_tools(StdioTarget(("s",), inherits=True))
-    assert not hint_without_tools(HttpTarget("https://h.example"))
+    assert "ORDERS_KEY" in variables_hint(StdioTarget(("s",)))
+    assert "ORDERS_KEY" not in variables_hint(StdioTarget(("s",), {"ORDERS_KEY": "k-1"}))
+    assert not variables_hint(StdioTarget(("s",), inherits=True))
+    assert not variables_hint(HttpTarget("https://h.example"))

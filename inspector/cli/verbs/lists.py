@@ -41,9 +41,9 @@ def run(invocation: Invocation) -> int:
         more = _next_cursor(session.journal, found.kind.method) if found.pages == limit else None
         code = _print(out, found, more, session.journal.findings.all(), schemas=schemas)
         if name == "tools" and found.pages and not found.items:
-            from inspector.transports.withheld import hint_without_tools
+            from inspector.transports.withheld import variables_hint
 
-            hint = hint_without_tools(target)
+            hint = variables_hint(target)
             if hint:
                 out.note(f"note: {hint.command_line}")
         return code
