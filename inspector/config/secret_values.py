@@ -1,7 +1,8 @@
 """Detects secret values by their names, and masks them in a text.
 
-A false positive is cheap: a masked log level is a nuisance, a recorded token is a leak. Still, a value alone is not a
-reason, except for the few token formats with a known prefix.
+A false positive is cheap: a masked log level is a nuisance, a recorded token is a leak. Still, a value alone is a
+reason only in an environment variable, where programs expect their secrets, and in the few token formats with a known
+prefix.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ MASK = "***"
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _SECRET_WORD = re.compile(
-    r"(?:access|auth|refresh|id|bearer)?token|(?:client)?secret|secrets|pass|passw(?:or)?d|passphrase|passcode|pwd|pw|pat"
+    r"(?:access|auth|refresh|id|bearer)?token|tok|(?:client)?secret|secrets|pass|passw(?:or)?d|passphrase|passcode|pwd|pw|pat"
     r"|(?:api|access|secret|private|auth)key|credentials?|jwt|bearer|cookie|authorization|dsn"
 )
 _BEFORE_KEY = re.compile(
@@ -37,6 +38,8 @@ _HARMLESS_VARIABLE = re.compile(
 )
 _PATH = re.compile(r"[/~.]|[A-Za-z]:\\")
 _HARMLESS_VALUE = re.compile(r"true|false|yes|no|on|off|null|none|auto|\d{0,5}", re.IGNORECASE)
+_LIKE_A_SECRET = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])(?:[^\s/.:_-]{8,}|\S{16,})")
+"""A value with digits and letters that is not a word with a number: `hunter2pass`, and not `us-east-1` or `v1.2.3`."""
 
 # The look-behind keeps the search linear: it must not start again inside a run that it has just refused.
 _TOKEN = re.compile(
@@ -104,13 +107,11 @@ def in_headers(headers: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def in_environment(env: Iterable[tuple[str, str]]) -> list[str]:
-    """Return the secrets among environment variables, including passwords inside their URLs."""
+    """Return the secrets among environment variables, by their names and their looks, and passwords in their URLs."""
     found: list[str] = []
     for name, value in env:
-        if looks_secret_setting(name):
-            found.append(value)
-        elif "://" in value:
-            found += in_url(value)
+        if looks_secret_setting(name) or "://" in value or _LIKE_A_SECRET.fullmatch(value):
+            found += in_variable(name, value)
     return found
 
 
@@ -134,8 +135,8 @@ def in_arguments(argv: Sequence[str]) -> list[str]:
             found.append(word)
         after_secret_flag = word.startswith("-") and "=" not in word and looks_secret(word)
         assignment = _ASSIGNMENT.fullmatch(word)
-        if assignment and looks_secret_setting(assignment[1]):
-            found.append(assignment[2])
+        if assignment and (assignment[1].isupper() or looks_secret_setting(assignment[1])):
+            found += in_environment([(assignment[1], assignment[2])])
         header = _HEADER.fullmatch(word)
         if header and not header[2].startswith("//"):
             found += in_headers([(header[1], header[2])])

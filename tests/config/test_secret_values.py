@@ -44,6 +44,7 @@ def test_a_setting_that_ends_in_key_is_one_and_a_public_key_is_none() -> None:
         (["x", "--api-key=abc123"], ["abc123"]),
         (["x", "--api-key", "--verbose"], []),
         (["docker", "run", "-e", "TOKEN=abc123", "-e", "MODE=fast"], ["abc123"]),
+        (["docker", "run", "-e", "GH=hunter2pass", "-e", "REGION=us-east-1", "--id=hunter2pass"], ["hunter2pass"]),
         (["mcp-remote", "--header", "Authorization: Bearer abc123"], ["Bearer abc123", "abc123"]),
         (["psql", "postgres://me:pass%2Fword@host/db"], ["pass%2Fword", "pass/word"]),
         (["x", "https://host/mcp?api_key=k1234&page=2"], ["k1234"]),
@@ -61,6 +62,27 @@ def test_secrets_in_headers_and_environment() -> None:
     assert secret_values.in_headers(headers) == ["Basic dTpw", "dTpw", "k-1"]
     env = [("DATABASE_URL", "mysql://u:pw@h/d"), ("MODE", "fast"), ("API_KEY", "k-2")]
     assert secret_values.in_environment(env) == ["pw", "k-2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("TOK", "x", True),
+        ("GH", "hunter2pass", True),
+        ("GH", "S3cr3t!x", True),
+        ("GH", "123e4567-e89b-12d3-a456-426614174000", True),
+        ("REGION", "us-east-1", False),
+        ("VERSION", "v1.2.3", False),
+        ("LEVEL", "debugging", False),
+        ("PORT", "127.0.0.1:80", False),
+        ("DATA", "/srv/data0123456789", False),
+        ("TERM", "xterm-256color-16", False),
+        ("URL", "https://h0123456789.example/", False),
+        ("TITLE", "the 3 words of a title", False),
+    ],
+)
+def test_a_variable_that_was_given_is_a_secret_by_its_name_or_its_looks(name: str, value: str, found: bool) -> None:
+    assert secret_values.in_environment([(name, value)]) == [value] * found
 
 
 @pytest.mark.parametrize(
