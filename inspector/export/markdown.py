@@ -151,6 +151,8 @@ def _write_findings(journal: Journal, out: IO[str]) -> None:
     for finding in found:
         about = f"event {finding.n}: " if finding.n else ""
         out.write(f"- {SIGNS.finding} {about}**{finding.level}** {span(finding.rule)} {span(finding.message, 1000)}\n")
+    if journal.findings.left_out:
+        out.write(f"- {journal.findings.left_out} of these rules\n")
 
 
 def _negotiations(journal: Journal) -> dict[int, int]:

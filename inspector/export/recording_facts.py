@@ -86,7 +86,8 @@ def marks_of(journal: Journal) -> Iterator[dict[str, Any]]:
 
 def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
     """Yield the findings of a journal as plain objects."""
-    for finding in journal.findings.all():
+    findings = journal.findings
+    for finding in (finding for n in findings.events() for finding in findings.of(n)):
         yield {
             "n": finding.n,
             "rule": finding.rule,

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from inspector.journal import index as index_module
-from inspector.journal.findings import Finding, Findings
+from inspector.journal.findings import OTHER_RULES, WITHOUT_TEXT, Finding, Findings
 from inspector.journal.format import Dir
 from inspector.journal.index import Index, NameTable, State
 from inspector.journal.journal import Journal
@@ -197,6 +197,38 @@ def test_an_event_has_a_bounded_number_of_findings():
         findings.add(Finding(7, "BASE-02", "must", f"It is wrong in place {number}."))
     assert len(findings.of(7)) == len(findings.all()) == Findings.LIMIT_PER_EVENT == 20
     assert findings.total == 100
+
+
+def test_a_flood_of_findings_keeps_the_texts_of_the_first_and_all_events():
+    findings = Findings()
+    for n in range(1, 5001):
+        findings.add(Finding(n, "BASE-02", "must", f"Its id is {n}."))
+    findings.add(Finding(7, "BASE-03", "note", "Another rule."))
+    assert len(findings.all()) == Findings.LIMIT_PER_RULE + 1
+    assert findings.total == 5001
+    assert findings.left_out == "4,000 more findings"
+    assert findings.events() == list(range(1, 5001))
+    assert [finding.message for finding in findings.of(7)] == ["Its id is 7.", "Another rule."]
+    (last,) = findings.of(5000)
+    assert (last.rule, last.level, last.message) == ("BASE-02", "must", WITHOUT_TEXT)
+
+
+def test_a_flood_on_one_connection_leaves_the_findings_of_another():
+    findings = Findings()
+    for n in range(1, 3001):
+        findings.add(Finding(n, "BASE-02", "note", "Its id is unknown."), "one")
+    findings.add(Finding(3001, "BASE-02", "must", "Its id is null."), "one")
+    findings.add(Finding(3002, "BASE-02", "note", "Its id is 2."), "another")
+    assert [finding.message for finding in findings.all()[-2:]] == ["Its id is null.", "Its id is 2."]
+
+
+def test_a_recording_that_names_many_rules_takes_bounded_memory():
+    findings = Findings()
+    for n in range(1, 10_001):
+        findings.add(Finding(n, f"RULE-{n}", "must", "It is wrong."))
+    assert len(findings.all()) < 5000
+    assert findings.events() == list(range(1, 10_001))
+    assert findings.of(10_000)[0].rule == OTHER_RULES
 
 
 def test_answered_ids_are_remembered_in_a_bounded_number():

@@ -53,6 +53,8 @@ class _Connection:
 
     def begin_again(self) -> None:
         """Reset the state of one connection, because a new one replaces it."""
+        self.part = object()
+        """What the limits of its findings are for."""
         self.state = JudgeState()
         self.http = HttpWatch(thorough=self.thorough)
         self.probes = Probes()
@@ -170,7 +172,7 @@ class Judge:
             rule, level, sentence = verdict
             if (rule, sentence) not in seen and n not in self._provoked:
                 seen.add((rule, sentence))
-                self.findings.add(Finding(n, rule, level, sentence, page=page))
+                self.findings.add(Finding(n, rule, level, sentence, page=page), self._now.part)
 
     def _verdicts(self, event: Event) -> Iterator[RuleVerdict]:
         kind = event.kind
