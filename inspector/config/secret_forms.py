@@ -2,9 +2,10 @@
 
 JSON, URLs, forms, HTML, shell words and base64 are decoded, also in each other.
 
-No encoding changes ASCII letters and digits, except base64, which changes them in a known way. So short runs of each
-secret are searched, and their base64 (`_Anchor`). Where one is found, the text around it is decoded in every way, up to
-`DEPTH` times, and the secret is searched in the results. Each view of the text knows from which characters of the text
+Encoders leave ASCII letters and digits as they are, except base64, which changes them in a known way. So short runs of
+each secret are searched, and their base64 (`_Anchor`). Where one is found, and where letters are escaped although they
+need not be (`_ESCAPED`), the text around it is decoded in every way, up to `DEPTH` times, and the secret is
+searched in the results. Each view of the text knows from which characters of the text
 each of its own was made. The time is linear in the length of the text.
 """
 
@@ -94,6 +95,19 @@ _DECODERS: tuple[tuple[str, re.Pattern[str], Callable[[re.Match[str]], str]], ..
 """The character that an encoding needs, what it encodes, and how: of JSON, Python, Markdown and shells; of URLs; of
 forms; of HTML and XML; of a shell's single quotes; and lines that were broken."""
 
+_ALNUM = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
+_ESCAPED = (
+    ("u00", re.compile(rf"u00{_ALNUM}")),
+    ("x", re.compile(rf"x(?<=[\\Cc]x){_ALNUM}")),
+    ("%", re.compile(rf"%(?:25){{0,4}}{_ALNUM}")),
+    ("#", re.compile(rf"#(?:x25|37);{_ALNUM}")),
+    ("#", re.compile(rf"#(?:x23|35);(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[&%\\])")),
+    ("#", re.compile(rf"#(?:[Xx]0{{0,4}}{_ALNUM}|0{{0,4}}[0-9]{{2,3}})(?=[;&%\\])")),
+    ("23", re.compile(rf"%(?:25){{0,4}}23(?:[Xx]{_ALNUM}|[0-9]{{2,3}})(?=[;&%\\])")),
+)
+"""What is in a text with an escaped letter or digit, and that. The escape may be escaped again."""
+_ROW, _GAP = 4, 24
+"""Escaped letters in a row that are looked at, and characters between two of them at most."""
 
 _SECOND_HALF = {
     "\\": re.compile(r"\\{15}|\\{7}|\\{3}|\\"),
@@ -187,9 +201,9 @@ class _Secret:
         self.reach = 2 * len(whole) + _MAX_GROWTH * special + 64
         """Characters before and after an anchor among which the whole secret is."""
 
-    def in_text(self, text: str, depth: int) -> Iterator[tuple[int, int]]:
-        """Yield where it is in a text, in any form."""
-        hits: list[int] = []
+    def in_text(self, text: str, depth: int, escaped: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield where it is in a text, in any form. `escaped`: where letters are."""
+        hits = [at for start, end in escaped for at in range(start, end, self.reach)]
         tried = 0
         for anchor in self.anchors if len(text) < LARGE else self.anchors_in_large:
             at = text.find(anchor.text)
@@ -222,8 +236,8 @@ class _Secret:
         return start, end
 
     def _may_be_in(self, text: str) -> bool:
-        """Whether a text has an anchor, or something of each character of a secret without one."""
-        return any(each.text in text for each in self.anchors) or self._has_telltales(text)
+        """Whether a text has an anchor, escaped letters, or something of each character."""
+        return any(each.text in text for each in self.anchors) or self._has_telltales(text) or bool(_escaped(text))
 
     def _has_telltales(self, text: str) -> bool:
         return bool(self.telltales) and all(any(each in text for each in of_one) for of_one in self.telltales)
@@ -299,6 +313,22 @@ class _Secret:
             at = text.find(self.begins, at + 1)
 
 
+def _escaped(text: str) -> list[tuple[int, int]]:
+    """Return where letters and digits in a row are escaped."""
+    rows: list[tuple[int, int]] = []
+    for hint, letter in _ESCAPED:
+        start = end = count = 0
+        for found in letter.finditer(text) if hint in text else ():
+            if not count or found.start() > end + _GAP:
+                start, count = found.start(), 0
+            end, count = found.end(), count + 1
+            if count == _ROW:
+                rows.append((start, end))
+            elif count > _ROW:
+                rows[-1] = start, end
+    return rows
+
+
 def _same(one: str, other: str) -> int:
     """Return how many characters at the beginning of two texts are the same."""
     for at, (left, right) in enumerate(zip(one, other, strict=False)):
@@ -371,19 +401,14 @@ def _spellings(secret: str) -> list[str]:
 
 
 def _telltales(char: str) -> tuple[str, ...]:
-    """Return texts of which at least one is in every encoded form of a character."""
-    if char.isascii() and char.isalnum():
-        return (char,)
+    """Return texts of which at least one is in every encoded form of a character: itself, its numbers, its names."""
     import html.entities
 
     code, unit = f"{ord(char):x}", char.encode("utf-16-be", "surrogatepass")[-2:].hex()
-    octet = f"{char.encode('utf-8', 'surrogatepass')[-1]:02x}"
-    lower = (unit, f"x{code}", f"{code:0>8}", f"%{octet}", f"25{octet}")
-    upper = (each.upper().replace("X", "x") for each in lower)
+    lower = (code, unit, f"{char.encode('utf-8', 'surrogatepass')[-1]:02x}")
     short = [name for name, value in _CONTROLS.items() if value == char] + ["+", "2b", "2B"] * (char == " ")
     names = [name for name, value in html.entities.html5.items() if value == char]
-    numbers = (f"#{ord(char)}", f"23{ord(char)}")
-    return tuple(dict.fromkeys((char, *short, *lower, *upper, *numbers, *names)))
+    return tuple(dict.fromkeys((char, *short, *lower, *(each.upper() for each in lower), str(ord(char)), *names)))
 
 
 class SecretFinder:
@@ -437,8 +462,9 @@ class SecretFinder:
         """
         is_cut = cut > 0
         found: list[tuple[int, int]] = []
-        if any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut))):
-            found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth))
+        escaped = _escaped(text) if self._known else []
+        if escaped or any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut))):
+            found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth, escaped))
         if cut and _CUT in text:
             found += (place for secret in self._known for place in _cut_off(text, secret, cut))
         merged: list[tuple[int, int]] = []

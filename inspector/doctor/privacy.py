@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from inspector.config import secret_values
 from inspector.config.folder_names import FolderNames
+from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.secret_forms import SHORTEST, SecretFinder
 
 _ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
@@ -27,6 +28,7 @@ class Privacy:
     def __call__(self, text: str) -> str:
         """Return the text as it may be published."""
         text = text[:_MAX_LENGTH]
+        text = PrivateKeyFilter().line(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
         text = self._finder.replaced(text, secret_values.MASK, cut=SHORTEST if "…" in text else 0)
         text = secret_values.mask(text, self._secrets)
         for token in secret_values.in_headers([("text", text)]):

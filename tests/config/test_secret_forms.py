@@ -117,6 +117,14 @@ def test_json_in_json(secret: str, ensure_ascii: bool, levels: int) -> None:
     assert shown == "Mark"
 
 
+@pytest.mark.parametrize("names", [[], ["JSON"], ["URL"], ["HTML"], ["JSON", "JSON"], ["JSON", "URL"]], ids="+".join)
+@pytest.mark.parametrize("escape", ["\\u{:04x}", "\\x{:02x}", "%{:02X}", "&#{};", "&#x{:X};"])
+def test_a_secret_whose_letters_are_escaped_although_they_need_not_be(escape: str, names: list[str]) -> None:
+    secret, around = "ghp-0Az9.tail", "no secret "
+    before, text = (encoded("".join(escape.format(ord(c)) for c in part), names) for part in (around, secret))
+    assert SecretFinder([secret]).replaced(f"{before}{text} {before}", "…") == f"{before}… {before}"
+
+
 @pytest.mark.parametrize("break_at", [3, 11, 30])
 @pytest.mark.parametrize("line_end", ["\n", "\r\n    ", "\\n"])
 def test_a_secret_in_two_lines(break_at: int, line_end: str) -> None:

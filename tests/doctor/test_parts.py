@@ -210,6 +210,10 @@ def test_hostile_text_is_survived(text: str) -> None:
         ("export API_KEY=…", "export API_KEY=…"),
         ('--env KEY="$KEY"', '--env KEY="$KEY"'),
         ("the secret word", "the *** word"),
+        (
+            "a\n-----BEGIN PRIVATE KEY-----\nMIIBVAIB\n",
+            "a\n‹redacted private key›\n‹redacted private key›\n‹redacted private key›",
+        ),
         ("sent c2VjcmV0 in base64, cut secre…", "sent *** in base64, cut ***…"),
     ],
 )

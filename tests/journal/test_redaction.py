@@ -242,6 +242,13 @@ def test_a_secret_in_json_in_json_is_not_recorded(secret: str, ensure_ascii: boo
     assert journal.redactor.restored(frame.message) == message
 
 
+def test_a_message_whose_letters_are_all_escaped_has_no_secret() -> None:
+    escaped = "".join(f"\\u{ord(char):04x}" for char in "key ghp_0Az9tail")
+    shown, changed = Redactor(["ghp_0Az9tail"]).json(f'{{"a":"{escaped}"}}')
+    assert changed
+    assert json.loads(shown)["a"].startswith("key ‹redacted ")
+
+
 def test_a_secret_in_a_url_in_json_is_not_recorded() -> None:
     journal = Journal.unnamed({}, ["tok/en+Ab 12"])
     said = {"jsonrpc": "2.0", "method": "x", "params": {"a": "https://h/?q=%7B%22t%22%3A%22tok%2Fen%2BAb+12%22%7D&b=1"}}

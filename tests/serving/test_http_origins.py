@@ -74,7 +74,9 @@ def test_bound_elsewhere_no_other_page_is_let_in(bound: str, origin: str) -> Non
     assert RequestGuard(bound).cors(head("192.168.1.5:8000", origin, LAN)) == []
 
 
-@pytest.mark.parametrize("origin", [*EVIL_IPS, "http://evil.example", "null", "http://localhost.evil.example"])
+@pytest.mark.parametrize(
+    "origin", [*EVIL_IPS, "http://evil.example", "null", "http://localhost.evil.example", "http://e\\.localhost"]
+)
 def test_bound_to_this_machine_no_page_of_another_is_let_in(origin: str) -> None:
     assert "Origin" in RequestGuard("127.0.0.1").refusal(head("127.0.0.1:8000", origin, LOCAL))
 
@@ -84,6 +86,7 @@ def test_bound_to_this_machine_no_page_of_another_is_let_in(origin: str) -> None
     [
         ("127.0.0.1", LOCAL, "192.168.1.5:8000"), ("127.0.0.1", LOCAL, "evil.example"), ("127.0.0.1", LOCAL, ""),
         ("127.0.0.1", LOCAL, "127.0.0.1:8000, evil.example"), ("127.0.0.1", LOCAL, "a@127.0.0.1"),
+        ("127.0.0.1", LOCAL, "evil.example#.localhost"), ("127.0.0.1", LOCAL, "evil.example;.localhost"),
         ("192.168.1.5", LAN, "192.168.1.66:8000"), ("192.168.1.5", LAN, "192.168.1.5:8001"), ("192.168.1.5", LAN, "192.168.1.5"),
         ("192.168.1.5", LAN, "localhost:8000"), ("192.168.1.5", LAN, "127.0.0.1:8000"), ("0.0.0.0", LAN, "8.8.8.8:8000"),
         ("0.0.0.0", LAN, "evil.example:8000"), ("box.lan", LAN, "box.lan.evil.example:8000"), ("0.0.0.0", LAN, "0.0.0.0:99999999"),
