@@ -26,7 +26,6 @@ from inspector.check.result import Result
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.raw_connection import StartupTime
 from inspector.check.visit.shared_process import SharedProcess
-from inspector.check.visit.startup import Startup
 from inspector.check.visit.supported_revisions import RevisionSurvey, survey
 from inspector.check.visit.tool_calls import call_tools
 from inspector.check.visit.visit import Allowed, CallsWanted, SessionWanted, Visit
@@ -59,10 +58,6 @@ _JUDGED_IN_THREAD = 0.1
 _JUDGED_LATER = 5.0
 """Seconds beyond the limit of the run for which the messages that came are judged."""
 _ALIVE_SECONDS = 10.0
-_LOOK_EVERY = 0.5
-"""Seconds between two looks at a server that starts."""
-_SLOW_START = 5.0
-"""Seconds after which the user is told that it starts."""
 DRAFTS: Mapping[str, str] = {"events": EVENTS}
 """The groups about drafts, with the extension that turns each on when it is offered."""
 _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
@@ -170,7 +165,7 @@ class _OpenVisit:
 
 
 class Runner:
-    """Checks one server. Calls `told` with each result, `began` with each check that starts, `noted` with news."""
+    """Checks one server. Calls `told` with each result, `began` with each check that starts."""
 
     def __init__(
         self,
@@ -181,7 +176,6 @@ class Runner:
         *,
         told: Callable[[Result], None] = lambda _result: None,
         began: Callable[[Visited, Check], None] = lambda _visited, _check: None,
-        noted: Callable[[str], None] = lambda _text: None,
         connect: Connect = transport_for,
     ) -> None:
         self.target = target
@@ -189,13 +183,12 @@ class Runner:
         # Declare every capability and decline every request: requests of the server must not block a check or have
         # effects.
         standing = StandingAnswers(sampling="decline", elicitation="decline", roots=())
-        self.options = replace(options, standing=standing, timeout=wanted.limits.timeout, verdicts=None)
+        self.options = replace(options, standing=standing, max_timeout=wanted.limits.run, verdicts=None)
         offered = (group for group, id in DRAFTS.items() if options.extensions.get(id) is not None)
         self.wanted = replace(wanted, drafts=wanted.drafts.union(offered))
         self.run = Run(target.label)
         self._told = told
         self._began = began
-        self._noted = noted
         self._connect = connect
         self._until = 0.0
         self._gone = ""
@@ -404,7 +397,7 @@ class Runner:
         self.journal.record_life("", "reopen", by="check", why=f"session of {'the server' if chooses else revision}")
         error: InspectorError | None = None
         try:
-            await self._started(session, first)
+            await self._started(session)
             self._pace.startup = max(self._pace.startup, time.monotonic() - began)
         except InspectorError as failed:
             error = failed
@@ -424,28 +417,14 @@ class Runner:
             visit.visit.shared.tried, visit.visit.shared.problem = True, error.message
         return visit
 
-    async def _started(self, session: Session, first: int) -> None:
-        """Open a session over stdio. A server that is still starting is waited for until the end of the run."""
-        limits, options, began = self.wanted.limits, session.options, time.monotonic()
-        session.options = replace(options, timeout=limits.run, max_timeout=limits.run)
-        startup = Startup(session, first)
-        is_told = False
-        opening = asyncio.create_task(session.open())
+    async def _started(self, session: Session) -> None:
+        """Open a session over stdio, at most until the end of the run."""
         try:
-            while not (await asyncio.wait([opening], timeout=min(_LOOK_EVERY, self._until - time.monotonic())))[0]:
-                starts, waited = startup.is_going_on(), time.monotonic() - began
-                if time.monotonic() >= self._until:
-                    raise RequestTimeout(f"No connection within {limits.run:g} s, the time limit of the run.")
-                if not starts and waited > limits.timeout:
-                    raise RequestTimeout(f"No response within {waited:.1f} s. To wait longer, use --timeout.")
-                if starts and not is_told and waited > _SLOW_START:
-                    is_told = True
-                    self._noted("the server is starting: it uses the processor and has written nothing yet")
-            await opening
-        finally:
-            opening.cancel()
-            await asyncio.wait([opening])
-            session.options = options
+            async with asyncio.timeout(self._until - time.monotonic()):
+                await session.open()
+        except TimeoutError:
+            limit = self.wanted.limits.run
+            raise RequestTimeout(f"No connection within {limit:g} s, the time limit of the run.") from None
 
     def _begin(
         self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.addresses import shown_url
@@ -165,6 +165,8 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
     options = Options(
         timeout=timeout,
         max_timeout=max(settings.max_timeout, timeout),
+        # Once, however many processes of the server start slowly. The interface shows the steps of connecting itself.
+        noted=None if asking else cache(lambda text: Output.of(invocation).note(f"note: {text}")),
         era=invocation.option("era") or (entry and entry.era) or settings.era,
         protocol=invocation.option("revision") or (entry and entry.protocol) or settings.protocol,
         standing=_standing(invocation, entry.roots if entry else (), settings, asking=asking),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -42,6 +42,8 @@ class Options:
     """Seconds without a response or progress after which a request times out."""
     max_timeout: float = 600.0
     """Seconds after which a request times out in spite of progress."""
+    noted: Callable[[str], None] | None = None
+    """Told why the user waits while a connection opens."""
     era: Literal["auto", "legacy", "modern"] = "auto"
     protocol: str = ""
     """The revision to offer; empty: the newest."""

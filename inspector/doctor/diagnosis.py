@@ -196,14 +196,12 @@ class Stopwatch:
 
 @dataclass(frozen=True, slots=True)
 class TimeLimits:
-    """Time limits in seconds."""
+    """Time limits in seconds. The session has those of its own options, as in every other command."""
 
-    run: float = 55.0
-    """For everything except the final cleanup."""
-    open: float = 30.0
-    """For the connection and the negotiation of the era."""
+    others: float = 55.0
+    """For everything except the session."""
     answer: float = 10.0
-    """For one response."""
+    """For the response to a request of the doctor's own."""
     name: float = 5.0
     """For the resolution of a name."""
     port: float = 4.0

@@ -69,7 +69,7 @@ class ProcessDoctor:
 
     async def look(self) -> OpenResult:
         """Open a session, and report what happened."""
-        found = await open_session(self.target, self.journal, self.options, self.limits, connect=self._connect)
+        found = await open_session(self.target, self.journal, self.options, connect=self._connect)
         if not self._seen(found):
             return found
         connection = found.connection

@@ -46,13 +46,14 @@ async def diagnose(
     command line that a fix repeats. Never raises a failure of the server or the network.
     """
     limits = limits or TimeLimits()
+    longest = limits.others + options.max_timeout
     line = line or line_of(target, os.environ, "doctor")
     chart = StepCollector(Privacy(target.secrets), line, journal, told or (lambda _step: None))
     watch = Stopwatch()
     found: OpenResult | None = None
     usable = _config(chart, target, entry)
     try:
-        async with asyncio.timeout(limits.run):
+        async with asyncio.timeout(longest):
             if isinstance(target, StdioTarget):
                 found = await _stdio(chart, target, journal, options, limits, usable, connect)
             else:
@@ -63,8 +64,8 @@ async def diagnose(
         chart.add(
             "time",
             "failed",
-            f"not finished within {limits.run:g} s: the later steps are missing",
-            cause=f"The examination did not finish within {limits.run:g} s.",
+            f"not finished within {longest:g} s: the later steps are missing",
+            cause=f"The examination did not finish within {longest:g} s.",
             weight=Weight.SYMPTOM,
         )
     return _concluded(chart, target, found, watch.seconds, str(journal.path or ""))

@@ -12,8 +12,8 @@ from inspector.client.session import Session
 from inspector.client.state.server import Server
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.doctor.diagnosis import Stopwatch, TimeLimits
-from inspector.errors import InspectorError, RequestTimeout
+from inspector.doctor.diagnosis import Stopwatch
+from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
 from inspector.transports.base import Sink, Transport
@@ -70,7 +70,7 @@ class ConnectionRecord:
 
 
 async def open_session(
-    target: Target, journal: Journal, options: Options, limits: TimeLimits, *, connect: Connect = transport_for
+    target: Target, journal: Journal, options: Options, *, connect: Connect = transport_for
 ) -> OpenResult:
     """Open a session and close it again. Never raises a failure of the server."""
     found, first, watch = OpenResult(), len(journal) + 1, Stopwatch()
@@ -81,18 +81,12 @@ async def open_session(
         return attached[-1]
 
     # The diagnosis neither uses nor stores a remembered era.
-    wanted = replace(
-        options, timeout=min(options.timeout, limits.answer), max_timeout=limits.open, verdicts=None, log_level=""
-    )
-    session = Session(target, journal, wanted, connect=connected)
+    session = Session(target, journal, replace(options, verdicts=None, log_level=""), connect=connected)
     looking = asyncio.ensure_future(_look(attached, found))
     try:
-        async with asyncio.timeout(limits.open):
-            await session.open()
-            found.server = session.server
-            found.transport = session.transport.name
-    except TimeoutError:
-        found.error = RequestTimeout(f"The connection was not made within {limits.open:g} s.")
+        await session.open()
+        found.server = session.server
+        found.transport = session.transport.name
     except InspectorError as error:
         found.error = error
     finally:

@@ -298,7 +298,7 @@ class UrlDoctor:
             if not first.status and url.scheme == "http" and proxy is None and await self._is_tls(first, url):
                 self._not_reached("handshake")
                 return None
-            found = await open_session(self.target, self.journal, self.options, self.limits, connect=self._connect)
+            found = await open_session(self.target, self.journal, self.options, connect=self._connect)
             connected = found.server is not None
             said = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
             if first.status in (401, 403) and not _own_authorization(self.target, first):

@@ -469,8 +469,11 @@ class Index:
         """
         event = fields.get("event")
         conn = conn_of(fields)
-        if kind == Kind.LIFE and type(event) is str and not conn:
-            self.connections.life(self.count + 1, event)
+        if kind == Kind.LIFE and type(event) is str:
+            if not conn:
+                self.connections.life(self.count + 1, event)
+            if event in _BEGINS:
+                self._open_calls.pop(conn, None)
         n = self.add(t, Dir.LOCAL, kind, channel, offset, 0, conn=conn)
         named = fields.get("for")
         if type(named) is not int or not 0 < named < n:
@@ -726,6 +729,8 @@ def conn_of(fields: dict[str, Any]) -> int:
 _CALLS = frozenset(("tools/call", "prompts/get", "resources/read", "completion/complete"))
 _LISTS = frozenset(("tools/list", "resources/list", "resources/templates/list", "prompts/list", "tasks/list"))
 _ABOUT_REQUESTS = frozenset(("notifications/progress", "notifications/cancelled"))
+_BEGINS = frozenset(("reopen", "spawn"))
+"""Events that begin a connection: calls of the one before get no more messages."""
 _FATES = {"error": State.ERROR, "cancel": State.CANCELLED, "timeout": State.TIMED_OUT, "lost": State.LOST}
 
 

@@ -115,6 +115,12 @@ class Transport(Protocol):
     def unread(self) -> int | None:
         """Return the sent bytes that the server has not read yet; None if unknown."""
 
+    def is_starting(self) -> bool:
+        """Return whether the server has written nothing so far and used the processor since the last call.
+
+        False if that is unknown.
+        """
+
     async def close(self) -> None:
         """Close the connection and everything started for it, within about a second. Idempotent."""
 

@@ -131,6 +131,10 @@ class HttpTransport:
         """Unknown: only its answer shows what an HTTP server has read."""
         return None
 
+    def is_starting(self) -> bool:
+        """Unknown: the server is not our process."""
+        return False
+
     # Session id
 
     def session_begun(self, channel: str, session_id: str | None) -> None:

@@ -93,6 +93,10 @@ class MemoryTransport:
         """0: the server gets a message as soon as it is sent."""
         return 0
 
+    def is_starting(self) -> bool:
+        """Never: the server has no process of its own."""
+        return False
+
     async def close(self) -> None:
         """Stop the server's tasks. Idempotent."""
         self._closed = True

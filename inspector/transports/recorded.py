@@ -102,6 +102,10 @@ class RecordedTransport:
         """0: a recording accepts everything at once."""
         return 0
 
+    def is_starting(self) -> bool:
+        """Never: a recording has no process."""
+        return False
+
     def abandon(self, id: int | str) -> None:
         """Stop playing this exchange."""
         task = self._plays.get(id)

@@ -286,6 +286,10 @@ class SseTransport:
         """None: HTTP does not tell what the server has read."""
         return None
 
+    def is_starting(self) -> bool:
+        """Unknown: the server is not our process."""
+        return False
+
     async def close(self) -> None:
         """Send the last notifications while the session still has its stream, then close everything. Idempotent."""
         if self._error is None:

@@ -39,6 +39,7 @@ from inspector.transports.child import (
     exit_status,
     find_program,
     new_mark,
+    processor_ticks,
     signal_left,
     start_guarded,
 )
@@ -61,6 +62,11 @@ TAKE_UP = 5.0
 """Seconds for the process that a launcher left behind to read what we sent: many servers need that long to start."""
 LOOK_EVERY = 0.05
 """Seconds between two checks whether it has."""
+
+WORK_TICKS = 5
+"""Hundredths of a second of processor time, within `WORK_SECONDS`, that show a server at work: on a busy machine it gets
+little, and an idle one uses less."""
+WORK_SECONDS = 5.0
 
 MAX_REPLIES = 1 << 20
 """Bytes of replies that the server has not read, beyond its pipe, above which we stop reading from it."""
@@ -110,6 +116,10 @@ class StdioTransport:
         self._mark = ""
         self._heard = 0
         """Reads with messages."""
+        self._has_written = False
+        """The server has written to stdout or stderr."""
+        self._worked = (0.0, 0)
+        """A time, and the processor time that the server had used then."""
         self._held: list[bytes] = []
         self._replies = 0
         """Bytes of replies in the queue for stdin."""
@@ -158,6 +168,7 @@ class StdioTransport:
     # Read
 
     def _received(self, lines: list[bytes], cut: bool) -> None:
+        self._has_written = True
         if not self._held:
             # Several answers at once: several requests are in flight, and more will follow in this turn.
             self._unanswered = GATHER_AFTER if len(lines) > 1 else 0
@@ -165,6 +176,7 @@ class StdioTransport:
             self._heard += 1
 
     def _complained(self, lines: list[bytes]) -> None:
+        self._has_written = True
         for line in self.sink.stderr(lines)[-LAST_WORDS:]:
             text = line.decode("utf-8", "replace").rstrip()
             if text != KEY or not self.last_words or self.last_words[-1] != KEY:
@@ -370,6 +382,17 @@ class StdioTransport:
             return None
         waiting = self._in.unread()
         return None if waiting is None else waiting + sum(map(len, self._held))
+
+    def is_starting(self) -> bool:
+        """Return whether the child has written nothing so far and used the processor since the last call."""
+        if self.process is None or self._has_written or self._said_lost:
+            return False
+        now, used = self._loop.time(), processor_ticks(self.process.pid)
+        since, before = self._worked
+        works = used - before >= WORK_TICKS
+        if works or now - since > WORK_SECONDS:
+            self._worked = (now, used)
+        return works
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """Does nothing: stdio does not depend on the revision."""

@@ -12,7 +12,7 @@ import json
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FunctionType
 
 from inspector.check.run import CheckSelection, Runner
@@ -31,8 +31,10 @@ from inspector.journal.journal import Journal
 from inspector.transports.memory import MemoryTransport
 from tests.transports.scripted_http import Web
 
-LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03, timeout=1.5)
-PATIENT = replace(LIMITS, timeout=12.0)
+LIMITS = RunLimits(request=1.0, check=10.0, run=60.0, quiet=0.03)
+TIMEOUT = 1.5
+"""Seconds after which a request without a response counts as lost."""
+LONG_TIMEOUT = 12.0
 """For servers that answer everything: on a busy machine, late."""
 
 
@@ -413,11 +415,11 @@ TABLES = None
 """The folder of the tables of verdicts, which all workers share: see conftest.py."""
 
 
-async def run_on(server, wanted):
+async def run_on(server, wanted, timeout=TIMEOUT):
     """A run on a server, and its journal."""
     journal = Journal.unnamed({})
     named = {} if server.connect is None else {"connect": server.connect}
-    return await Runner(server.target, journal, Options(), wanted, **named).go(), journal
+    return await Runner(server.target, journal, Options(timeout=timeout), wanted, **named).go(), journal
 
 
 async def table(name, make):
@@ -440,8 +442,8 @@ async def of_the_demo(revision, *, web):
         async with (PlantedWeb if web else Planted)() as server:
             # Generated arguments may be longer than the shim of HTTP reads as a header field.
             without = frozenset(("generated-cases",) if web else ())
-            wanted = CheckSelection(revisions=(revision,), without=without, limits=PATIENT, allowed=allowed)
-            run, journal = await run_on(server, wanted)
+            wanted = CheckSelection(revisions=(revision,), without=without, limits=LIMITS, allowed=allowed)
+            run, journal = await run_on(server, wanted, LONG_TIMEOUT)
         journal.release()
         assert not run.deaths
         return run

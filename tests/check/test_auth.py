@@ -13,7 +13,7 @@ from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget
 from inspector.journal.journal import Journal
-from tests.check.faulty_servers import LIMITS
+from tests.check.faulty_servers import LIMITS, TIMEOUT
 from tests.check.login_server import FOREIGN, TOKEN, LoggedIn, Site
 
 R2, R4, R5 = "2025-03-26", "2025-11-25", "2026-07-28"
@@ -173,7 +173,7 @@ async def checked(case, parts):
             revisions=(case.revision,), only=frozenset((case.id,)), limits=LIMITS,
             allowed=Allowed(calls=calls, auth=True, intrusive=True, foreign_token=FOREIGN),
         )  # fmt: skip
-        options = Options(authorize=LoggedIn() if case.inside else None)
+        options = Options(authorize=LoggedIn() if case.inside else None, timeout=TIMEOUT)
         run = await Runner(site.target, journal, options, wanted).go()
         written = journal.storage.pread(0, journal.storage.size)
         assert not [

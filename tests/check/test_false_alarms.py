@@ -14,7 +14,7 @@ from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from tests.check.faults import R4, R5, Both, capability, gives, method, params, refuses, told
 from tests.check.faulty_servers import Case, Fault, Planted, Takes, checked, refusal, run_on
-from tests.check.test_judge import Court
+from tests.check.test_judge import INIT, WELCOME, Court
 
 
 def answers_what_is_no_request(message, say):
@@ -38,6 +38,42 @@ async def test_an_error_for_a_response_to_nothing_is_no_response_without_a_reque
         run, journal = await run_on(server, wanted)
     journal.release()
     assert {(result.check.id, result.verdict) for result in run.results} == {("BASE-02", "pass"), ("STDIO-06", "pass")}
+
+
+class StopsServing(Fault):
+    """Sends its list, and refuses all later requests for it, as a server does that limits requests or failures."""
+
+    sent = False
+
+    def response(self, message, say):
+        if method(message) != "tools/list":
+            return False
+        if self.sent:
+            say(refusal(message, -32603))
+        before, self.sent = self.sent, True
+        return before
+
+
+async def test_a_list_that_came_and_is_refused_later_is_implemented():
+    async with Planted(StopsServing()) as server:
+        wanted = CheckSelection(revisions=(R4,), only=frozenset(("TOOL-01", "TOOL-02")))
+        run, journal = await run_on(server, wanted)
+    journal.release()
+    assert {result.check.id: result.verdict for result in run.results} == {"TOOL-01": "pass", "TOOL-02": "pass"}
+
+
+def test_a_log_message_about_a_probe_is_not_about_a_call_of_an_earlier_process():
+    """A call without a response, then a restart: an SDK logs an error for the invalid line of a check."""
+    court = Court()
+    court.call(1)
+    court.journal.record_life("stdio", "spawn")
+    court.send(INIT)
+    court.receive(WELCOME | {"result": WELCOME["result"] | {"capabilities": {}}})
+    with court.journal.probing("BASE-07"):
+        court.journal.record_sent("stdio", b"{not json", None)
+    n = court.receive({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "error", "data": "x"}})
+    assert "UTIL-08" not in court.rules(n)
+    court.journal.release()
 
 
 class RefusesTheFirst(Fault):
@@ -129,14 +165,14 @@ class StopsReading(Fault):
 async def test_one_dead_connection_serves_one_check():
     async with Planted(StopsReading()) as server:
         only = frozenset(("BASE-10", "LIFE-05", "TOOL-01"))
-        run, journal = await run_on(server, CheckSelection(revisions=(R4,), only=only, limits=SHORT))
+        run, journal = await run_on(server, CheckSelection(revisions=(R4,), only=only, limits=SHORT), 0.4)
     journal.release()
     found = {result.check.id: result.outcome.seen for result in run.results}
     assert found.pop("BASE-10") in ("bad", "doubtful")
     assert set(found.values()) == {"good"}, found
 
 
-SHORT = replace(Case("", R4, None).limits, request=0.2, timeout=0.4)
+SHORT = replace(Case("", R4, None).limits, request=0.2)
 
 
 def hangs(message, _say):
@@ -149,7 +185,7 @@ async def test_a_tool_that_never_answers_fails_the_run_and_its_recording(only):
         wanted = CheckSelection(
             revisions=(R4,), only=frozenset(only), limits=SHORT, allowed=Allowed(calls=("echo", "add"))
         )
-        run, journal = await run_on(server, wanted)
+        run, journal = await run_on(server, wanted, 0.4)
     for found in (run, of_recording(journal, "the run", CheckSelection())):
         report = report_of(found, journal, Policy())
         assert report.exit_code == 5

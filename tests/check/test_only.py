@@ -6,7 +6,7 @@ from inspector.check.registry import checks
 from inspector.check.run import DRAFTS, CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R2, R4, R5, method
-from tests.check.faulty_servers import CALLS, PATIENT, Planted, PlantedWeb, Takes, of_the_demo, run_on
+from tests.check.faulty_servers import CALLS, LIMITS, LONG_TIMEOUT, Planted, PlantedWeb, Takes, of_the_demo, run_on
 
 ALLOWED = Allowed(calls=CALLS, auth=True)
 SEEN_BY_OTHERS = {("HTTP-37", R4), ("HTTP-03", R5)}
@@ -29,9 +29,9 @@ def ids(transport, *, judged, but=()):
 
 async def verdicts(only, revision, make):
     """The verdicts of a run of a few checks."""
-    wanted = CheckSelection(revisions=(revision,), only=frozenset(only), limits=PATIENT, allowed=ALLOWED)
+    wanted = CheckSelection(revisions=(revision,), only=frozenset(only), limits=LIMITS, allowed=ALLOWED)
     async with make() as server:
-        run, journal = await run_on(server, wanted)
+        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
     journal.release()
     return {result.check.id: result.verdict for result in run.results}
 
@@ -91,8 +91,8 @@ async def test_what_a_check_does_not_need_is_not_done(id, revisions, connections
     async with Planted(fault) as server:
         connect = server.connect
         server.connect = lambda *given: made.append(given) or connect(*given)
-        wanted = CheckSelection(revisions=revisions, only=frozenset((id,)), limits=PATIENT, allowed=ALLOWED)
-        run, journal = await run_on(server, wanted)
+        wanted = CheckSelection(revisions=revisions, only=frozenset((id,)), limits=LIMITS, allowed=ALLOWED)
+        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
     journal.release()
     assert {result.verdict for result in run.results} <= {"pass", "note"}
     assert len(made) == connections
@@ -107,9 +107,9 @@ async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
         fault = DeliveryCounts()
         async with Planted(fault) as server:
             wanted = CheckSelection(
-                revisions=(R4,), only=frozenset((id,)), limits=PATIENT, allowed=Allowed(calls=("echo",))
+                revisions=(R4,), only=frozenset((id,)), limits=LIMITS, allowed=Allowed(calls=("echo",))
             )
-            _, journal = await run_on(server, wanted)
+            _, journal = await run_on(server, wanted, LONG_TIMEOUT)
         journal.release()
         called[id] = fault.methods.count("tools/call")
     assert called == {"UTIL-17": 1, "STDIO-07": 0}
@@ -117,8 +117,8 @@ async def test_tools_are_called_for_a_check_of_calls_and_not_for_another():
 
 async def test_a_server_that_speaks_no_revision_of_the_check_is_reached_all_the_same():
     async with Planted(era="legacy") as server:
-        wanted = CheckSelection(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=PATIENT)
-        run, journal = await run_on(server, wanted)
+        wanted = CheckSelection(revisions=(R4, R5), only=frozenset(("BASE-18",)), limits=LIMITS)
+        run, journal = await run_on(server, wanted, LONG_TIMEOUT)
     journal.release()
     assert (run.problem, run.results) == ("", [])
     assert [visited.revision for visited in run.visits] == [R4]

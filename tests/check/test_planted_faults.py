@@ -24,7 +24,7 @@ from inspector.cli import main
 from inspector.client.options import Options
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.journal import Journal
-from tests.check.faulty_servers import LIMITS
+from tests.check.faulty_servers import LIMITS, TIMEOUT
 from tests.check.raw_server import FAULTS
 
 SERVER = (sys.executable, str(Path(__file__).with_name("raw_server.py")))
@@ -98,7 +98,7 @@ async def checked(
     journal = Journal.create(recording, {"kind": transport})
     wanted = CheckSelection(revisions=("2025-11-25",), only=only, limits=limits, allowed=EACH)
     with served(fault, transport) as target:
-        run = await Runner(target, journal, Options(), wanted).go()
+        run = await Runner(target, journal, Options(timeout=TIMEOUT), wanted).go()
     shown = report_of(run, journal, policy or Policy()).as_json()
     journal.release()
     return shown["exit_code"], {one["id"] for one in shown["failing"]}

@@ -22,7 +22,7 @@ from inspector.doctor.run import diagnose
 from inspector.journal.journal import Journal
 from tests.transports.scripted_http import Web
 
-SHORT = TimeLimits(open=15.0, answer=0.5, framing=10.0, port=3.0)
+SHORT = TimeLimits(answer=0.5, framing=10.0, port=3.0)
 """A silent server is waited for as long as it takes to see that it is silent, and no longer."""
 
 Examine = Callable[..., Awaitable[Diagnosis]]
@@ -50,7 +50,10 @@ def examine() -> Iterator[Examine]:
         journals.append(journal)
         authorize = None if isinstance(target, StdioTarget) else _without_person()
         work.journal = journal  # type: ignore[attr-defined]
-        return await diagnose(target, journal, Options(authorize=authorize), **({"limits": SHORT} | more))
+        limits = more.setdefault("limits", SHORT)
+        longest = {"max_timeout": more.pop("max_timeout")} if "max_timeout" in more else {}
+        options = Options(authorize=authorize, timeout=limits.answer, **longest)
+        return await diagnose(target, journal, options, **more)
 
     yield work
     for journal in journals:

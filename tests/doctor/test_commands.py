@@ -177,7 +177,7 @@ async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Exam
 
 
 async def test_the_whole_of_it_is_bounded(home: Path, examine: Examine) -> None:
-    found = await examine(python(home, SILENT), limits=TimeLimits(run=0.4))
+    found = await examine(python(home, SILENT), limits=TimeLimits(others=0.0), max_timeout=0.4)
     assert found.steps[-1].name == "time"
     assert found.outcome == "fails"
     assert left_running(examine) == []

@@ -128,6 +128,20 @@ def test_on_stdio_what_comes_belongs_to_the_only_call_in_flight(wire):
     assert wire.index.parent(unclear) == 0
 
 
+@pytest.mark.parametrize("begins", ["reopen", "spawn"])
+def test_what_comes_does_not_belong_to_a_call_of_an_earlier_process(wire, begins):
+    wire.call(1)
+    wire.journal.record_life("stdio", begins)
+    later = wire.receive({"method": "notifications/message", "params": {}})
+    assert wire.index.parent(later) == 0
+
+
+def test_the_start_of_another_connection_leaves_the_calls_of_this_one(wire):
+    first = wire.call(1)
+    wire.journal.record_life("stdio", "spawn", conn=3)
+    assert wire.index.parent(wire.receive({"method": "notifications/message", "params": {}})) == first
+
+
 def test_over_http_the_channel_tells_the_request(wire):
     first = wire.call(1, channel="post-1")
     second = wire.call(2, channel="post-2")

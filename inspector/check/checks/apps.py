@@ -89,6 +89,7 @@ CHECKS.passive(
 @CHECKS.active(
     "APP-10 should r1+",
     apart=True,
+    once=True,
     stage=Stage.SPOILING,
     says="A client without the extension is not offered tools that only a page can call.",
     fix=f"Check the client's capabilities for {UI} before you list such tools.",

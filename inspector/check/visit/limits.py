@@ -17,8 +17,5 @@ class RunLimits:
     """Time limit of the whole run, in seconds."""
     quiet: float = 0.25
     """Seconds to wait for messages that should not come."""
-    timeout: float = 60.0
-    """Seconds after which a request without a response counts as lost, if others get responses: as long as clients
-    wait. Also the timeout of the first responses of a connection, in which the server may have to start."""
     items: int = 20
     """The most resources that one check reads, prompts that it gets, and tools that it calls."""

@@ -115,7 +115,7 @@ async def survey(
 
     connections = {
         revision: RawConnection(
-            target, journal, options, revision, limits.request, connect=connect, pace=pace, patience=limits.timeout
+            target, journal, options, revision, limits.request, connect=connect, pace=pace, patience=options.timeout
         )
         for revision in revisions
     }

@@ -254,7 +254,7 @@ class Visit:
         self._waiting.clear()
         if not waiting:
             return
-        left = max(0.0, *(self.limits.timeout - call.elapsed for call in waiting))
+        left = max(0.0, *(self.options.timeout - call.elapsed for call in waiting))
         if self._pace.found_silent:
             return  # It is proven: the verdict does not depend on the number.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
@@ -392,7 +392,7 @@ class Visit:
             check=self.check,
             overdue=self.overdue,
             pace=self._pace,
-            patience=self.limits.timeout,
+            patience=self.options.timeout,
             visit=self.revision,
             why=f"{self.check}{why and f', {why}'}",
             join=join,

@@ -219,10 +219,7 @@ def _wanted(invocation: Invocation) -> CheckSelection:
         without=chosen["skip"],
         levels=levels,
         drafts=frozenset(["events"] if invocation.option("webhook") is not None else []),
-        limits=RunLimits(
-            run=invocation.option("max-time", RunLimits().run),
-            timeout=invocation.option("timeout", RunLimits().timeout),
-        ),
+        limits=RunLimits(run=invocation.option("max-time", RunLimits().run)),
         allowed=Allowed(
             calls=calls[0] if calls in (["read-only"], ["all"]) else tuple(calls),
             auth=bool(invocation.option("auth")),
@@ -318,7 +315,7 @@ def _of_server(
     bar = _Progress(out)
 
     async def work() -> Run | None:
-        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began, noted=out.note)
+        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
         signals = Signals()
         try:
             if not command or not isinstance(target, HttpTarget):

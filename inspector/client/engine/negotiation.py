@@ -10,6 +10,7 @@ The order for `auto`:
 - Any other response: the handshake on the same connection. No response, or a process that exited: the handshake with a
   new process, since the first may be in a state in which no handshake works.
 - A handshake that fails with the modern era's version error: modern after all, but slow.
+- No timeout ends a server that is starting: its process has written nothing yet and uses the processor.
 - Over HTTP, a handshake that is refused as well: the URL may be that of the older HTTP+SSE transport.
 """
 
@@ -50,6 +51,13 @@ SILENT_AFTER = 1.0
 BLIND_LIMIT = 5.0
 """Seconds to wait for a response if it is unknown whether the probe was read."""
 _LOOK_EVERY = 0.01
+STARTS_LOOKED_AT = 0.5
+"""Seconds between two looks at a server that has not responded yet: whether it is starting."""
+SLOW_START = 5.0
+"""Seconds after which a step says that the server is starting."""
+
+
+STARTING = "The server is starting: it uses the processor and has written nothing yet"
 
 
 class Reason(Enum):
@@ -149,6 +157,29 @@ class Negotiation:
 
     async def open(self) -> Server:
         """Connect and negotiate. Sets transport and driver of the session. Raises the failure."""
+        waiting = asyncio.ensure_future(self._wait_for_start())
+        try:
+            return await self._negotiate()
+        finally:
+            waiting.cancel()
+
+    async def _wait_for_start(self) -> None:
+        """Restart the timeouts as long as the server is starting."""
+        is_told = False
+        while True:
+            await asyncio.sleep(min(STARTS_LOOKED_AT, self.options.timeout / 4))
+            calls = self.engine.pending.calls()
+            if not calls or not self.engine.transport.is_starting():
+                continue
+            for call in calls:
+                call.alive()
+            if not is_told and calls[0].elapsed > SLOW_START:
+                is_told = True
+                self._step("starting", STARTING)
+                if self.options.noted is not None:
+                    self.options.noted(f"{STARTING}.")
+
+    async def _negotiate(self) -> Server:
         era, protocol = self.options.era, self.options.protocol
         if protocol in MODERN:
             era = "modern"
