@@ -34,9 +34,9 @@ async def doctor(
 ) -> Diagnosis:
     """Find out whether a command, a URL, `@name` or a recording connects, and why not.
 
-    `options` are those of `inspector.open`. It calls no tool, does not log in, takes a minute at most and leaves
-    nothing running. A failure of the server is not raised: `outcome` holds it, `cause` and `fix` are a sentence each.
-    Raises `TargetError` or `ConfigError` for a target that does not exist.
+    `options` are those of `inspector.open`. It calls no tool, does not log in, and leaves nothing running. A failure of
+    the server is not raised: `outcome` holds it, `cause` and `fix` are a sentence each. Raises `TargetError` or
+    `ConfigError` for a target that does not exist.
     """
     where = None if config is None else Path(config)
     entry: ExaminedEntry | None = None

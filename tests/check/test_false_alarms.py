@@ -76,6 +76,15 @@ def test_a_log_message_about_a_probe_is_not_about_a_call_of_an_earlier_process()
     court.journal.release()
 
 
+@pytest.mark.parametrize("answer", [{"result": None}, {"error": {"code": -32601, "message": "x"}}])
+def test_an_answer_to_a_notification_fails_no_client(answer):
+    """The SDKs drop it: BASE-10 is the rule that it breaks. A tool that is wrong still counts."""
+    court = Court("2024-11-05")
+    n = court.receive({"jsonrpc": "2.0"} | answer)
+    assert "BASE-14" not in court.rules(n)
+    court.journal.release()
+
+
 class RefusesTheFirst(Fault):
     """Subscriptions work for every resource but the first."""
 

@@ -135,8 +135,8 @@ VERBS = {
         ),
         about=(
             "Tests each step of the connection, then prints the cause and a fix. Calls no tools, does not log in, "
-            "takes at most a minute and leaves no process running. Secrets and user names are hidden. Exits with 0 if "
-            "the target connects, 3 if it requires a login, 4 if it does not connect."
+            "waits for a response as long as other verbs (--timeout) and leaves no process running. Secrets and user "
+            "names are hidden. Exits with 0 if the target connects, 3 if it requires a login, 4 if it does not connect."
         ),
         examples=(
             "inspector doctor -- python server.py",
