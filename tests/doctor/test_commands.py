@@ -39,6 +39,13 @@ import runpy
 print("Weather server 1.0", flush=True)
 runpy.run_module("inspector.demo", run_name="__main__")
 """
+STARTS_SLOWLY = """
+import runpy, time
+until = time.process_time() + 1.5
+while time.process_time() < until:
+    pass
+runpy.run_module("inspector.demo", run_name="__main__")
+"""
 ENDS_AT_UNKNOWN = """
 import json, sys
 for line in sys.stdin:
@@ -174,6 +181,14 @@ async def test_no_secret_and_no_user_is_in_a_diagnosis(home: Path, examine: Exam
     for secret in ("hunter2", "ada", "sk-abcdef", "zyxwvut", str(home)):
         assert secret not in text
     assert "bad token " in text
+
+
+@pytest.mark.slow
+async def test_a_server_that_starts_slowly_connects(home: Path, examine: Examine) -> None:
+    """Longer than the timeout of a response: it uses the processor and has written nothing."""
+    found = await examine(python(home, STARTS_SLOWLY), limits=replace(SHORT, answer=0.7))
+    assert found.cause.startswith("It connects: inspector-demo ")
+    assert " but" not in found.cause
 
 
 async def test_the_whole_of_it_is_bounded(home: Path, examine: Examine) -> None:
