@@ -64,8 +64,10 @@ LOOK_EVERY = 0.05
 """Seconds between two checks whether it has."""
 
 WORK_TICKS = 5
-"""Hundredths of a second of processor time, within `WORK_SECONDS`, that show a server at work: on a busy machine it gets
-little, and an idle one uses less."""
+"""Hundredths of a second of processor time, within `WORK_SECONDS`, that show a server at work.
+
+On a busy machine it gets little; an idle one uses less.
+"""
 WORK_SECONDS = 5.0
 
 MAX_REPLIES = 1 << 20
