@@ -7,12 +7,13 @@ from typing import Any
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
+from inspector.client.state.catalog import ListName
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 
 _ITEMS = ("tools", "resources", "resourceTemplates", "prompts")
 
 
-async def list_declared(visit: Visit, capability: str) -> Outcome:
+async def list_declared(visit: Visit, capability: ListName) -> Outcome:
     """Request the list of a capability, whether it is declared or not."""
     method = f"{capability}/list"
     async with visit.connection() as connection:
