@@ -27,9 +27,8 @@ class Case(NamedTuple):
     details: str = ""
     error: str = ""
     """Why it could not be looked at, although it was tried."""
-    properties: Sequence[tuple[str, str]] = ()
     output: str = ""
-    """Text about a case that passes."""
+    """Text about a case that passes. (The schema of Jenkins allows no properties at a case.)"""
 
 
 class Suite(NamedTuple):
@@ -71,7 +70,7 @@ def _suite(suite: Suite) -> list[str]:
     # The schemas of Jenkins allow “skipped” at a suite, and not at the document.
     skipped = sum(bool(case.skipped) for case in suite.cases)
     lines = [f'  <testsuite name={_attribute(suite.name)} {_counts(suite)} skipped="{skipped}">']
-    lines += _properties(suite.properties, "    ")
+    lines += _properties(suite.properties)
     for case in suite.cases:
         head = f"    <testcase classname={_attribute(case.group)} name={_attribute(case.name)}"
         head += f' time="{case.seconds:.3f}"'
@@ -83,19 +82,18 @@ def _suite(suite: Suite) -> list[str]:
             lines.append("    </testcase>")
         elif case.skipped:
             lines.append(f"{head}><skipped message={_attribute(case.skipped)}/></testcase>")
-        elif case.properties or case.output:
-            lines += (f"{head}>", *_properties(case.properties, "      "))
-            lines += (f"      <system-out>{_text(case.output)}</system-out>", "    </testcase>")
+        elif case.output:
+            lines.append(f"{head}><system-out>{_text(case.output)}</system-out></testcase>")
         else:
             lines.append(f"{head}/>")
     return [*lines, "  </testsuite>"]
 
 
-def _properties(properties: Sequence[tuple[str, str]], indent: str) -> list[str]:
+def _properties(properties: Sequence[tuple[str, str]]) -> list[str]:
     if not properties:
         return []
-    rows = (f"{indent}  <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in properties)
-    return [f"{indent}<properties>", *rows, f"{indent}</properties>"]
+    rows = (f"      <property name={_attribute(name)} value={_attribute(value)}/>" for name, value in properties)
+    return ["    <properties>", *rows, "    </properties>"]
 
 
 def _text(text: str) -> str:

@@ -1,6 +1,6 @@
 """One test case for each check in each visit. A case fails if and only if its result fails the run.
 
-A warning or note passes, with its verdict as a property and its text as output. Only a skipped check is skipped.
+A warning or note passes, with its verdict, its class and its text as output. Only a skipped check is skipped.
 """
 
 from __future__ import annotations
@@ -43,7 +43,6 @@ def _case(report: Report, result: Result) -> Case:
         details.append(f"Responsible: {result.origin.sdk}. {result.origin.option}".rstrip())
     text = "\n".join(details)
     told = not fails and result.verdict in ("fail", "warn", "note")
-    properties = [("class", check.check_class), ("verdict", result.verdict)]
     return Case(
         f"{check.id} {check.says}",
         f"{check.group}.{result.visited.name}",
@@ -51,6 +50,5 @@ def _case(report: Report, result: Result) -> Case:
         skipped=seen if result.verdict == "skip" and not fails else "",
         seconds=result.seconds,
         details=text if fails else "",
-        properties=properties if told else (),
-        output=f"{_WHY.get(ruling, '')}{text}" if told else "",
+        output=f"{result.verdict} ({check.check_class}): {_WHY.get(ruling, '')}{text}" if told else "",
     )
