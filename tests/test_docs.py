@@ -466,3 +466,12 @@ def test_the_codes_of_errors_on_the_page_are_those_of_the_program() -> None:
         if isinstance(value, type) and issubclass(value, errors.InspectorError)
     }
     assert listed == raised | {"internal": 4}
+
+
+def test_the_page_has_each_input_of_the_action() -> None:
+    import yaml
+
+    page = (ROOT / "docs" / "how-to" / "check-in-ci.md").read_text(encoding="utf-8")
+    table = page.partition("| Input | Meaning |")[2].partition("\n\n")[0]
+    inputs = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["inputs"]
+    assert re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE) == list(inputs)
