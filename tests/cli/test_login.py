@@ -20,6 +20,7 @@ from inspector.cli.options import LOGIN
 from inspector.cli.parser import scan
 from inspector.config.login_entry import KEYS
 from tests.auth.demo_login import ROOT, browser, environment, protected_server
+from tests.cli.test_json_schemas import faults
 from tests.processes import has_output
 
 pytestmark = pytest.mark.slow
@@ -48,6 +49,7 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
 
     done = run(tmp_path, "login", "--open-browser", "--json", server, BROWSER=browser(tmp_path))
     assert done.returncode == 0, done.stderr
+    assert faults("login", done.stdout) == []
     said = json.loads(done.stdout)
     assert (said["server"], said["renewable"], said["grant"]) == (server, True, "code")
     assert "which only you can read" in done.stderr
@@ -65,6 +67,7 @@ def test_a_login_is_kept_shown_and_ended(server: str, tmp_path: Path) -> None:
     assert (ended.returncode, "were revoked" in ended.stdout) == (0, True), ended.stderr
     assert token not in (tmp_path / "logins.json").read_text()
     assert "Not logged in" in run(tmp_path, "logout", server).stdout
+    assert faults("logout", run(tmp_path, "logout", "--json", server).stdout) == []
     assert run(tmp_path, "tools", server).returncode == 3
     given = run(tmp_path, "tools", "--bearer-env", "OLD", server, OLD=token)
     assert given.returncode == 3, "what was given back is good no more"

@@ -24,7 +24,7 @@ from tests.test_html_page import Inert
 
 pytestmark = pytest.mark.slow
 
-DOCUMENT = Validator(json.loads((ROOT / "docs" / "schemas" / "run.json").read_text(encoding="utf-8")))
+DOCUMENT = Validator(json.loads((ROOT / "docs" / "schemas" / "verbs" / "run.json").read_text(encoding="utf-8")))
 DEMO = ["--", sys.executable, "-m", "inspector.demo"]
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}}
 TOOLS = {"result": {"tools": [ECHO]}}

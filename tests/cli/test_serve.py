@@ -17,6 +17,7 @@ from inspector.cli.parser import scan
 from inspector.cli.serve_options import address, is_address
 from inspector.errors import UsageError
 from tests.cli.conftest import Run
+from tests.cli.test_json_schemas import faults
 from tests.processes import DEMO, INSPECTOR, ROOT, environment
 
 TOUR = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
@@ -78,6 +79,7 @@ def test_strict_makes_a_miss_a_difference(home: Path) -> None:
 def test_the_summary_is_one_json_document_where_stdout_belongs_to_the_client(home: Path) -> None:
     ran = Served(home, [TOUR, "--json", "--no-record"], [INITIALIZE, OTHER])
     assert len(ran.messages) == 2
+    assert faults("serve", ran.err) == []
     said = json.loads(ran.err)
     assert (said["requests"], said["missed"], said["recordings"]) == (2, 1, [])
     assert not (home / "recordings").exists()
