@@ -42,8 +42,8 @@ class Floor(NamedTuple):
     calls: int
 
     def as_json(self) -> dict[str, Any]:
-        """The floor for `--json`; times are in ms."""
-        return {"p50": round(self.p50 * 1e3, 3), "p99": round(self.p99 * 1e3, 3), "throughput": round(self.throughput)}
+        """The floor for `--json`; times are in seconds."""
+        return {"p50": _rounded(self.p50), "p99": _rounded(self.p99), "throughput": round(self.throughput)}
 
 
 @dataclass(slots=True)
@@ -337,8 +337,11 @@ class LoadReport:
     # As data
 
     def as_json(self) -> dict[str, Any]:
-        """The report for `--json`; times are in ms, memory in MB."""
+        """The report for `--json`; times are in seconds."""
         found: dict[str, Any] = {
+            "format": "mcp-load",
+            "version": 1,
+            "exit_code": self.exit_code,
             "plan": self.plan.as_json(),
             "target": self.target,
             "transport": self.transport,
@@ -352,17 +355,17 @@ class LoadReport:
             "at_server": self.at_server,
             "queued": self.queued,
             "throughput": round(self.throughput, 2),
-            "longest_gap": _ms(self.longest_gap),
+            "longest_gap": _rounded(self.longest_gap),
             "latency": {"from": "sent" if self.is_closed else "intended", **_times(self.latency)},
             "service": {"from": "sent", **_times(self.service)},
             "errors": [error.as_json() for error in self.errors],
             "server": {
-                "cpu_s": None if self.cpu is None else round(self.cpu, 2),
-                "rss_mb": None if self.rss is None else round(self.rss / 1e6, 1),
+                "cpu_seconds": None if self.cpu is None else round(self.cpu, 2),
+                "rss_bytes": self.rss,
                 "lost": self.lost,
                 "stderr": list(self.stderr),
             },
-            "own": {"cpu_share": round(self.own_cpu, 3), "delay_p99": _ms(self.own_delay.percentile(99))},
+            "own": {"cpu_share": round(self.own_cpu, 3), "delay_p99": _rounded(self.own_delay.percentile(99))},
             "floor": None if self.floor is None else self.floor.as_json(),
             "series": [
                 {
@@ -371,9 +374,9 @@ class LoadReport:
                     "done": sample.done,
                     "failed": sample.failed,
                     "waiting": sample.waiting,
-                    "p99": None if sample.p99 is None else _ms(sample.p99),
+                    "p99": None if sample.p99 is None else _rounded(sample.p99),
                     "cpu": None if sample.cpu is None else round(sample.cpu, 3),
-                    "rss_mb": None if sample.rss is None else round(sample.rss / 1e6, 1),
+                    "rss_bytes": sample.rss,
                 }
                 for sample in self.series
             ],
@@ -391,7 +394,7 @@ class LoadReport:
                 for each in self.tools
             ]
         if self.conditions:
-            found["fail"] = [
+            found["conditions"] = [
                 {"condition": each.text, "found": each.shown(self), "holds": each in self.failing}
                 for each in self.conditions
             ]
@@ -426,7 +429,7 @@ class RateStep:
         return {
             "rate": self.rate,
             "throughput": round(self.throughput, 2),
-            "p99": _ms(self.p99),
+            "p99": _rounded(self.p99),
             "failed": self.failed,
             "broken": self.broken or None,
         }
@@ -437,18 +440,17 @@ def percent(share: float) -> str:
     return f"{100 * share:.2g} %" if share < 0.995 else "100 %"
 
 
-def _ms(seconds: float) -> float:
-    return round(seconds * 1e3, 3)
+def _rounded(seconds: float) -> float:
+    return round(seconds, 6)
 
 
 def _percentiles(times: Histogram) -> dict[str, float]:
-    return {name: _ms(times.value(name)) for name in ("mean", *PERCENTILES, "max")}
+    return {name: _rounded(times.value(name)) for name in ("mean", *PERCENTILES, "max")}
 
 
 def _times(times: Histogram) -> dict[str, Any]:
     return {
-        "unit": "ms",
         "count": times.count,
         **_percentiles(times),
-        "histogram": [[_ms(upper), count] for upper, count in times.buckets()],
+        "histogram": [[_rounded(upper), count] for upper, count in times.buckets()],
     }

@@ -40,7 +40,7 @@ def test_a_report_as_json_and_reports_in_files(run: Run, tmp_path: Path) -> None
     assert found["sent"] == found["done"] == 15
     assert found["plan"]["calls"] == [{"tool": "echo", "arguments": {"k": 1}, "weight": 1}]
     assert found["floor"]["p50"] > 0
-    assert [each["holds"] for each in found["fail"]] == [True, False]
+    assert [each["holds"] for each in found["conditions"]] == [True, False]
     assert "<svg" in page.read_text()
     assert 'failures="1"' in cases.read_text()
     assert Path(found["recording"]).exists()
