@@ -49,7 +49,7 @@ CASES: dict[str, list[list[str]]] = {
         ["call", "nope", *DEMO],
         ["tools", "--", sys.executable, "-c", "import sys; sys.exit('no')"],
         ["run", "broken.yaml", *DEMO],
-        ["tools", "@nobody"],
+        ["tools", "@unknown"],
     ],
     "events": [["events", *DEMO], ["events", "--follow", "clock.ticked", "--for", "1.2s", *DEMO]],
     "export": [
@@ -97,7 +97,7 @@ ELSEWHERE = {
 
 
 def faults(schema: str, text: str) -> list[str]:
-    """What is wrong with a document, or with one of several in a line each."""
+    """Return the faults of a document, or of several in a line each."""
     validator = Validator(SCHEMAS[schema])
     lines = text.splitlines() if schema in ("listen", "events") else [text]
     return [str(fault) for line in lines for fault in validator.errors(json.loads(line))]
