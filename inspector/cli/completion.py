@@ -93,6 +93,10 @@ def _values(option: Option, incomplete: str) -> list[CompletionItem[str]]:
     if option.completes == "host":
         given, comma, begun = incomplete.rpartition(",")
         return [CompletionItem(f"{given}{comma}{name}", help=label) for name, label in HOSTS if name.startswith(begun)]
+    if option.completes == "config-host":
+        from inspector.config.host_files.table import hosts
+
+        return [CompletionItem(host.id, help=host.name) for host in hosts() if host.id.startswith(incomplete)]
     if option.completes:
         return [CompletionItem(incomplete, type=option.completes)]
     return [CompletionItem(choice) for choice in option.choices if choice.startswith(incomplete)]

@@ -52,7 +52,15 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
         consent=consent or consent_of(invocation),
     )
     warn_of_interception(invocation, target)
+    warn_of_host(invocation, target)
     return target
+
+
+def warn_of_host(invocation: Invocation, target: Target) -> None:
+    """Say that the host whose file has this target does not start it."""
+    if not isinstance(target, RecordingTarget) and target.remark:
+        out = Output.of(invocation)
+        out.note(f"note: {out.safe(target.remark, 500)}")
 
 
 def start_of(invocation: Invocation) -> dict[str, Any]:
@@ -150,8 +158,13 @@ def settings_of(invocation: Invocation) -> Settings:
     )
 
 
-def options_of(invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool) -> Options:
-    """The options of a session. `asking`: the interface can show requests of the server to the user."""
+def options_of(
+    invocation: Invocation, target: Target | None, settings: Settings, *, asking: bool, host: str | None = None
+) -> Options:
+    """The options of a session. `asking`: the interface can show requests of the server to the user.
+
+    `host` is the host to introduce itself as, unless an option says another one.
+    """
     entry = None if target is None or isinstance(target, RecordingTarget) else target.options
     _check_eras_agree(invocation)
     if isinstance(target, StdioTarget):
@@ -181,7 +194,7 @@ def options_of(invocation: Invocation, target: Target | None, settings: Settings
         if isinstance(target, StdioTarget)
         else login_options.authorize(invocation, settings, asking=asking),
     )
-    return _as_host(options, invocation.option("as"), invocation)
+    return _as_host(options, invocation.option("as") or host, invocation)
 
 
 def _as_host(options: Options, host: str | None, invocation: Invocation) -> Options:

@@ -6,48 +6,37 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from inspector.config import foreign_files, paths
-
-ConfigFamily = Literal[
-    "own",
-    "generic",
-    "claude-code",
-    "claude-code-user",
-    "claude-desktop",
-    "cursor",
-    "vscode",
-    "vscode-settings",
-    "windsurf",
-    "gemini",
-    "zed",
-    "opencode",
-    "codex",
-    "goose",
-    "continue",
-    "registry",
-]
+from inspector.config.host_files import table
+from inspector.config.host_files.table import ConfigFamily
 
 OWN_NAMES = ("inspector.json", ".inspector.json")
-_OPENCODE_NAMES = ("opencode.json", "opencode.jsonc")
+_SHARED_NAMES = ("mcp.json", "settings.json", "config.toml", "config.yaml")
+"""Names of files of several programs: only their folder tells whose they are."""
 _MAX_PARENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigPlace:
-    """A file that may contain servers. `workspace` is the folder it belongs to, None for a file of the user."""
+    """A file that may contain servers. `workspace` is the folder it belongs to, None for a file of the user.
+
+    `host` is the id of the host that reads it, empty for our own files and those of the registry.
+    """
 
     path: Path
     family: ConfigFamily
     label: str
     workspace: Path | None = None
+    host: str = ""
+    scope: table.HostScope = "user"
 
 
 def places(folder: Path, home: Path, environ: Mapping[str, str], platform: str) -> list[ConfigPlace]:
     """Return every place in the order of listing: this folder, its parents, then the user's files."""
-    found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace)]
-    return found + _of_user(home, environ, platform)
+    machine = table.Machine(home, environ, platform)
+    found = [place for workspace in workspaces(folder, home) for place in _of_workspace(workspace, machine)]
+    return found + _of_user(machine)
 
 
 def workspaces(folder: Path, home: Path) -> list[Path]:
@@ -74,7 +63,8 @@ def is_own(
     home = _absolute(home)
     if not named and place.workspace != home:
         return place.workspace is None
-    if _lexical(place.path) in {_lexical(own.path) for own in _of_user(home, environ, platform)}:
+    users = _of_user(table.Machine(home, environ, platform))
+    if _lexical(place.path) in {_lexical(own.path) for own in users}:
         return True
     if not named:
         return not foreign_files.present(home / ".git")
@@ -111,89 +101,42 @@ def _lexical(path: Path) -> Path:
 
 def user_base(home: Path, environ: Mapping[str, str], platform: str) -> Path:
     """Return the folder of programs' settings: the same as platformdirs' roaming one, for any home."""
-    if platform == "darwin":
-        return home / "Library" / "Application Support"
-    if platform == "win32":
-        return Path(environ.get("APPDATA") or home / "AppData" / "Roaming")
-    return _xdg_config(home, environ)
+    return Path(table.Machine(home, environ, platform).folder("config"))
 
 
-def explicit(path: Path, home: Path) -> ConfigPlace | None:
+def explicit(path: Path, home: Path, environ: Mapping[str, str], platform: str) -> ConfigPlace | None:
     """Return the place of a file given with `--config` by its name; None if only its content can tell."""
     name, folder = path.name.casefold(), path.parent.name.casefold()
-    above = None if path.parent.parent == home else path.parent.parent
     if name in OWN_NAMES:
         return ConfigPlace(path, "own", "this file", path.parent)
-    if name == ".mcp.json":
-        return ConfigPlace(path, "claude-code", "Claude Code", path.parent)
-    if name == ".claude.json":
-        return ConfigPlace(path, "claude-code-user", "Claude Code")
-    if name in _OPENCODE_NAMES:
-        return ConfigPlace(path, "opencode", "opencode", path.parent)
-    if name == "claude_desktop_config.json":
-        return ConfigPlace(path, "claude-desktop", "Claude Desktop")
-    if name == "mcp_config.json":
-        return ConfigPlace(path, "windsurf", "Windsurf")
-    if folder == ".cursor" and name == "mcp.json":
-        return ConfigPlace(path, "cursor", "Cursor", above)
-    if folder == ".vscode" and name in ("mcp.json", "settings.json"):
-        return ConfigPlace(path, "vscode" if name == "mcp.json" else "vscode-settings", "VS Code", above)
-    if folder == "user" and name == "mcp.json":
-        return ConfigPlace(path, "vscode", "VS Code")
-    if folder == ".gemini" and name == "settings.json":
-        return ConfigPlace(path, "gemini", "Gemini CLI", above)
-    if folder in (".zed", "zed") and name == "settings.json":
-        return ConfigPlace(path, "zed", "Zed", above if folder == ".zed" else None)
+    machine = table.Machine(home, environ, platform)
+    for known in (*table.files(machine, path.parent), *table.files(machine, None)):
+        *above, last = known.tail.casefold().split("/")
+        if name == last and (last not in _SHARED_NAMES or above[-1:] == [folder]):
+            project = path.parents[len(above)] if known.workspace is not None else None
+            return _of_host(known, path, None if project == home and above else project)
     return None
 
 
-def _of_workspace(workspace: Path) -> list[ConfigPlace]:
+def _of_workspace(workspace: Path, machine: table.Machine) -> list[ConfigPlace]:
     return [
         *(ConfigPlace(workspace / name, "own", "this folder", workspace) for name in OWN_NAMES),
-        ConfigPlace(workspace / ".mcp.json", "claude-code", "Claude Code", workspace),
-        ConfigPlace(workspace / ".cursor" / "mcp.json", "cursor", "Cursor", workspace),
-        ConfigPlace(workspace / ".vscode" / "mcp.json", "vscode", "VS Code", workspace),
-        ConfigPlace(workspace / ".vscode" / "settings.json", "vscode-settings", "VS Code", workspace),
-        ConfigPlace(workspace / ".gemini" / "settings.json", "gemini", "Gemini CLI", workspace),
-        ConfigPlace(workspace / ".zed" / "settings.json", "zed", "Zed", workspace),
-        *(ConfigPlace(workspace / name, "opencode", "opencode", workspace) for name in _OPENCODE_NAMES),
+        *(_of_host(file, file.path, workspace) for file in table.files(machine, workspace)),
         ConfigPlace(workspace / "server.json", "registry", "server.json", workspace),
     ]
 
 
-def _of_user(home: Path, environ: Mapping[str, str], platform: str) -> list[ConfigPlace]:
-    base = user_base(home, environ, platform)
-    own = paths.override("INSPECTOR_CONFIG_HOME", environ) or base / paths.APP
-    claude = Path(environ.get("CLAUDE_CONFIG_DIR") or home)
-    zed = base / "Zed" if platform == "win32" else _xdg_config(home, environ) / "zed"
-    goose = base / "Block" / "goose" / "config" if platform == "win32" else _xdg_config(home, environ) / "goose"
-    found = [
-        ConfigPlace(own / OWN_NAMES[0], "own", "Inspector"),
-        ConfigPlace(claude / ".claude.json", "claude-code-user", "Claude Code"),
-        ConfigPlace(base / "Claude" / "claude_desktop_config.json", "claude-desktop", "Claude Desktop"),
-        ConfigPlace(home / ".cursor" / "mcp.json", "cursor", "Cursor"),
-    ]
-    for program, label in (("Code", "VS Code"), ("Code - Insiders", "VS Code Insiders"), ("VSCodium", "VSCodium")):
-        found.append(ConfigPlace(base / program / "User" / "mcp.json", "vscode", label))
-        found.append(ConfigPlace(base / program / "User" / "settings.json", "vscode-settings", label))
+def _of_user(machine: table.Machine) -> list[ConfigPlace]:
+    base = user_base(machine.home, machine.environ, machine.platform)
+    own = paths.override("INSPECTOR_CONFIG_HOME", machine.environ) or base / paths.APP
     return [
-        *found,
-        ConfigPlace(home / ".codeium" / "windsurf" / "mcp_config.json", "windsurf", "Windsurf"),
-        ConfigPlace(home / ".codeium" / "mcp_config.json", "windsurf", "Windsurf plugin"),
-        ConfigPlace(home / ".gemini" / "settings.json", "gemini", "Gemini CLI"),
-        ConfigPlace(zed / "settings.json", "zed", "Zed"),
-        *(
-            ConfigPlace(_xdg_config(home, environ) / "opencode" / name, "opencode", "opencode")
-            for name in _OPENCODE_NAMES
-        ),
-        ConfigPlace(Path(environ.get("CODEX_HOME") or home / ".codex") / "config.toml", "codex", "Codex"),
-        ConfigPlace(goose / "config.yaml", "goose", "Goose"),
-        ConfigPlace(home / ".continue" / "config.yaml", "continue", "Continue"),
+        ConfigPlace(own / OWN_NAMES[0], "own", "Inspector"),
+        *(_of_host(file, file.path, None) for file in table.files(machine, None)),
     ]
 
 
-def _xdg_config(home: Path, environ: Mapping[str, str]) -> Path:
-    return Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+def _of_host(file: table.HostFile, path: Path, workspace: Path | None) -> ConfigPlace:
+    return ConfigPlace(path, file.reader, file.label, workspace, file.host.id, file.scope)
 
 
 def _absolute(path: Path) -> Path:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from inspector.config import entry_fields, expand, foreign_files, login_entry, registry_entries, server_definition
-from inspector.config.client_config_paths import ConfigFamily, ConfigPlace
+from inspector.config.client_config_paths import ConfigPlace
+from inspector.config.host_files.table import ConfigFamily
 from inspector.config.server_definition import Definition
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.config.text_checks import root_uri
@@ -267,16 +268,26 @@ def _claude_code_user(data: Mapping[str, Any], place: ConfigPlace, workspaces: l
         yield _found(name, raw, _claude_code_server, "claude-code")
 
 
-def _claude_desktop(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read `claude_desktop_config.json`: `mcpServers` with commands; it expands nothing."""
+def _common(
+    data: Mapping[str, Any],
+    place: ConfigPlace,
+    workspaces: list[Path],
+    *,
+    dialect: expand.VariableSyntax,
+    make: Callable[[Mapping[str, Any]], Definition] | None = None,
+) -> Iterator[FoundServer]:
+    """Read a file with `mcpServers`, whose program expands references of this dialect."""
     for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, _either, "literal")
+        yield _found(name, raw, make or _either, dialect)
 
 
-def _cursor(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read Cursor's `mcp.json`: `mcpServers`, `envFile` for commands; a URL may be of either HTTP transport."""
-    for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, _either, "cursor")
+def _cline_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Cline: `transport` may be an object with its own `type`; a URL without a type is HTTP+SSE."""
+    nested = raw.get("transport")
+    plain = {**raw, **nested, "transport": None} if isinstance(nested, dict) else raw
+    made = _either(plain)
+    said = server_definition.declared_transport(plain)
+    return replace(made, transport="sse") if made.kind == "http" and not said else made
 
 
 def _vscode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
@@ -301,21 +312,13 @@ def _vscode_settings(data: Mapping[str, Any], place: ConfigPlace, workspaces: li
     return _vscode(merged, place, workspaces)
 
 
-def _windsurf(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read Windsurf's `mcp_config.json`: `mcpServers`, `serverUrl` or `url` for either HTTP transport, `disabled`."""
-    for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, partial(_either, url_keys=("serverUrl", "url")), "windsurf")
-
-
-def _gemini(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read Gemini CLI's `settings.json`: `mcpServers`; `httpUrl` is Streamable HTTP, `url` HTTP+SSE; milliseconds."""
-    excluded = data["mcp"].get("excluded") if isinstance(data.get("mcp"), dict) else None
-    for name, raw in _servers(data, "mcpServers", place).items():
-        found = _found(name, raw, _gemini_server, "gemini")
-        yield replace(found, disabled=True) if isinstance(excluded, list) and name in excluded else found
+def _windsurf_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Windsurf: `serverUrl` or `url`, for either HTTP transport."""
+    return _either(raw, url_keys=("serverUrl", "url"))
 
 
 def _gemini_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Gemini CLI: `httpUrl` is Streamable HTTP, `url` HTTP+SSE; milliseconds."""
     options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
     if raw.get("httpUrl") is not None:
         return server_definition.http(raw, "httpUrl", transport="http", options=options)
@@ -352,7 +355,7 @@ def _opencode_server(raw: Mapping[str, Any]) -> Definition:
     if raw.keys() <= {"enabled"}:
         raise ConfigError("it only switches a server of another opencode file on or off")
     options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
-    plain = {**raw, "env": raw.get("environment", raw.get("env"))}
+    plain = {**raw, "env": raw.get("environment")}
     if isinstance(raw.get("command"), list):
         words = entry_fields.texts(raw, "command")
         plain |= {"command": words[0], "args": [*words[1:], *entry_fields.texts(raw, "args")]}
@@ -448,17 +451,21 @@ _READERS: dict[ConfigFamily, Reader] = {
     "generic": _generic,
     "claude-code": _claude_code,
     "claude-code-user": _claude_code_user,
-    "claude-desktop": _claude_desktop,
-    "cursor": _cursor,
+    "claude-desktop": partial(_common, dialect="literal"),
+    "cursor": partial(_common, dialect="cursor"),
     "vscode": _vscode,
     "vscode-settings": _vscode_settings,
-    "windsurf": _windsurf,
-    "gemini": _gemini,
+    "windsurf": partial(_common, dialect="windsurf", make=_windsurf_server),
+    "gemini": partial(_common, dialect="gemini", make=_gemini_server),
     "zed": _zed,
     "opencode": _opencode,
     "codex": _codex,
     "goose": _goose,
     "continue": _continue,
+    "copilot": partial(_common, dialect="gemini"),
+    "kiro": partial(_common, dialect="claude-code"),
+    "cline": partial(_common, dialect="cline", make=_cline_server),
+    "lm-studio": partial(_common, dialect="literal"),
     "registry": _registry,
 }
 

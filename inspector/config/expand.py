@@ -3,12 +3,13 @@
 | Dialect | Files | References |
 |---|---|---|
 | `own` | `inspector.json`, files given with `--config` | `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${file:PATH}`, `${keyring:NAME}`, `${input:ID}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`; `$${` is a plain `${` |
-| `claude-code` | `.mcp.json`, `~/.claude.json` | `${NAME}`, `${NAME:-default}` |
+| `claude-code` | `.mcp.json`, `~/.claude.json`, `mcp.json` of Kiro | `${NAME}`, `${NAME:-default}` |
 | `vscode` | `mcp.json`, `settings.json` | `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${userHome}`, `${cwd}`, `${pathSeparator}`, `${/}` |
 | `cursor` | `mcp.json` | the same without `${input:ID}` and `${cwd}` |
 | `windsurf` | `mcp_config.json` | `${env:NAME}`, `${file:PATH}` |
-| `gemini` | `settings.json` | `$NAME`, `${NAME}`, `${NAME:-default}` |
-| `literal` | Claude Desktop, Zed, filled-in `server.json` | none |
+| `cline` | `cline_mcp_settings.json` | `${env:NAME}` |
+| `gemini` | `settings.json`, files of Copilot CLI | `$NAME`, `${NAME}`, `${NAME:-default}` |
+| `literal` | Claude Desktop, LM Studio, Zed, filled-in `server.json` | none |
 
 A reference that a dialect does not define stays as it is written, like in that client. A variable that is not set is an
 error here, even if the client would pass on the reference or nothing: a server that receives `${TOKEN}` instead of a
@@ -28,7 +29,7 @@ from typing import Any, Literal
 from inspector.config import dotenv, foreign_files, paths, secret_values
 from inspector.errors import ConfigError, ValueMissing
 
-VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "literal"]
+VariableSyntax = Literal["own", "claude-code", "vscode", "cursor", "windsurf", "gemini", "cline", "literal"]
 
 KEYRING_SERVICE = "inspector"
 """`keyring:NAME` is the password of user NAME in this keyring service; `keyring:SERVICE/NAME` names another service."""
@@ -114,6 +115,8 @@ class Expander:
         match self.dialect:
             case "claude-code" | "gemini":
                 return self._plain(expression)
+            case "cline":
+                return self._prefixed(expression, ("env",))
             case "windsurf":
                 return self._prefixed(expression, ("env", "file"))
             case "cursor":

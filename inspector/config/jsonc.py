@@ -39,6 +39,32 @@ def plain(text: str) -> str:
     return _STRING_OR_TRAILING_COMMA.sub(_blank_comma, _STRING_OR_COMMENT.sub(_blank_comment, text))
 
 
+def deviations(text: str) -> list[tuple[str, int, int]]:
+    """Return what JSON does not have, but `parse` accepts: `comments`, `trailing commas`, with line and column."""
+    try:
+        _loads(text)
+    except JsoncError:
+        comment = next((each for each in _STRING_OR_COMMENT.finditer(text) if each[0][0] != '"'), None)
+        bare = _STRING_OR_COMMENT.sub(_blank_comment, text)
+        comma = next((each for each in _STRING_OR_TRAILING_COMMA.finditer(bare) if each[0] == ","), None)
+        found = (("comments", comment), ("trailing commas", comma))
+        return [(kind, *_place(text, each.start())) for kind, each in found if each is not None]
+    return []
+
+
+def repeated(text: str) -> list[str]:
+    """Return the keys that are twice in one object of JSON or JSONC, of which the last one counts."""
+    twice: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = [key for key, _ in pairs]
+        twice.extend(key for key in dict.fromkeys(names) if names.count(key) > 1)
+        return dict(pairs)
+
+    json.loads(plain(text), object_pairs_hook=note)
+    return twice
+
+
 def _blank_comment(found: re.Match[str]) -> str:
     piece = found[0]
     if piece[0] == '"':

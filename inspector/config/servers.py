@@ -21,6 +21,9 @@ from inspector.config import (
     text_checks,
     trust,
 )
+from inspector.config.host_files import table
+from inspector.config.host_files.reading import FileReading, Remark
+from inspector.config.host_files.table import SCOPES, ConfigFamily, Host, HostScope
 from inspector.config.server_definition import Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
@@ -45,13 +48,18 @@ class ServerEntry:
     disabled: bool
     raw: Mapping[str, Any] = field(repr=False)
     definition: Definition = field(repr=False)
-    family: client_config_paths.ConfigFamily
+    family: ConfigFamily
     dialect: expand.VariableSyntax
     workspace: Path | None = None
     inputs: tuple[expand.InputQuestion, ...] = ()
     reference: str = ""
     owned: bool = False
     """Whether the file is the user's own; any other one may be part of a cloned folder."""
+    host: str = ""
+    """The id of the host that reads the file; empty for our own files."""
+    scope: HostScope = "user"
+    remark: Remark | None = None
+    """Why the host does not start it; None if it does, as far as is known."""
 
     def same_as(self, other: ServerEntry) -> bool:
         """Whether both open the same server: equal definitions with the same meaning in either file."""
@@ -75,6 +83,8 @@ class ConfigProblem:
     message: str
     hint: Hint = NO_HINT
     server: str = ""
+    remark: Remark | None = None
+    """Why the host that reads the file does not start the server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +95,12 @@ class ServerList:
     entries: tuple[ServerEntry, ...] = ()
     problems: tuple[ConfigProblem, ...] = ()
     config: Path | None = None
+
+    def remarks(self, path: Path | None = None) -> list[Remark]:
+        """Return why hosts do not start entries: of one file, or of all."""
+        found = [(entry.path, entry.remark) for entry in self.entries]
+        found += [(problem.path, problem.remark) for problem in self.problems]
+        return [remark for file, remark in found if remark is not None and path in (None, file)]
 
     def find(self, word: str) -> ServerEntry:
         """Return the entry for `@NAME` or `@NAME:FILEPART`. Raises TargetError if there is none, or more than one."""
@@ -105,7 +121,10 @@ class ServerList:
         for name, _ in _readings(word):
             for problem in self.problems:
                 if problem.server and problem.server == name:
-                    return TargetError(f"@{shown} cannot be used: {problem.message}", hint=problem.hint)
+                    why, fix = (problem.message, problem.hint)
+                    if problem.remark is not None:
+                        why, fix = problem.remark.text.removesuffix("."), Hint(problem.remark.fix)
+                    return TargetError(f"@{shown} cannot be used: {why}", hint=fix)
             named = [entry for entry in self.entries if entry.name == name]
             if named:
                 return TargetError(
@@ -139,24 +158,29 @@ def find_servers(
     environ: Mapping[str, str] | None = None,
     platform: str | None = None,
     config: Path | None = None,
+    host: Host | None = None,
 ) -> ServerList:
-    """Return the servers in every client's config files for `folder`, or only in the file `config`.
+    """Return the servers in every client's config files for `folder`, only in the file `config`, or only of `host`.
 
     `platform` is a `sys.platform`. It only reads files: nothing is expanded, started or asked.
     """
     folder = Path.cwd() if folder is None else folder
     home = paths.home_folder() if home is None else home
     environ = os.environ if environ is None else environ
+    platform = platform or sys.platform
+    machine = table.Machine(home, environ, platform)
     entries: list[ServerEntry] = []
     problems: list[ConfigProblem] = []
     if config is not None:
         config = Path(os.path.abspath(folder / os.path.expanduser(config)))
         try:
-            looked_at = [client_config_paths.explicit(config, home) or client_configs.recognise(config)]
+            known = client_config_paths.explicit(config, home, environ, platform)
+            looked_at = [known or client_configs.recognise(config)]
         except ConfigError as error:
             return ServerList((), (ConfigProblem(config, error.message, error.hint),), config)
     else:
-        looked_at = client_config_paths.places(folder, home, environ, platform or sys.platform)
+        looked_at = client_config_paths.places(folder, home, environ, platform)
+        looked_at = [place for place in looked_at if host is None or place.host == host.id]
     workspaces = client_config_paths.workspaces(folder, home)
     users = (
         {os.path.realpath(place.path) for place in looked_at if place.workspace is None} if config is None else set()
@@ -166,9 +190,7 @@ def find_servers(
         real = os.path.realpath(place.path)
         if real in seen or (config is None and not foreign_files.present(place.path)):
             continue
-        owned = client_config_paths.is_own(
-            place, folder, home, environ, platform or sys.platform, named=config is not None
-        )
+        owned = client_config_paths.is_own(place, folder, home, environ, platform, named=config is not None)
         if not owned and real in users:
             # A link to a file of the user: it is read as that client reads it.
             continue
@@ -180,15 +202,43 @@ def find_servers(
         except ConfigError as error:
             problems.append(ConfigProblem(place.path, error.message, error.hint))
             continue
+        reader = table.host_with_id(place.host)
+        written = {each.name: each.raw for each in found}
+        reading = None if reader is None else FileReading(reader, place.path, machine, workspaces, written)
         for server in found:
+            scope: HostScope = "local" if server.workspace and not place.workspace else place.scope
+            remark = reading.remark(server.name, server.raw, scope, disabled=server.disabled) if reading else None
             if isinstance(server.definition, ConfigError):
-                problems.append(_problem(place, server.name, server.definition))
+                problems.append(_problem(place, server.name, server.definition, remark))
             else:
-                entries.append(_entry(place, server, server.definition, owned))
+                entries.append(_entry(place, server, server.definition, owned, scope, remark))
     # A project's servers in ~/.claude.json belong to this folder too; sorting is stable, so files keep their order.
     nearness = {workspace: index for index, workspace in enumerate(workspaces)}
     entries.sort(key=lambda entry: nearness.get(entry.workspace, len(nearness)) if entry.workspace else len(nearness))
+    entries = _shadowed(entries)
     return ServerList(tuple(_referenced(entries)), tuple(problems), config)
+
+
+def _shadowed(entries: list[ServerEntry]) -> list[ServerEntry]:
+    """Return the entries, with a remark on each that its host does not start because it uses another one."""
+    first: dict[tuple[str, str], ServerEntry] = {}
+    managed = {entry.host: entry for entry in entries if entry.scope == "managed"}
+    for entry in sorted(entries, key=lambda entry: SCOPES.index(entry.scope)):
+        first.setdefault((entry.host, entry.name), entry)
+    return [_with_winner(entry, managed.get(entry.host), first[entry.host, entry.name]) for entry in entries]
+
+
+def _with_winner(entry: ServerEntry, managed: ServerEntry | None, first: ServerEntry) -> ServerEntry:
+    host = table.host_with_id(entry.host)
+    if host is None or entry.remark is not None:
+        return entry
+    if managed is not None and entry.scope != "managed":
+        text = f"{host.name} does not start @{entry.name}: your organization allows only the servers of {managed.path}."
+        return replace(entry, remark=Remark(text, fact=host.facts["managed"], off=True))
+    if first is not entry and host.rule("wins"):
+        text = f"{host.name} does not start this @{entry.name}: that in {first.path} wins."
+        return replace(entry, remark=Remark(text, fact=host.facts["wins"], off=True))
+    return entry
 
 
 def resolve(
@@ -213,7 +263,8 @@ def resolve(
         expander.allowed = frozenset(reference for _, reference in survey.uses)
     made = registry_entries.fill(entry.raw, expander) if entry.family == "registry" else entry.definition
     try:
-        return _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
+        target = _http(entry, made, expander) if made.kind == "http" else _stdio(entry, made, expander)
+        return replace(target, remark=entry.remark.text if entry.remark else "")
     except TargetError as error:
         raise ConfigError(
             f"@{foreign_files.shown(entry.name)} in {entry.path}: {error.message}", hint=error.hint
@@ -268,6 +319,11 @@ def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path |
 
 def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
     command = tuple(text_checks.checked_text(expander(word), "the command") for word in made.command)
+    host = table.host_with_id(entry.host)
+    if host is not None and host.rule("home"):
+        command = tuple(
+            str(_path(word, expander)) if word == "~" or word.startswith(("~/", "~\\")) else word for word in command
+        )
     if not command[0].strip():
         raise TargetError("the command is empty after its references are expanded")
     env: dict[str, str] = {}
@@ -317,7 +373,12 @@ def _path(text: str, expander: expand.Expander) -> Path:
 
 
 def _entry(
-    place: client_config_paths.ConfigPlace, found: client_configs.FoundServer, made: Definition, owned: bool
+    place: client_config_paths.ConfigPlace,
+    found: client_configs.FoundServer,
+    made: Definition,
+    owned: bool,
+    scope: HostScope,
+    remark: Remark | None,
 ) -> ServerEntry:
     return ServerEntry(
         name=found.name,
@@ -325,7 +386,7 @@ def _entry(
         path=place.path,
         kind=made.kind,
         summary=made.summary,
-        disabled=found.disabled,
+        disabled=found.disabled or (remark is not None and remark.off),
         raw=found.raw,
         definition=made,
         family=place.family,
@@ -333,12 +394,17 @@ def _entry(
         workspace=found.workspace or place.workspace,
         inputs=found.inputs,
         owned=owned,
+        host=place.host,
+        scope=scope,
+        remark=remark,
     )
 
 
-def _problem(place: client_config_paths.ConfigPlace, server: str, error: ConfigError) -> ConfigProblem:
+def _problem(
+    place: client_config_paths.ConfigPlace, server: str, error: ConfigError, remark: Remark | None
+) -> ConfigProblem:
     where = f"the server {foreign_files.shown(server)} in {place.path}" if server else str(place.path)
-    return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server)
+    return ConfigProblem(place.path, f"{where}: {error.message}", error.hint, server, remark)
 
 
 def _readings(word: str) -> list[tuple[str, str]]:

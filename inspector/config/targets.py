@@ -34,12 +34,21 @@ class ServerOptions:
 NO_OPTIONS = ServerOptions()
 
 
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """Another program in whose place a server is started: its name, and the variables that it passes."""
+
+    name: str
+    environ: Mapping[str, str] = field(repr=False, hash=False)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class StdioTarget:
     """A server that is started as a child process and uses stdin and stdout.
 
     `env` has the variables added to the child's environment, `cwd` its folder (None: the current one). `inherits`: it
-    gets all variables of this process. `secrets` are the values that a recording must not contain: those given and
+    gets all variables of this process. `starter`: it gets only those of this program. `remark` is what the user is
+    told when it is opened. `secrets` are the values that a recording must not contain: those given and
     those detected in `command` and `env`.
     """
 
@@ -53,6 +62,8 @@ class StdioTarget:
     secrets: tuple[str, ...] = ()
     options: ServerOptions = NO_OPTIONS
     inherits: bool = False
+    starter: Starter | None = None
+    remark: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         found = [
@@ -124,6 +135,8 @@ class HttpTarget:
     """The `transports.base.Network` to use; None: the system's."""
     title: str = ""
     """The name that replaces the URL in labels: that of an app in this process."""
+    remark: str = field(default="", compare=False)
+    """What the user is told when it is opened."""
 
     def __post_init__(self) -> None:
         found = [*self.secrets, *secret_values.in_url(self.url), *secret_values.in_headers(self.headers)]

@@ -16,7 +16,7 @@ from inspector.doctor import program_versions, programs
 from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
 from inspector.doctor.server_facts import started_with
 from inspector.hints import Hint, Parameter
-from inspector.transports.child import child_environment
+from inspector.transports.child import environment_of
 
 _INSTALLERS = {
     "node": "Install Node.js, which includes node, npm and npx.",
@@ -63,21 +63,28 @@ class CommandDoctor:
         self.platform = platform
         self.name = target.command[0]
         self.folder = target.cwd or os.getcwd()
-        self.environment = child_environment(target.env, inherits=target.inherits)
+        self.environment = environment_of(target)
         self.program: str | None = None
 
     async def look(self) -> None:
         """Check everything that can be known without starting the server."""
+        if self.inspect():
+            await self._versions()
+        if self.program is not None and self.target.starter is None:
+            self._desktop()
+
+    def inspect(self) -> bool:
+        """Check what can be known without starting any program; True if the program can run."""
         self._folder()
         watch = Stopwatch()
         self.program = programs.find(self.name, self._path, self.folder)
         if self.program is None:
             self._missing(watch.seconds)
-            return
-        if self._runs(watch.seconds):
+            return False
+        runs = self._runs(watch.seconds)
+        if runs:
             self._script()
-            await self._versions()
-        self._desktop()
+        return runs
 
     def _folder(self) -> None:
         if os.path.isdir(self.folder):
@@ -152,8 +159,7 @@ class CommandDoctor:
         in_shell = shutil.which(name, path=os.environ.get("PATH"))
         if in_shell is not None:
             return (
-                f"The command “{name}” is at {in_shell}, which is on the PATH of this shell, but not on the PATH that "
-                "is set for the server.",
+                f"The command “{name}” is at {in_shell}, which is on the PATH of this shell, but not on {self._whose}.",
                 self._start("Give the full path of the program.", [in_shell, *arguments]),
             )
         where = programs.elsewhere(name, Path(os.path.expanduser("~")), self.folder, os.environ)
@@ -179,6 +185,12 @@ class CommandDoctor:
         if near:
             return cause, self._start(f"Did you mean {near}?", [near, *arguments])
         return cause, Fix("Install it, or give the full path of the program.")
+
+    @property
+    def _whose(self) -> str:
+        """Whose search path the server is found on."""
+        starter = self.target.starter
+        return "the PATH that is set for the server" if starter is None else f"that of {starter.name}"
 
     @property
     def _path(self) -> str:
@@ -267,6 +279,7 @@ class CommandDoctor:
             return
         built = bool(re.search(r"(?:^|/)(?:dist|build|out|lib)/", word))
         fix = Fix("Build the server first.", "npm run build", self.folder) if built else Fix("Check path and folder.")
+        missing = "does not exist" if os.path.isabs(word) else f"is not in {self.folder}"
         expanded, reason = expanded_word(word), ""
         if expanded != word:
             words = [expanded if each == word else each for each in self.target.command]
@@ -275,9 +288,9 @@ class CommandDoctor:
         self.chart.add(
             "script",
             "failed",
-            f"{word} is not in {self.folder}",
+            f"{word} {missing}",
             fix=fix,
-            cause=f"The file {word}, which {self.name} should run, is not in {self.folder}{reason}.",
+            cause=f"The file {word}, which {self.name} should run, {missing}{reason}.",
         )
 
     # Its dependencies

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from inspector.config import servers, trust
 from inspector.config.expand import AskInput
+from inspector.config.host_files.table import Host
 from inspector.config.servers import ServerEntry
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TrustNeeded, ValueMissing
@@ -28,6 +29,8 @@ class ExaminedEntry:
     problem: ConfigError | TrustNeeded | None = None
     """Another problem. With a problem or a missing variable, `target` may be incomplete or None."""
     target: StdioTarget | HttpTarget | None = None
+    host: Host | None = None
+    """The host in whose place the entry is started."""
 
     @property
     def usable(self) -> bool:
@@ -53,6 +56,18 @@ def look_up(
     """
     environ = os.environ if environ is None else environ
     entry = servers.find_servers(folder, home, environ, config=config).find(word)
+    return examined(entry, environ, home, prompt=prompt, consent=consent)
+
+
+def examined(
+    entry: ServerEntry,
+    environ: Mapping[str, str],
+    home: Path | None = None,
+    *,
+    prompt: AskInput | None = None,
+    consent: trust.Consent | None = None,
+) -> ExaminedEntry:
+    """Return an entry as far as it can be read, without values that `consent` does not allow."""
     missing: list[str] = []
     problem: ConfigError | TrustNeeded | None = None
     target: StdioTarget | HttpTarget | None = None

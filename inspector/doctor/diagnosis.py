@@ -19,9 +19,16 @@ if TYPE_CHECKING:
     from inspector.journal.journal import Journal
 
 DoctorVerdict = Literal["ok", "warn", "failed", "info", "skipped"]
-DoctorOutcome = Literal["connects", "authorization", "trust", "fails", "opens"]
+DoctorOutcome = Literal["connects", "authorization", "trust", "fails", "opens", "starts"]
 
-EXIT_CODES: dict[DoctorOutcome, int] = {"connects": 0, "opens": 0, "authorization": 3, "trust": 3, "fails": 4}
+EXIT_CODES: dict[DoctorOutcome, int] = {
+    "connects": 0,
+    "opens": 0,
+    "starts": 0,
+    "authorization": 3,
+    "trust": 3,
+    "fails": 4,
+}
 _MAX_LENGTH = 2000
 _MAX_DETAILS = 40
 

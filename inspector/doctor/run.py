@@ -23,6 +23,7 @@ from inspector.doctor.diagnosis import (
     TimeLimits,
     Weight,
 )
+from inspector.doctor.hosts import report_host
 from inspector.doctor.privacy import Privacy
 from inspector.doctor.session_step import OpenResult
 from inspector.errors import AuthorizationNeeded, TrustNeeded
@@ -109,6 +110,8 @@ def report_entry(chart: StepCollector, entry: ExaminedEntry) -> bool:
     where = f"@{found.name} in {found.path}"
     off = [] if not found.disabled else ["it is disabled there"]
     details = [f"{found.source_label}: {found.summary}", *off]
+    if entry.host is not None:
+        report_host(chart, entry.host, found)
     if entry.missing:
         names = ", ".join(entry.missing)
         many = len(entry.missing) > 1

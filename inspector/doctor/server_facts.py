@@ -13,7 +13,7 @@ from inspector.config.command_lines import CommandLine
 from inspector.config.targets import StdioTarget
 from inspector.doctor.diagnosis import NO_FIX, Fix, Weight
 from inspector.hints import Hint
-from inspector.transports.child import child_environment
+from inspector.transports.child import environment_of
 from inspector.transports.withheld import is_withheld
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -66,14 +66,16 @@ class ServerFacts(NamedTuple):
 
     def not_passed(self, names: Sequence[str]) -> str:
         """Return the first of these variables that this shell has and the server does not get; empty without one."""
-        passed = child_environment(self.target.env, self.environ, inherits=self.target.inherits)
+        passed = environment_of(self.target, self.environ)
         ours = (name for name in names if name not in self.target.env)
         return next((name for name in ours if is_withheld(name, passed, self.environ)), "")
 
     def passing(self, *names: str) -> Fix:
         """Return the fix that passes variables to the server; one that this shell does not have is a blank."""
+        it = "it" if len(names) == 1 else "them"
+        if self.target.starter is not None:
+            return Fix(f"Add {it} to the variables of the entry.")
         line = self.line
         for name in reversed(names):
             line = line.passing(name) if self.environ.get(name) else line.adding("env", f"--env {name}=…")
-        it = "it" if len(names) == 1 else "them"
         return Fix(f"Pass {it}, or add {it} to the config entry.", str(line))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from inspector.doctor.diagnosis import Weight
 from inspector.doctor.server_facts import ServerFacts, StderrCause
-from inspector.transports.child import PROXIES, child_environment
+from inspector.transports.child import PROXIES, environment_of
 from inspector.transports.withheld import MOST, NOT_PASSED, withheld, withheld_names
 
 
@@ -136,7 +136,7 @@ def variable_cause(server: ServerFacts) -> StderrCause | None:
 
 def withheld_cause(server: ServerFacts) -> StderrCause | None:
     """Return that the server lacks variables of this shell, if its log names them or they look like keys."""
-    passed = child_environment(server.target.env, server.environ, inherits=server.target.inherits)
+    passed = environment_of(server.target, server.environ)
     names = withheld_names(server.said, passed, server.environ)
     return StderrCause(f"{withheld(names)}.", server.passing(*names[:MOST]), Weight.SYMPTOM) if names else None
 

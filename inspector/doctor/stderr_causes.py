@@ -15,6 +15,7 @@ from inspector.doctor.sdk_versions import requirement_of, sdk_cause, shadowed_mo
 from inspector.doctor.server_facts import ServerFacts, StderrCause
 from inspector.doctor.shell_variables import variable_cause, withheld_cause
 from inspector.log_lines import searched
+from inspector.transports.child import environment_of
 from inspector.transports.withheld import NOT_PASSED
 
 MAX_LINE = 500
@@ -76,7 +77,7 @@ def _variable(found: re.Match[str], server: ServerFacts) -> StderrCause | None:
     name = found[1]
     if name in ("ERROR", "WARNING", "INFO", "DEBUG", "HTTP", "JSON", "MCP", "API", "URL", "ID"):
         return None
-    if name in server.target.env or (server.target.inherits and name in server.environ):
+    if name in environment_of(server.target, server.environ):
         return StderrCause(f"It rejects the value of the variable {name}.", Fix("Check the value."))
     if name in server.environ:
         return StderrCause(

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from inspector.config.targets import StdioTarget
 from inspector.errors import SpawnError
 from inspector.hints import Hint, Parameter
 from inspector.reasons import os_reason
@@ -71,6 +72,13 @@ def child_environment(
         if name in INHERITED or name.startswith(INHERITED_PREFIXES)
     }
     return kept | dict(extra)
+
+
+def environment_of(target: StdioTarget, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment that this target starts with, without a mark."""
+    if target.starter is not None:
+        return dict(target.starter.environ) | dict(target.env)
+    return child_environment(target.env, environ, inherits=target.inherits)
 
 
 def _without_userinfo(url: str) -> str:

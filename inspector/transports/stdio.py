@@ -81,8 +81,8 @@ GATHER_MOST = 32
 class StdioTransport:
     """A server started as a child in its own process group.
 
-    `command` is argv; `env` has the variables added to the inherited few, or with `inherits` to all; `cwd` is the
-    folder to start in; `limit` is the most bytes of a line.
+    `command` is argv; `env` has the variables added to the inherited few, or with `inherits` to all, or to those of
+    `environ`; `cwd` is the folder to start in; `limit` is the most bytes of a line.
     """
 
     name = "stdio"
@@ -95,12 +95,13 @@ class StdioTransport:
         *,
         env: Mapping[str, str] | None = None,
         inherits: bool = False,
+        environ: Mapping[str, str] | None = None,
         cwd: str | None = None,
         limit: int = MAX_LINE,
     ) -> None:
         self.command = list(command)
         self.sink = sink
-        self.environment = child_environment(env or {}, inherits=inherits)
+        self.environment = child_environment(env or {}, environ, inherits=inherits or environ is not None)
         self.cwd = cwd
         self.process: subprocess.Popen[bytes] | None = None
         self.last_words: deque[str] = deque(maxlen=LAST_WORDS)

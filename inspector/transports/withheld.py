@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from inspector.config.secret_values import looks_secret_setting
 from inspector.config.targets import StdioTarget, Target
 from inspector.hints import NO_HINT, Hint, Parameter
-from inspector.transports.child import child_environment
+from inspector.transports.child import environment_of
 
 NOT_PASSED = "set in this shell but not passed to the server"
 MOST = 3
@@ -57,4 +57,4 @@ def variables_hint(target: Target, stderr: Iterable[str] = ()) -> Hint:
     """Return the hint for a server that ended before it answered, or offers no tools: perhaps it needs a key."""
     if not isinstance(target, StdioTarget):
         return NO_HINT
-    return passing_hint(withheld_names(stderr, child_environment(target.env, inherits=target.inherits)))
+    return passing_hint(withheld_names(stderr, environment_of(target)))

@@ -17,7 +17,7 @@ from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import parse
 from inspector.transports.child import (
     MARK,
-    child_environment,
+    environment_of,
     exit_status,
     find_program,
     new_mark,
@@ -148,7 +148,7 @@ async def child(target: StdioTarget, journal: Journal, visit: str, why: str = ""
     `visit` is the revision of the visit to which the process belongs in the recording, `why` its purpose.
     """
     mark = new_mark()
-    environment = child_environment(target.env, inherits=target.inherits) | mark
+    environment = environment_of(target) | mark
     program = find_program(target.command, environment)
     process, guard = start_guarded(target.command, program, environment, target.cwd)
     try:

@@ -13,12 +13,14 @@ from inspector.cli.output_files import new_recording
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.targets import RecordingTarget
+from inspector.errors import TargetError, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.doctor.config_entry import ExaminedEntry
     from inspector.doctor.diagnosis import Diagnosis, DoctorStep
+    from inspector.doctor.hosts import HostFolder
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "login-timeout", "open-browser", "no-browser")
 """Options that only matter after a session is open. The doctor closes it immediately."""
@@ -27,14 +29,23 @@ _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "no-pin", "login-time
 def run(invocation: Invocation) -> int:
     """Diagnose the target and report; the exit code says whether it connects."""
     out = Output.of(invocation)
+    if not invocation.target_words:
+        return _hosts(invocation, out)
     consent = trust.asking_once(session_setup.consent_of(invocation))
-    entry = _entry(invocation, consent)
+    try:
+        entry = _entry(invocation, consent)
+    except TargetError:
+        files = _of_files(invocation, invocation.target_words[0].removeprefix("@"))
+        if files is None or files.outcome != "fails":
+            raise
+        _print(invocation, out, files)
+        return files.exit_code
     if entry is not None and not entry.usable and entry.target is None:
         from inspector.doctor.run import of_entry
 
         found: Diagnosis | None = of_entry(entry)
     else:
-        guess = entry.target if entry is not None and not entry.usable else None
+        guess = entry.target if entry is not None and (entry.host is not None or not entry.usable) else None
         target = guess or session_setup.target_of(invocation, consent)
         if isinstance(target, RecordingTarget):
             from inspector.doctor.recording import diagnose_recording
@@ -48,10 +59,63 @@ def run(invocation: Invocation) -> int:
     return found.exit_code
 
 
+def _hosts(invocation: Invocation, out: Output) -> int:
+    """Report what the host of `--host` would start; `all` is every host that has a file here."""
+    if invocation.option("host") is None:
+        raise UsageError(
+            "`inspector doctor` needs a target.",
+            hint="Give a command after --, a URL, @NAME from a config file, a recording, or --host NAME.",
+        )
+    from inspector.config.host_files.table import hosts
+
+    every = invocation.option("host") == "all"
+    used = [host.id for host in hosts() if _host_folder(host.id).is_used] if every else [invocation.option("host")]
+    from inspector.doctor.hosts import survey
+
+    found = [survey(_host_folder(name)) for name in used]
+    if out.json and every:
+        out.document({"hosts": [each.as_json() for each in found]})
+    else:
+        for at, each in enumerate(found):
+            out.lines([""] * bool(at))
+            _print(invocation, out, each)
+    if not found:
+        out.note("No host has a config file here.")
+    return max((each.exit_code for each in found), default=0)
+
+
+def _host_folder(name: str) -> HostFolder:
+    import os
+    from pathlib import Path
+
+    from inspector.config import paths
+    from inspector.config.host_files.table import Machine, host_named
+    from inspector.doctor.hosts import HostFolder
+
+    return HostFolder(host_named(name), Machine(paths.home_folder(), os.environ, sys.platform), Path.cwd())
+
+
+def _of_files(invocation: Invocation, name: str) -> Diagnosis | None:
+    """What is wrong with this entry in the files of the host; None without a host."""
+    from inspector.doctor.hosts import survey
+
+    host = invocation.option("host")
+    return None if host is None else survey(_host_folder(host), name)
+
+
 def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
     """The config entry of @NAME and its problems; None for other targets."""
-    words = invocation.target_words
-    if invocation.command or not words or not words[0].startswith("@") or len(words) > 1:
+    words, host = invocation.target_words, invocation.option("host")
+    is_name = not invocation.command and words[0].startswith("@") and len(words) == 1
+    if host is not None:
+        refused = [name for name in (*session_setup.STARTS, "config", "header") if invocation.option(name)]
+        if host == "all" or not is_name or refused:
+            what = f"and --{refused[0]} cannot be used together" if refused else "needs a host and @NAME of its files"
+            raise UsageError(f"--host {what}.", hint="For example: inspector doctor --host cursor @shop")
+        from inspector.doctor.hosts import as_host_starts
+
+        return as_host_starts(_host_folder(host), words[0], prompt=session_setup.ask, consent=consent)
+    if not is_name:
         return None
     from inspector.doctor.config_entry import look_up
 
@@ -64,12 +128,16 @@ def _of_server(
     """The diagnosis; None if interrupted."""
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
+    from inspector.doctor.hosts import time_limits
     from inspector.doctor.report import step_line
     from inspector.doctor.run import diagnose
     from inspector.doctor.session_options import without_person
 
     settings = session_setup.settings_of(invocation)
-    options = without_person(session_setup.options_of(invocation, target, settings, asking=False))
+    host = None if entry is None else entry.host
+    named = None if host is None else host.client
+    options = without_person(session_setup.options_of(invocation, target, settings, asking=False, host=named))
+    limits = None if entry is None or host is None else time_limits(host, entry.entry)
     journal = new_journal(
         target,
         record=new_recording(invocation),
@@ -85,7 +153,7 @@ def _of_server(
     async def work() -> Diagnosis | None:
         signals = Signals()
         try:
-            return await diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
+            return await diagnose(target, journal, options, entry=entry, limits=limits, told=told, line=invocation.line)
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
@@ -129,7 +197,14 @@ VERBS = {
         "doctor",
         run,
         without=_MEANINGLESS,
+        target="optional",
         options=(
+            Option(
+                "--host",
+                "Say what this host (cursor, vscode …) would start of its config files; with @NAME, start that one so",
+                "HOST|all",
+                completes="config-host",
+            ),
             Option("--paste", "Print the full report as Markdown, for an issue"),
             Option("-v --verbose", "Show details of successful steps too"),
         ),
@@ -143,6 +218,8 @@ VERBS = {
             "inspector doctor @shop --json",
             "inspector doctor https://host.example/mcp --paste",
             "inspector doctor session.mcp.jsonl",
+            "inspector doctor --host claude-desktop",
+            "inspector doctor --host cursor @shop",
         ),
     )
 }

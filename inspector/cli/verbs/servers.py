@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from inspector.errors import UsageError
 if TYPE_CHECKING:
     from inspector.auth.store import StoredLogin
     from inspector.cli.verb import Invocation
-    from inspector.config.servers import ServerEntry
+    from inspector.config.servers import ServerEntry, ServerList
 
 NAME = 120
 STATE = 60
@@ -72,7 +73,7 @@ def run(invocation: Invocation) -> int:
                 out.safe(entry.reference, NAME),
                 out.safe(entry.source_label, NAME),
                 "never connected" if last is None else out.safe(last.describe(), STATE),
-                ("disabled  " if entry.disabled else "") + _MARKS[standing] + out.safe(entry.definition.shown(2000)),
+                _switched(entry) + _MARKS[standing] + out.safe(entry.definition.shown(2000)),
             )
             for entry, (_, standing), last in zip(found.entries, exposed, lasts, strict=True)
         ]
@@ -87,15 +88,26 @@ def run(invocation: Invocation) -> int:
         if exposure is not None and standing == "asks":
             facts = "; ".join(out.safe(fact, 800) for fact in exposure.facts())
             out.note(f"note: {out.safe(entry.reference, NAME)} asks first: {facts}")
-    for problem in found.problems:
-        out.note(
-            f"note: {out.safe(problem.message, 500)}"
-            + (f" ({out.safe(problem.hint.command_line, 500)})" if problem.hint else "")
-        )
+    for text, hint in _notes(found):
+        out.note(f"note: {out.safe(text, 500)}" + (f" ({out.safe(hint, 500)})" if hint else ""))
     if not found.entries and not (found.config and found.problems):
         where = "No config file names a" if found.config is None else f"{out.safe(str(found.config), 500)} names no"
         out.note(f"{where} server. Try `inspector demo`.")
     return 0
+
+
+def _notes(found: ServerList) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with files and entries, each with its fix, once."""
+    for problem in found.problems:
+        yield problem.message, problem.hint.command_line
+    yield from dict.fromkeys((remark.text, remark.fix) for remark in found.remarks() if not remark.off)
+
+
+def _switched(entry: ServerEntry) -> str:
+    """The mark of an entry that its host does not start."""
+    if entry.remark is not None and not entry.remark.off:
+        return "its host does not start it  "
+    return "disabled  " if entry.disabled else ""
 
 
 def _logins() -> list[StoredLogin]:
@@ -118,6 +130,7 @@ def _entry(
         "kind": entry.kind,
         "summary": entry.summary,
         "disabled": entry.disabled,
+        "remark": entry.remark.text if entry.remark else None,
         "source": entry.source_label,
         "path": str(entry.path),
         "last": None if last is None else _last(last),

@@ -20,8 +20,15 @@ def transport_for(target: Target, sink: Sink, options: Options) -> Transport:
         from inspector.transports.stdio import MAX_LINE, StdioTransport
 
         limit = options.http.max_body or MAX_LINE
+        environ = None if target.starter is None else target.starter.environ
         return StdioTransport(
-            target.command, sink, env=target.env, inherits=target.inherits, cwd=target.cwd, limit=limit
+            target.command,
+            sink,
+            env=target.env,
+            inherits=target.inherits,
+            environ=environ,
+            cwd=target.cwd,
+            limit=limit,
         )
     if isinstance(target, HttpTarget):
         from inspector.transports.http import HttpTransport

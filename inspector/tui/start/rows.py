@@ -50,6 +50,8 @@ class Configured:
             return "open now", "received"
         if self.entry.disabled:
             return "disabled", "muted"
+        if self.entry.remark is not None:
+            return "not started by its host", "finding"
         if self.asks:
             return "needs consent", "finding"
         if self.last is None:

@@ -23,12 +23,12 @@ from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import ServerEntry, ServerList, exposure_of, find_servers
 from inspector.config.settings import Settings
 from inspector.config.target_arguments import is_recording, parse_target, recording_path
-from inspector.config.targets import RecordingTarget, demo_target
+from inspector.config.targets import RecordingTarget, Target, demo_target
 from inspector.config.trust import Memory, standing
 from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET
 from inspector.reasons import os_reason, split_reason
-from inspector.text import quantity, size
+from inspector.text import quantity, safe, size
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
 from inspector.tui.keymap import KeyHint, bindings, label
@@ -465,6 +465,7 @@ class StartScreen(Screen[None]):
             edge.tone = "error"
             return
         if target is not None:
+            self._tell_remark(target)
             self.post_message(OpenTarget(target))
 
     @work(exclusive=True, group="dialog")
@@ -478,8 +479,15 @@ class StartScreen(Screen[None]):
             self.notify(error_text(error, self), severity="error", markup=False, timeout=10)
         else:
             if target is not None:
+                self._tell_remark(target)
                 self._beside = beside
                 self.post_message(OpenTarget(target, first, beside=beside, paired=paired))
+
+    def _tell_remark(self, target: Target) -> None:
+        """Say that the host whose file has the target does not start it."""
+        remark = "" if isinstance(target, RecordingTarget) else target.remark
+        if remark:
+            self.notify(safe(remark, 500), severity="warning", markup=False, timeout=10)
 
     @work(exclusive=True, group="dialog")
     async def _open_found(self, thing: RegistryRow) -> None:

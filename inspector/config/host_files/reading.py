@@ -1,0 +1,251 @@
+"""How a host reads its files: why it does not start an entry, and what it passes on as it is written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspector.config import foreign_files, jsonc
+from inspector.config.host_files import table
+from inspector.config.host_files.table import Host, HostFact, HostFile, Machine
+from inspector.errors import ConfigError
+
+_SAYS = {
+    "comments": "a comment",
+    "trailing commas": "a comma before a closing bracket",
+    "byte order mark": "a byte order mark",
+}
+_FIXES = {
+    "comments": "Remove the comments.",
+    "trailing commas": "Remove the comma.",
+    "byte order mark": "Save it as UTF-8 without a byte order mark.",
+}
+_SHELLS = re.compile(
+    r"(?:.*[/\\])?(?:ba|da|z|fi|k)?sh(?:\.exe)?|(?:.*[/\\])?(?:cmd|powershell|pwsh)(?:\.exe)?", re.IGNORECASE
+)
+_BARE = re.compile(r"\$[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What a host does other than to start an entry as it is written: a sentence, a fix, and the fact behind it.
+
+    `off`: the user switched it off, or another entry is used instead, so nothing is wrong. `whole`: it does not read
+    the file, so it starts none of its entries.
+    """
+
+    text: str
+    fix: str = ""
+    fact: HostFact | None = None
+    off: bool = False
+    whole: bool = False
+
+
+@dataclass(slots=True)
+class FileReading:
+    """One file of a host: why it does not read the file, and why it does not start one of its entries."""
+
+    host: Host
+    path: Path
+    machine: Machine
+    workspaces: Sequence[Path]
+    entries: Mapping[str, Any] = field(default_factory=dict)
+    """The entries as written, by name."""
+    whole: Remark | None = None
+
+    def __post_init__(self) -> None:
+        self.whole = self._unread() or self._refused_by_one()
+
+    def remark(self, name: str, raw: Mapping[str, Any], scope: table.HostScope, *, disabled: bool) -> Remark | None:
+        """Return why the host does not start this entry; None if it does, as far as is known."""
+        if self.whole is not None:
+            return self.whole
+        if disabled:
+            return Remark(f"{self.host.name} does not start @{name}: it is disabled in {self.path}.", off=True)
+        return self._listed(name, scope) or self._condition(name, raw) or self._other_keys(name, raw)
+
+    def _unread(self) -> Remark | None:
+        """The syntax that this program reads and the host does not."""
+        refused = self.host.rule("refuses", ())
+        if not refused:
+            return None
+        try:
+            content = foreign_files.read_bytes(self.path)
+            found = [("byte order mark", 1, 1)] if content.startswith(b"\xef\xbb\xbf") else []
+            found += jsonc.deviations(foreign_files.read_text(self.path))
+        except (ConfigError, jsonc.JsoncError):
+            return None  # it is reported as unreadable
+        for kind, line, column in found:
+            if kind in refused:
+                text = (
+                    f"{self.host.name} does not read {self.path}: line {line}, column {column} has {_SAYS[kind]}, "
+                    "which it does not accept."
+                )
+                return Remark(text, _FIXES[kind], self.host.facts["refuses"], whole=True)
+        return None
+
+    def _refused_by_one(self) -> Remark | None:
+        """One entry for which the host refuses the whole file."""
+        for name, raw in self.entries.items():
+            for rule in self.host.rule("entries", ()):
+                if rule.get("whole") and isinstance(raw, dict) and self._applies(rule, name, raw):
+                    text = (
+                        f"{self.host.name} does not read {self.path}: of “{name}”, {rule['says'].removeprefix('its ')}."
+                    )
+                    return Remark(text, rule["fix"], self.host.facts["entries"], whole=True)
+        return None
+
+    def _listed(self, name: str, scope: table.HostScope) -> Remark | None:
+        """A list in a settings file that switches the entry off, or names all that start."""
+        for rule in self.host.rule("lists", ()):
+            if rule.get("scope", scope) != scope:
+                continue
+            for workspace in self.workspaces if "{workspace}" in rule["file"] else self.workspaces[:1]:
+                path = self.machine.path(rule["file"], workspace)
+                names = table.member(_object_in(path), rule["member"])
+                if isinstance(names, list) and (name in names) != bool(rule.get("only")):
+                    how = "is not in" if rule.get("only") else "is in"
+                    text = f"{self.host.name} does not start @{name}: it {how} “{rule['member']}” of {path}."
+                    return Remark(text, fact=self.host.facts["lists"], off=True)
+        return None
+
+    def _condition(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
+        for rule in self.host.rule("entries", ()):
+            if self._applies(rule, name, raw):
+                return Remark(
+                    f"{self.host.name} does not start @{name}: {rule['says']}.", rule["fix"], self.host.facts["entries"]
+                )
+        return None
+
+    def _applies(self, rule: Mapping[str, Any], name: str, raw: Mapping[str, Any]) -> bool:
+        def is_set(key: str) -> bool:
+            return raw.get(key) not in (None, "", [], {})
+
+        return (
+            ("has" not in rule or is_set(rule["has"]))
+            and ("lacks" not in rule or not is_set(rule["lacks"]))
+            and ("text" not in rule or isinstance(raw.get(rule["text"]), str))
+            and ("name" not in rule or rule["name"] == name)
+            and ("types" not in rule or ("type" in raw and raw["type"] not in rule["types"]))
+            and ("command" not in rule or raw.get("command") in rule["command"])
+            and ("system" not in rule or rule["system"] == self.machine.platform)
+        )
+
+    def _other_keys(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
+        """A key of another host in the place of one that this host reads."""
+        keys = self.host.rule("keys")
+        if keys is None:
+            return None
+        command, urls, env = keys.get("command", "command"), keys["url"], keys["env"]
+        fact, host = self.host.facts["keys"], self.host.name
+        known = {key for host in table.hosts() for key in _names(host.rule("keys", {}))}
+        if not any(raw.get(key) for key in (command, *urls, "transport")):
+            wrong = next((key for key in sorted(known) if raw.get(key) and key not in (env, "env")), "")
+            if wrong and not urls:
+                bridge = '"command": "npx", "args": ["-y", "mcp-remote", "URL"]'
+                fix = f"Add the URL in its settings, or start a bridge: {bridge}."
+                text = f"{host} does not start @{name}: it has “{wrong}”, and {host} starts only commands."
+                return Remark(text, fix, fact)
+            if wrong:
+                right = command if wrong in ("command", "cmd") else urls[0]
+                text = f"{host} does not start @{name}: it has “{wrong}”, and {host} reads “{right}”."
+                return Remark(text, f"Rename “{wrong}” to “{right}”.", fact)
+        return None
+
+
+def other_variables(host: Host, raw: Mapping[str, Any]) -> Remark | None:
+    """Return that variables are under a key of another host, so that the server does not get them."""
+    keys = host.rule("keys")
+    if keys is None or raw.get(keys["env"]):
+        return None
+    wrong = next((key for key in ("env", "envs", "environment") if key != keys["env"] and raw.get(key)), "")
+    if not wrong:
+        return None
+    text = f"The server does not get its variables: they are in “{wrong}”, and {host.name} reads “{keys['env']}”."
+    return Remark(text, f"Rename “{wrong}” to “{keys['env']}”.", host.facts["keys"])
+
+
+def passed_as_written(host: Host, raw: Mapping[str, Any]) -> Remark | None:
+    """Return the first reference in an entry that other hosts expand and this one does not."""
+    own = host.rule("expands")
+    if own is None:
+        return None
+    others = {pattern for each in table.hosts() for pattern in each.rule("expands", ()) if pattern != _BARE.pattern}
+    foreign, mine = re.compile("|".join(sorted(others))), re.compile("|".join(own) or "(?!)")
+    for place, text in _texts(host, raw):
+        whole = None if place.startswith("the ") else _BARE.fullmatch(text)
+        for found in filter(None, (*foreign.finditer(text), whole)):
+            if not any(each.start() <= found.start() < each.end() for each in mine.finditer(text)):
+                fact = host.facts["expands"]
+                sentence = f"{host.name} passes “{found[0]}” in {place} as it is written: it expands {fact.what}."
+                return Remark(sentence, "Write the value, or the form that it expands.", fact)
+    return None
+
+
+def _texts(host: Host, raw: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the texts of an entry that its server gets, with their places. A shell expands its arguments itself."""
+    keys = host.rule("keys", {})
+    command = raw.get(keys.get("command", "command"))
+    words = [*(command if isinstance(command, list) else [command]), *_listed(raw.get("args"))]
+    places = [("the command", word) for word in words if not _SHELLS.fullmatch(str(words[0]))]
+    places += [("the URL", raw.get(key)) for key in keys.get("url", ())]
+    for kind, key in (("variable", keys.get("env", "env")), ("header", "headers")):
+        members = raw.get(key)
+        places += [(f"{kind} {name}", value) for name, value in members.items()] if isinstance(members, dict) else []
+    yield from ((place, text) for place, text in places if isinstance(text, str))
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def ignored(host: Host, machine: Machine, workspaces: Sequence[Path], read: Sequence[HostFile]) -> Iterator[Remark]:
+    """Yield files that have servers, look like files of this host, and are not read by it."""
+    for rule in host.rule("ignored", ()):
+        for workspace in workspaces if "{workspace}" in rule["path"] else workspaces[:1]:
+            path = machine.path(rule["path"], workspace)
+            data = _object_in(path)
+            if any(_looks_like_servers(table.member(data, top)) for top in _TOPS):
+                fix = f"Move its servers to {' or '.join(str(file.path) for file in read[:2])}."
+                yield Remark(f"{host.name} does not read {path}.", fix, host.facts["ignored"])
+
+
+def misplaced(host: Host, file: HostFile) -> Remark | None:
+    """Return that a file of this host has its servers under a member that the host does not read."""
+    data = _object_in(file.path)
+    if table.member(data, file.top):
+        return None
+    wrong = next((top for top in _TOPS if top != file.top and _looks_like_servers(table.member(data, top))), "")
+    if not wrong:
+        return None
+    text = f"{host.name} does not read “{wrong}” in {file.path}: it reads “{file.top}”."
+    return Remark(text, f"Move what is in it to “{file.top}”.", host.facts["servers"])
+
+
+_TOPS = ("mcpServers", "servers", "mcp.servers", "mcp_servers", "context_servers")
+"""Members with servers, in files of any host."""
+
+
+def _looks_like_servers(value: Any) -> bool:
+    members = value.values() if isinstance(value, dict) else _listed(value)
+    return any(
+        isinstance(each, dict) and {"command", "url", "cmd", "httpUrl", "serverUrl"} & each.keys() for each in members
+    )
+
+
+def _names(keys: Mapping[str, Any]) -> Iterator[str]:
+    yield keys.get("command", "command")
+    yield from keys.get("url", ())
+
+
+def _object_in(path: Path) -> Any:
+    """Return the content of a file; None if there is none, or it cannot be read."""
+    if not table.exists(path):
+        return None
+    try:
+        return foreign_files.load_object(path)
+    except ConfigError:
+        return None

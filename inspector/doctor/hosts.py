@@ -1,0 +1,233 @@
+"""The config files of a host: which it reads, which entry wins, what it would start and what is wrong. Starts nothing.
+
+`survey` looks at all files of a host. `as_host_starts` gives one entry as the host starts it, for `run.diagnose`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from inspector.config import client_config_paths, foreign_files, servers, trust
+from inspector.config.expand import AskInput
+from inspector.config.host_files import reading, table
+from inspector.config.host_files.environment import as_started_by
+from inspector.config.host_files.reading import Remark
+from inspector.config.host_files.table import Host, HostFile, Machine
+from inspector.config.jsonc import JsoncError, repeated
+from inspector.config.servers import ServerEntry, ServerList
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.doctor.command import CommandDoctor
+from inspector.doctor.config_entry import ExaminedEntry, examined
+from inspector.doctor.diagnosis import NO_FIX, Diagnosis, DoctorVerdict, Fix, StepCollector, TimeLimits, Weight
+from inspector.doctor.privacy import Privacy
+from inspector.errors import ConfigError, TrustNeeded
+from inspector.text import quantity
+
+_MOST_NAMES = 8
+_VERDICTS: dict[Weight, DoctorVerdict] = {Weight.PROOF: "failed", Weight.LIKELY: "warn", Weight.SYMPTOM: "info"}
+
+
+@dataclass(frozen=True, slots=True)
+class HostFolder:
+    """A host on this machine, opened in a folder."""
+
+    host: Host
+    machine: Machine
+    folder: Path
+
+    @property
+    def workspaces(self) -> list[Path]:
+        """The folder and those above it that belong to the project."""
+        return client_config_paths.workspaces(self.folder, self.machine.home)
+
+    @property
+    def files(self) -> list[HostFile]:
+        """The files that the host reads, whether they exist or not, nearest first."""
+        found = [file for folder in (*self.workspaces, None) for file in table.files(self.machine, folder)]
+        return [file for file in found if file.host == self.host]
+
+    @property
+    def is_used(self) -> bool:
+        """Whether one of its files exists."""
+        return any(table.exists(file.path) for file in self.files)
+
+    def servers(self) -> ServerList:
+        """Return what the host's files say."""
+        machine = self.machine
+        return servers.find_servers(self.folder, machine.home, machine.environ, machine.platform, host=self.host)
+
+
+def survey(where: HostFolder, only: str = "") -> Diagnosis:
+    """Say what a host would start and what is wrong in its files; of one entry with its name in `only`."""
+    host, machine, listed = where.host, where.machine, where.servers()
+    entries = [entry for entry in listed.entries if only in ("", entry.name)]
+    looked_at = {id(entry): examined(entry, machine.environ, machine.home) for entry in entries}
+    secrets = [value for found in looked_at.values() if found.target for value in found.target.secrets]
+    chart = StepCollector(Privacy(secrets, str(machine.home)))
+    files = where.files
+    for file in files:
+        if table.exists(file.path):
+            _report_file(chart, file, listed)
+    missing = list(dict.fromkeys(str(file.path) for file in files if not table.exists(file.path)))
+    if missing:
+        chart.add("file", "skipped", f"does not exist: {', '.join(missing)}")
+    for remark in reading.ignored(host, machine, where.workspaces, files):
+        _blame(chart, "file", remark, Weight.SYMPTOM if listed.entries else Weight.PROOF)
+    for problem in listed.problems:
+        if problem.server and only in ("", problem.server):
+            remark = problem.remark or Remark(f"{problem.message}.", problem.hint.command_line)
+            if not remark.whole:
+                _blame(chart, f"@{problem.server}", remark)
+    started = sum(_report_entry(chart, where, looked_at[id(entry)]) for entry in entries)
+    cause = chart.cause()
+    if cause is not None and cause.weight >= Weight.LIKELY:
+        return Diagnosis(host.name, "host", "fails", cause.text, cause.fix, tuple(chart.steps))
+    text = f"{host.name} would start {started} of {quantity(len(entries), 'server')}."
+    if not entries:
+        text = f"{host.name} has no servers here."
+    return Diagnosis(host.name, "host", "starts", text, NO_FIX, tuple(chart.steps))
+
+
+def as_host_starts(
+    where: HostFolder, word: str, *, prompt: AskInput | None = None, consent: trust.Consent | None = None
+) -> ExaminedEntry:
+    """Return the entry `@NAME` as the host starts it; with a problem if the host does not start it.
+
+    Raises `TargetError` or `ConfigError` if none of the host's files has it.
+    """
+    listed = where.servers()
+    named = [entry for entry in listed.entries if f"@{entry.name}" == word]
+    entry = next((each for each in named if each.remark is None), None) or (named[0] if named else listed.find(word))
+    if entry.remark is not None:
+        problem = ConfigError(entry.remark.text.removesuffix("."), hint=entry.remark.fix)
+        return ExaminedEntry(entry, problem=problem, host=where.host)
+    found = examined(entry, where.machine.environ, where.machine.home, prompt=prompt, consent=consent)
+    return replace(found, host=where.host, target=_started(where, found))
+
+
+def time_limits(host: Host, entry: ServerEntry, limits: TimeLimits | None = None) -> TimeLimits:
+    """Return the limits with the time that the entry gives its server to start."""
+    limits = limits or TimeLimits()
+    for key, unit in host.rule("timeout", {}).items():
+        seconds = entry.raw.get(key)
+        if isinstance(seconds, int | float) and 0 < seconds * unit < limits.run:
+            return replace(limits, open=float(seconds * unit))
+    return limits
+
+
+def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:
+    """Add what is known about how the host starts this entry."""
+    chart.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
+    for remark in _remarks(host, entry):
+        _blame(chart, "entry", remark, Weight.LIKELY)
+
+
+def _started(where: HostFolder, found: ExaminedEntry) -> StdioTarget | HttpTarget | None:
+    target = found.target
+    if not isinstance(target, StdioTarget):
+        return target
+    workspace = found.entry.workspace or where.workspaces[-1]
+    return as_started_by(where.host, target, where.machine, workspace)
+
+
+def _report_file(chart: StepCollector, file: HostFile, listed: ServerList) -> None:
+    problem = next((each for each in listed.problems if each.path == file.path and not each.server), None)
+    if problem is not None:
+        chart.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
+        return
+    whole = next((remark for remark in listed.remarks(file.path) if remark.whole), None)
+    remark, twice = whole or reading.misplaced(file.host, file), _repeated(file.path)
+    if remark is not None:
+        _blame(chart, "file", remark)
+    elif twice:
+        text = f"{file.path} has “{twice[0]}” twice in one object: only the last one counts."
+        _blame(chart, "file", Remark(text, "Remove or rename one."), Weight.LIKELY)
+    else:
+        count = sum(entry.path == file.path for entry in listed.entries)
+        chart.add("file", "ok", f"{file.path}: {quantity(count, 'server')}")
+
+
+def _repeated(path: Path) -> list[str]:
+    if path.suffix not in (".json", ".jsonc"):
+        return []
+    try:
+        return repeated(foreign_files.read_text(path))
+    except (ConfigError, JsoncError, ValueError):
+        return []
+
+
+def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry) -> bool:
+    """Add the step of one entry; True if the host would start it, as far as can be known without starting it."""
+    host, entry = where.host, found.entry
+    name = f"@{entry.name}"
+    if entry.remark is not None and entry.remark.whole:
+        chart.add(name, "skipped", f"{host.name} does not read its file", details=[str(entry.path)])
+        return False
+    if entry.remark is not None and entry.remark.off:
+        chart.add(name, "skipped", entry.remark.text.removesuffix("."), details=[str(entry.path)])
+        return False
+    if entry.remark is not None:
+        _blame(chart, name, entry.remark, details=[str(entry.path)])
+        return False
+    target, text = _started(where, found), entry.summary
+    problem = found.problem
+    if found.missing:
+        text = f"{name} needs {', '.join(found.missing)}, which is not set in this shell."
+        problem = ConfigError(text, hint="Set it before you start the host.")
+    if problem is not None and not isinstance(problem, TrustNeeded):
+        _blame(chart, name, Remark(f"{problem.message.removesuffix('.')}.", problem.hint.command_line))
+        return False
+    if isinstance(target, StdioTarget):
+        scratch = StepCollector(chart.privacy, chart.line)
+        CommandDoctor(target, scratch, TimeLimits(), where.machine.platform).inspect()
+        cause = scratch.cause()
+        if cause is not None:
+            chart.add(name, "failed", cause.text.removesuffix("."), fix=cause.fix, cause=f"{name}: {cause.text}")
+            return False
+        text = f"{target.describe()}, in {target.cwd or 'the folder of the host'}, with {_variables(host, target)}"
+    chart.add(name, "ok", text, details=[str(entry.path), *_known(host, entry)])
+    for remark in _remarks(host, entry):
+        _blame(chart, name, replace(remark, text=f"{name}: {remark.text}"), Weight.LIKELY)
+    return True
+
+
+def _remarks(host: Host, entry: ServerEntry) -> list[Remark]:
+    """Return what the server gets other than the entry says."""
+    found = (reading.other_variables(host, entry.raw), reading.passed_as_written(host, entry.raw))
+    return [remark for remark in found if remark is not None]
+
+
+def _variables(host: Host, target: StdioTarget) -> str:
+    """Return which variables a server gets, by name."""
+    own, group = sorted(target.env), table.passed_in_words(host)
+    if target.starter is not None and host.rule("passes") in ("sdk", "codex"):
+        own = sorted({*target.starter.environ, *own})
+        group = ""
+    names = [*own[:_MOST_NAMES], *([f"{len(own) - _MOST_NAMES} more"] if len(own) > _MOST_NAMES else [])]
+    others = group or ("" if target.starter is not None else "others, which are not known")
+    return " and ".join(filter(None, (", ".join(names), others)))
+
+
+def _known(host: Host, entry: ServerEntry) -> Sequence[str]:
+    """Return the facts that decide how an entry is started, each with its source."""
+    rules = ["expands", "passes", "path", "folder", "timeout"]
+    rules += ["asks"] if host.rule("asks") == entry.scope else []
+    facts = [host.facts[rule] for rule in rules if rule in host.facts]
+    return [f"{fact.rule}: {fact.what} [{fact.cited}]" for fact in facts]
+
+
+def _blame(
+    chart: StepCollector, name: str, remark: Remark, weight: Weight = Weight.PROOF, details: Sequence[str] = ()
+) -> None:
+    cited = [] if remark.fact is None else [f"source: {remark.fact.cited}"]
+    chart.add(
+        name,
+        _VERDICTS[weight],
+        remark.text.removesuffix("."),
+        details=[*details, *cited],
+        fix=Fix(remark.fix),
+        cause=remark.text,
+        weight=weight,
+    )
