@@ -146,9 +146,14 @@ def in_arguments(argv: Sequence[str]) -> list[str]:
     return found
 
 
+_REFERENCE = re.compile(r"\$\{{1,2}[^{}]{0,200}\}{1,2}|\{(?:env|file):[^{}]{0,200}\}")
+"""A reference that was not expanded, such as `${env:TOKEN}`: the name of a secret, not a secret."""
+
+
 def unique(values: Iterable[str]) -> tuple[str, ...]:
-    """Return `values` without empty ones, duplicates, and words that only introduce a credential."""
-    return tuple(dict.fromkeys(value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic")))
+    """Return `values` without empty ones, duplicates, words that only introduce a credential, and references."""
+    found = (value for value in values if value.strip() and value not in (MASK, "Bearer", "Basic"))
+    return tuple(dict.fromkeys(value for value in found if not _REFERENCE.fullmatch(value)))
 
 
 def mask(text: str, secrets: Iterable[str]) -> str:

@@ -173,10 +173,13 @@ def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry)
         return False
     target, text = _started(where, found), entry.summary
     problem = found.problem
-    if found.missing:
-        text = f"{name} needs {', '.join(found.missing)}, which is not set in this shell."
-        problem = ConfigError(text, hint="Set it before you start the host.")
-    if problem is not None and not isinstance(problem, TrustNeeded):
+    asked = {question.variable for question in entry.inputs}
+    unset = [variable for variable in found.missing if variable not in asked]
+    if unset:
+        text = f"{name} needs {', '.join(unset)}, which is not set in this shell."
+        _blame(chart, name, Remark(text, "Set it where the host is started."), Weight.LIKELY)
+        return False
+    if problem is not None and not found.missing and not isinstance(problem, TrustNeeded):
         _blame(chart, name, Remark(f"{problem.message.removesuffix('.')}.", problem.hint.command_line))
         return False
     if isinstance(target, StdioTarget):

@@ -93,7 +93,7 @@ class FileReading:
             for rule in self.host.rule("entries", ()):
                 if rule.get("whole") and isinstance(raw, dict) and self._applies(rule, name, raw):
                     text = (
-                        f"{self.host.name} does not read {self.path}: of “{name}”, {rule['says'].removeprefix('its ')}."
+                        f"{self.host.name} does not read {self.path}: of @{name}, {rule['says'].removeprefix('its ')}."
                     )
                     return Remark(text, rule["fix"], self.host.facts["entries"], whole=True)
         return None
