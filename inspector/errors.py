@@ -129,6 +129,7 @@ class SpawnError(ConnectionProblem):
     """The server's command could not be started."""
 
     code = "spawn"
+    connecting = True
 
 
 class ServerExited(ConnectionProblem):

@@ -16,7 +16,7 @@ from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
 from inspector.client.state.server import VERSION_KEY
 from inspector.config.targets import Target
-from inspector.errors import InspectorError
+from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal.journal import Frame, Journal
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
 from inspector.protocol.revisions import LEGACY, features
@@ -57,6 +57,8 @@ class BareConnection:
         self.hearer = hearer
         self.revision = ""
         """The negotiated revision, or the one that the latest request of the modern era names."""
+        self.heard = False
+        """Whether the server has sent a message."""
         self._fields = HeaderFields()
         self._asked: dict[Any, tuple[str, bool]] = {}
         """By id, the requests whose responses are read: method, and whether it is a list's first page."""
@@ -64,7 +66,11 @@ class BareConnection:
 
     async def open(self) -> None:
         """Start the transport. Raises a `ConnectionProblem`."""
-        await self.transport.start()
+        try:
+            await self.transport.start()
+        except ConnectionProblem as error:
+            error.connecting = True
+            raise
 
     def send(self, data: bytes) -> int:
         """Send the exact bytes of one message; return its number in the journal.
@@ -137,11 +143,17 @@ class BareConnection:
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Report that a request gets no response."""
-        self.hearer.on_failed(outgoing, error)
+        self.hearer.on_failed(outgoing, self._placed(error))
 
     def on_lost(self, error: InspectorError) -> None:
         """Report that the connection is lost."""
-        self.hearer.on_lost(error)
+        self.hearer.on_lost(self._placed(error))
+
+    def _placed(self, error: InspectorError) -> InspectorError:
+        """Return the error; before the first message of the server, the connection was not made at all."""
+        if isinstance(error, ConnectionProblem) and not self.heard:
+            error.connecting = True
+        return error
 
     def on_asking(self, begun: bool) -> None:
         """Do nothing: requests of this connection have no timeout to pause."""
@@ -157,6 +169,7 @@ class _BareWire(Wire):
     def received(self, channel: str, messages: Sequence[bytes], extra: str = "", *, cut: bool = False) -> bool:
         invalid = self.journal.index.invalid
         frames = self.journal.record_received(channel, messages, extra, cut=cut, conn=self.conn)
+        self._connection.heard = True
         for frame in frames:
             self._connection.on_frame(frame)
         self._connection.hearer.on_received(messages, frames)

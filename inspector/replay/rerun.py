@@ -69,6 +69,8 @@ class Rerun:
         self._connect_to = connect
         self._connection: BareConnection | None = None
         self._lost: InspectorError | None = None
+        self._unreached: InspectorError | None = None
+        """Why a request failed before the server had sent anything."""
         self._asked: dict[int, RerunOutcome] = {}
         """The sent requests, by their number in the recording."""
         self._open: dict[int, RerunOutcome] = {}
@@ -94,6 +96,8 @@ class Rerun:
                 await self._until_seen(step, expected)
                 await self._do(step)
             await self._until_answered()
+            if self._unreached is not None and self._connection is not None and not self._connection.heard:
+                self._end(self._unreached)
         except InspectorError as error:
             self._end(error)
         finally:
@@ -260,6 +264,8 @@ class Rerun:
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Handle a request that failed alone: as recorded, or a difference."""
         outcome = self._open.pop(self._again.get(outgoing.n, outgoing.n), None)
+        if isinstance(error, ConnectionProblem) and error.connecting:
+            self._unreached = error
         if outcome is not None:
             outcome.note = error.message
             failed_then = self.recording.index.state(outcome.recorded) in (State.ERROR, State.LOST)

@@ -50,7 +50,7 @@ class Bridge:
         self.complain = complain
         """Gets the lines of the server's stderr."""
         self.failed: InspectorError | None = None
-        """Why the last connection ended."""
+        """Why the last connection ended, or could not be made."""
         self.connect = connect
         self.ended = ended
         self._journal_of = journal_of
@@ -213,6 +213,8 @@ class _BridgedSession:
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """Answer a failed request with an error, instead of the server."""
+        if isinstance(error, ConnectionProblem) and error.connecting:
+            self._bridge.failed = error
         self._fail(id_key(outgoing.id), error)
 
     def _fail(self, key: Any, error: InspectorError) -> None:

@@ -34,7 +34,8 @@ def run(invocation: Invocation) -> int:
     options = _options(invocation)
     journal = Journal.open(recording(invocation.arguments["file"]))
     try:
-        report = asyncio.run(_serve(invocation, out, journal, options))
+        mock = asyncio.run(_serve(invocation, out, journal, options))
+        report = mock.report()
     finally:
         journal.release()
     for notice in [*journal.notices, *_unusual(journal)]:
@@ -43,6 +44,8 @@ def run(invocation: Invocation) -> int:
         out.document(report.as_json())
     else:
         _tell(out, report)
+    if mock.unreached is not None:
+        out.error(mock.unreached)
     return 5 if invocation.option("strict") and report.counts.get("missed") else 0
 
 
@@ -71,7 +74,7 @@ def _options(invocation: Invocation) -> MockOptions:
     )
 
 
-async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> MockReport:
+async def _serve(invocation: Invocation, out: Output, journal: Journal, options: MockOptions) -> Mock:
     from inspector.cli import session_setup
     from inspector.replay.mock.server import Mock
     from inspector.serving.base import MAX_MESSAGE
@@ -102,7 +105,7 @@ async def _serve(invocation: Invocation, out: Output, journal: Journal, options:
                 await _serve_http(mock, where, out, stop)
         finally:
             await mock.close()
-    return mock.report()
+    return mock
 
 
 async def _serve_http(mock: Mock, where: HostPort, out: Output, stop: asyncio.Event) -> None:

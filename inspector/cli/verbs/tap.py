@@ -15,13 +15,14 @@ from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_si
 from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.errors import UsageError
+from inspector.errors import ConnectionProblem, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from inspector.cli.verb import Invocation
     from inspector.journal.journal import Journal
+    from inspector.tap.bridge import Bridge
 
 _MEANINGLESS = ("root", "sampling", "elicit", "log-level", "era", "revision", "timeout", "force")
 """Options of a session. The client behind the tap decides these, and a tap never overwrites a recording."""
@@ -82,7 +83,7 @@ async def _stdio_to_http(invocation: Invocation, out: Output, target: HttpTarget
     with ended_by_signals() as stop:
         how = await StdioEnd(bridge.opens).run(stop)
         await _finished(telemetry)
-    if bridge.failed is not None and how == "dropped":
+    if bridge.failed is not None and (how == "dropped" or _unreached(bridge)):
         out.error(bridge.failed)
         return bridge.failed.exit_code
     return 0
@@ -121,8 +122,15 @@ async def _listen(invocation: Invocation, out: Output, target: StdioTarget | Htt
                 await stop.wait()
             finally:
                 await end.close()
+            if bridge.failed is not None and _unreached(bridge):
+                out.error(bridge.failed)
     telemetry.finish()
     return 0
+
+
+def _unreached(bridge: Bridge) -> bool:
+    """Whether the last connection to the server could not be made."""
+    return isinstance(bridge.failed, ConnectionProblem) and bridge.failed.connecting
 
 
 def _say_where(out: Output, url: str, where: HostPort, target: StdioTarget | HttpTarget) -> None:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from inspector.errors import InspectorError
+from inspector.errors import ConnectionProblem, InspectorError
 from inspector.journal import channels
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
@@ -97,6 +97,8 @@ class Mock:
         self.timeline = Timeline(journal)
         self.tasks = TaskEnds(journal)
         self.tally = MockStatistics()
+        self.unreached: InspectorError | None = None
+        """Why the live server of a passthrough could not be connected to."""
         self.said = said
         self.upstream = upstream if self.options.on_miss == "passthrough" else None
         self.live_journal = live_journal
@@ -376,6 +378,8 @@ class MockClient:
             try:
                 await self._passthrough.forward(message, answering)
             except InspectorError as error:
+                if isinstance(error, ConnectionProblem) and error.connecting:
+                    mock.unreached = error
                 answering.error(jsonrpc.INTERNAL_ERROR, error.message)
         else:
             self._error(message, answering, {"nearest": nearest} if nearest else None)
