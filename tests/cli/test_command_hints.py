@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
+from tests.cli.test_serve import ECHO, INITIALIZE, TOUR
+from tests.processes import INSPECTOR, environment
 
 VERBS = (
     ("tools",),
@@ -28,6 +32,7 @@ VERBS = (
     ("skills",),
     ("apps",),
 )
+NOT_RECORDED = {**ECHO, "params": {"name": "not-recorded", "arguments": {}}}
 GONE = ("--", sys.executable, "gone.py")
 
 
@@ -106,3 +111,16 @@ def test_no_hint_of_the_sources_has_the_word_target() -> None:
     from inspector.hints import Parameter
 
     assert not [parameter.name for parameter in Parameter if "TARGET" in parameter.option + parameter.keyword]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", [("--", "gone-server"), ("http://127.0.0.1:9/mcp",)], ids=["command", "url"])
+@pytest.mark.parametrize(
+    "words", [("rerun", TOUR), ("serve", TOUR, "--on-miss", "passthrough"), ("tap",)], ids=lambda words: words[0]
+)
+def test_verbs_without_a_session_name_the_doctor(home: Path, words: tuple[str, ...], target: tuple[str, ...]) -> None:
+    asked = "".join(f"{json.dumps(message)}\n" for message in (INITIALIZE, NOT_RECORDED))
+    command = [*INSPECTOR, *words, *target]
+    ran = subprocess.run(command, env=environment(home), input=asked, capture_output=True, text=True, timeout=60)
+    assert ran.stderr.count("To find the cause, run inspector doctor") == 1
+    assert f"run inspector doctor {' '.join(target)}" in ran.stderr

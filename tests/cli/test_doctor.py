@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,63 @@ def test_a_report_for_an_issue_is_markdown_without_secrets(run: Run, home: Path)
     assert ran.out.count("```") == 2
     assert "secret-word" not in ran.out
     assert str(home) not in ran.out
+
+
+def cursor(folder: Path, **entries: object) -> None:
+    (folder / ".cursor").mkdir(exist_ok=True)
+    (folder / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+
+
+def test_what_a_host_would_start_is_said_without_a_start(run: Run, home: Path) -> None:
+    cursor(home, shop={"command": "/bin/sh", "args": ["-c", "exit 3"]}, far={"serverUrl": "https://host.example/mcp"})
+    ran = run("doctor", "--host", "cursor")
+    assert ran.code == 4
+    assert ran.out.startswith("Cursor does not start @far: it has “serverUrl”, and Cursor reads “url”.\ntry: Rename")
+    assert "✓ @shop         /bin/sh -c 'exit 3'" in ran.out
+    assert ran.err == ""
+    cursor(home, shop={"command": "/bin/sh", "args": ["-c", "exit 3"]})
+    ran = run("doctor", "--host", "all", "--json")
+    assert (ran.code, [each["cause"] for each in ran.json["hosts"]]) == (0, ["Cursor would start 1 of 1 server."])
+    assert not (home / "recordings").exists()
+
+
+@pytest.mark.slow
+def test_an_entry_is_started_as_its_host_starts_it(run: Run, home: Path) -> None:
+    cursor(home, shop={"command": "/bin/sh", "args": ["-c", "exit 3"]}, far={"serverUrl": "https://host.example/mcp"})
+    ran = run("doctor", "--host", "cursor", "@shop", "--json")
+    assert ran.code == 4
+    assert [step["name"] for step in ran.json["steps"]][:2] == ["host", "config"]
+    assert ran.json["steps"][0]["text"] == "as Cursor starts it"
+    ran = run("doctor", "--host", "cursor", "@far", "--json")
+    assert (ran.code, ran.json["recording"]) == (4, None)
+    assert ran.json["cause"].startswith("Cursor does not start @far: it has “serverUrl”")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--host", "curser"], "curser is not a host that Inspector knows."),
+        (["--host", "cursor", "--", "server"], "--host needs a host and @NAME of its files."),
+        (["--host", "all", "@shop"], "--host needs a host and @NAME of its files."),
+        (["--host", "cursor", "--cwd", ".", "@shop"], "--host and --cwd cannot be used together."),
+        (["--host", "cursor", "@nowhere"], "No config file has the server @nowhere"),
+        ([], "`inspector doctor` needs a target."),
+    ],
+)
+def test_wrong_uses_of_host(run: Run, home: Path, words: list[str], said: str) -> None:
+    ran = run("doctor", *words)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_an_entry_that_its_host_does_not_start_is_opened_with_a_sentence(run: Run, home: Path) -> None:
+    entry = {"url": "http://127.0.0.1:9/mcp"}
+    (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"far": entry}}))
+    note = "note: Claude Code does not start @far: it has “url” but no “type”."
+    ran = run("tools", "@far")
+    assert ran.code == 4
+    assert ran.err.startswith(note)
+    ran = run("servers")
+    assert "its host does not start it  http://127.0.0.1:9/mcp" in ran.out
+    assert ran.err == f'{note} (Add "type": "http" (or "sse").)\n'
+    assert run("servers", "--json").json["servers"][0]["remark"] == note.removeprefix("note: ")
