@@ -22,6 +22,7 @@ from inspector.doctor.diagnosis import Diagnosis
 from inspector.doctor.hosts import HostFolder, as_host_starts, survey
 from inspector.doctor.run import of_entry
 from inspector.errors import UsageError
+from tests.config.host_files_page import PAGE, written
 from tests.doctor.conftest import SHORT, Examine, executable, left_running, step
 from tests.doctor.test_setups import tree
 
@@ -446,6 +447,11 @@ def test_only_servers_of_the_organization_are_used(home: Path, project: Path, mo
     found = survey(place(setup, home, project, monkeypatch))
     assert found.cause == "Claude Code would start 1 of 2 servers."
     assert step(found, "@other").text.startswith("Claude Code does not start @other: your organization allows only")
+
+
+def test_the_page_has_the_facts_of_the_table() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert page == written(page)
 
 
 def test_each_host_of_the_table_has_files_members_and_a_source() -> None:

@@ -132,8 +132,8 @@ def hosts() -> tuple[Host, ...]:
 
 
 def host_named(word: str) -> Host:
-    """Return the host with this id or name. Raises `UsageError` with the nearest one."""
-    named = {name: host for host in hosts() for name in (host.id, host.name.casefold(), host.name)}
+    """Return the host with this id or name, or the id of its client. Raises `UsageError` with the nearest one."""
+    named = {name: host for host in hosts() for name in (host.client, host.id, host.name.casefold())}
     found = named.get(word) or named.get(word.casefold())
     if found is None:
         ids = [host.id for host in hosts()]
