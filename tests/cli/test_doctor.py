@@ -104,8 +104,8 @@ def test_an_entry_is_started_as_its_host_starts_it(run: Run, home: Path) -> None
     ("words", "said"),
     [
         (["--host", "curser"], "curser is not a host that Inspector knows."),
-        (["--host", "cursor", "--", "server"], "--host needs a host and @NAME of its files."),
-        (["--host", "all", "@shop"], "--host needs a host and @NAME of its files."),
+        (["--host", "cursor", "--", "server"], "--host needs one host and @NAME of its files."),
+        (["--host", "all", "@shop"], "--host needs one host and @NAME of its files."),
         (["--host", "cursor", "--cwd", ".", "@shop"], "--host and --cwd cannot be used together."),
         (["--host", "cursor", "@nowhere"], "No config file has the server @nowhere"),
         ([], "`inspector doctor` needs a target."),

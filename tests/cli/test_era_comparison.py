@@ -119,7 +119,9 @@ def test_the_same_error_in_both_is_reported_once(run: Run, monkeypatch: pytest.M
         raise SpawnError("It is broken.")
 
     monkeypatch.setattr(Session, "open", refuse)
-    assert run("info", "--era", "both", "--", "x").err == "error: It is broken.\n"
+    assert run("info", "--era", "both", "--", "x").err == (
+        "error: It is broken.\nhint: To find the cause, run inspector doctor -- x\n"
+    )
 
 
 @pytest.mark.slow

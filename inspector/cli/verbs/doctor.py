@@ -60,20 +60,20 @@ def run(invocation: Invocation) -> int:
 
 
 def _hosts(invocation: Invocation, out: Output) -> int:
-    """Report what the host of `--host` would start; `all` is every host that has a file here."""
-    if invocation.option("host") is None:
+    """Report what the hosts of `--host` would start; `all` is every host that has a file here."""
+    names = _named_hosts(invocation)
+    if not names:
         raise UsageError(
             "`inspector doctor` needs a target.",
-            hint="Give a command after --, a URL, @NAME from a config file, a recording, or --host NAME.",
+            hint="Give a command after --, a URL, @NAME from a config file, a recording, or --host HOST.",
         )
     from inspector.config.host_files.table import hosts
-
-    every = invocation.option("host") == "all"
-    used = [host.id for host in hosts() if _host_folder(host.id).is_used] if every else [invocation.option("host")]
     from inspector.doctor.hosts import survey
 
-    found = [survey(_host_folder(name)) for name in used]
-    if out.json and every:
+    if "all" in names:
+        names = [host.id for host in hosts() if _host_folder(host.id).is_used]
+    found = [survey(_host_folder(name)) for name in names]
+    if out.json:
         out.document({"hosts": [each.as_json() for each in found]})
     else:
         for at, each in enumerate(found):
@@ -82,6 +82,11 @@ def _hosts(invocation: Invocation, out: Output) -> int:
     if not found:
         out.note("No host has a config file here.")
     return max((each.exit_code for each in found), default=0)
+
+
+def _named_hosts(invocation: Invocation) -> list[str]:
+    words = invocation.option("host", ())
+    return [name.strip() for word in words for name in word.split(",") if name.strip()]
 
 
 def _host_folder(name: str) -> HostFolder:
@@ -99,22 +104,22 @@ def _of_files(invocation: Invocation, name: str) -> Diagnosis | None:
     """What is wrong with this entry in the files of the host; None without a host."""
     from inspector.doctor.hosts import survey
 
-    host = invocation.option("host")
-    return None if host is None else survey(_host_folder(host), name)
+    names = _named_hosts(invocation)
+    return survey(_host_folder(names[0]), name) if names else None
 
 
 def _entry(invocation: Invocation, consent: trust.Consent) -> ExaminedEntry | None:
     """The config entry of @NAME and its problems; None for other targets."""
-    words, host = invocation.target_words, invocation.option("host")
+    words, hosts = invocation.target_words, _named_hosts(invocation)
     is_name = not invocation.command and words[0].startswith("@") and len(words) == 1
-    if host is not None:
+    if hosts:
         refused = [name for name in (*session_setup.STARTS, "config", "header") if invocation.option(name)]
-        if host == "all" or not is_name or refused:
-            what = f"and --{refused[0]} cannot be used together" if refused else "needs a host and @NAME of its files"
+        if len(hosts) > 1 or hosts == ["all"] or not is_name or refused:
+            what = f"and --{refused[0]} cannot be used together" if refused else "needs one host and @NAME of its files"
             raise UsageError(f"--host {what}.", hint="For example: inspector doctor --host cursor @shop")
         from inspector.doctor.hosts import as_host_starts
 
-        return as_host_starts(_host_folder(host), words[0], prompt=session_setup.ask, consent=consent)
+        return as_host_starts(_host_folder(hosts[0]), words[0], prompt=session_setup.ask, consent=consent)
     if not is_name:
         return None
     from inspector.doctor.config_entry import look_up
@@ -201,8 +206,9 @@ VERBS = {
         options=(
             Option(
                 "--host",
-                "Say what this host (cursor, vscode …) would start of its config files; with @NAME, start that one so",
-                "HOST|all",
+                "Say what these hosts would start of their config files; with @NAME, start that one as the host does",
+                "HOST,…|all",
+                many=True,
                 completes="config-host",
             ),
             Option("--paste", "Print the full report as Markdown, for an issue"),
