@@ -282,7 +282,7 @@ def _common(
 
 
 def _cline_server(raw: Mapping[str, Any]) -> Definition:
-    """Read an entry of Cline: `transport` may be an object with its own `type`; a URL without a type is HTTP+SSE."""
+    """Read an entry of Cline. `transport` may be an object with its own `type`; a URL without a type is HTTP+SSE."""
     nested = raw.get("transport")
     plain = {**raw, **nested, "transport": None} if isinstance(nested, dict) else raw
     made = _either(plain)

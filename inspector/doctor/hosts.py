@@ -60,7 +60,7 @@ class HostFolder:
 
 
 def survey(where: HostFolder, only: str = "") -> Diagnosis:
-    """Say what a host would start and what is wrong in its files; of one entry with its name in `only`."""
+    """Say what a host would start, and what is wrong in its files. `only` is the name of one entry."""
     host, machine, listed = where.host, where.machine, where.servers()
     entries = [entry for entry in listed.entries if only in ("", entry.name)]
     looked_at = {id(entry): examined(entry, machine.environ, machine.home) for entry in entries}
@@ -159,7 +159,7 @@ def _repeated(path: Path) -> list[str]:
 
 
 def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry) -> bool:
-    """Add the step of one entry; True if the host would start it, as far as can be known without starting it."""
+    """Add the step of one entry. True if the host would start it, as far as is known without a start."""
     host, entry = where.host, found.entry
     name = f"@{entry.name}"
     if entry.remark is not None and entry.remark.whole:

@@ -27,9 +27,8 @@ def _files(host: Host) -> list[str]:
     for file in host.rule("files"):
         path, moved = file["path"], file.get("variables", {})
         places = {"": path} if isinstance(path, str) else {f"{SYSTEMS[name]}: ": each for name, each in path.items()}
-        text = "; ".join(f"{name}`{each}`" for name, each in places.items())
-        text += "".join(f"; `${variable}/{rest}` if that is set" for variable, rest in moved.items())
-        found.append(f"{file['scope']}: {text}")
+        found += [f"{file['scope']}, {name}`{each}`" for name, each in places.items()]
+        found += [f"{file['scope']}, if it is set: `${variable}/{rest}`" for variable, rest in moved.items()]
     return found
 
 

@@ -1,4 +1,6 @@
-"""Set-ups of hosts, from public reports: the cause is named first, a healthy one has none, nothing on the disk changes.
+"""Set-ups of hosts, from public reports. The cause is named first, and nothing on the disk changes.
+
+A healthy set-up has no cause.
 
 Each set-up names the report or the documentation that it is made from.
 """

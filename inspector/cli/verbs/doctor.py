@@ -101,7 +101,7 @@ def _host_folder(name: str) -> HostFolder:
 
 
 def _of_files(invocation: Invocation, name: str) -> Diagnosis | None:
-    """What is wrong with this entry in the files of the host; None without a host."""
+    """Say what is wrong with this entry in the files of the host; None without a host."""
     from inspector.doctor.hosts import survey
 
     names = _named_hosts(invocation)

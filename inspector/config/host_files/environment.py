@@ -1,4 +1,4 @@
-"""What a host starts a server with: its variables, its PATH and its folder."""
+"""The variables, the PATH and the folder that a host starts a server with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a host reads its files: why it does not start an entry, and what it passes on as it is written."""
+"""Files as their host reads them: why it does not start an entry, what it passes on as it is written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BARE = re.compile(r"\$[A-Za-z_]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a host does other than to start an entry as it is written: a sentence, a fix, and the fact behind it.
+    """A difference between an entry and what its host does with it: a sentence, a fix, and the fact.
 
     `off`: the user switched it off, or another entry is used instead, so nothing is wrong. `whole`: it does not read
     the file, so it starts none of its entries.
@@ -46,7 +46,7 @@ class Remark:
 
 @dataclass(slots=True)
 class FileReading:
-    """One file of a host: why it does not read the file, and why it does not start one of its entries."""
+    """One file of a host: why the host does not read it, or does not start one of its entries."""
 
     host: Host
     path: Path
@@ -135,7 +135,7 @@ class FileReading:
         )
 
     def _other_keys(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
-        """A key of another host in the place of one that this host reads."""
+        """A key of another host instead of one that this host reads."""
         keys = self.host.rule("keys")
         if keys is None:
             return None

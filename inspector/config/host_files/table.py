@@ -45,7 +45,7 @@ SCOPES: tuple[HostScope, ...] = ("managed", "local", "project", "user")
 
 @dataclass(frozen=True, slots=True)
 class HostFact:
-    """One thing that is known about a host: a rule for this program, a sentence for people, its source and date."""
+    """One fact about a host: a rule for this program, a sentence for people, its source and date."""
 
     rule: str
     value: Any
@@ -161,7 +161,7 @@ def files(machine: Machine, workspace: Path | None) -> Iterator[HostFile]:
 
 
 def passed_variables(host: Host, machine: Machine) -> dict[str, str] | None:
-    """Return the variables that a host passes to a server beside those of the entry; None if that is not known."""
+    """Return the variables that a host adds to those of an entry; None if that is not known."""
     group = _data()["environments"].get(host.rule("passes"), {})
     names = _of_system({key: group[key] for key in ("posix", "win32") if key in group}, machine.platform)
     if names is not None:
