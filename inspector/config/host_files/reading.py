@@ -1,4 +1,4 @@
-"""Files as their host reads them: why it does not start an entry, what it passes on as it is written."""
+"""Files as their host reads them: why it does not start an entry, and what it does not expand."""
 
 from __future__ import annotations
 
