@@ -107,14 +107,13 @@ def as_host_starts(
     return replace(found, host=where.host, target=_started(where, found))
 
 
-def time_limits(host: Host, entry: ServerEntry, limits: TimeLimits | None = None) -> TimeLimits:
-    """Return the limits with the time that the entry gives its server to start."""
-    limits = limits or TimeLimits()
+def start_time(host: Host, entry: ServerEntry) -> float | None:
+    """Return the seconds that the entry gives its server to start; None if it says nothing."""
     for key, unit in host.rule("timeout", {}).items():
         seconds = entry.raw.get(key)
-        if isinstance(seconds, int | float) and 0 < seconds * unit < limits.run:
-            return replace(limits, open=float(seconds * unit))
-    return limits
+        if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds > 0:
+            return float(seconds * unit)
+    return None
 
 
 def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:

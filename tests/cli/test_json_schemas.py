@@ -44,7 +44,12 @@ CASES: dict[str, list[list[str]]] = {
         ["context", "--tool", "add", RECORDED],
     ],
     "diff": [["diff", RECORDED, str(ROOT / "recordings" / "demo-http.mcp.jsonl")], ["diff", RECORDED, RECORDED]],
-    "doctor": [["doctor", *DEMO], ["doctor", "--", sys.executable, "-c", "raise SystemExit(3)"]],
+    "doctor": [
+        ["doctor", *DEMO],
+        ["doctor", "--", sys.executable, "-c", "raise SystemExit(3)"],
+        ["doctor", RECORDED],
+        ["doctor", "--host", "all"],
+    ],
     "error": [
         ["call", "nope", *DEMO],
         ["tools", "--", sys.executable, "-c", "import sys; sys.exit('no')"],
@@ -107,6 +112,7 @@ def faults(schema: str, text: str) -> list[str]:
 def folder(home: Path, run: Run) -> Path:
     entry = {"command": DEMO[1], "args": DEMO[2:]}
     (home / "inspector.json").write_text(json.dumps({"servers": {"one": entry, "two": entry}}), encoding="utf-8")
+    (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"three": {"url": "https://host.example/mcp"}}}))
     (home / "flow.yaml").write_text(FLOW, encoding="utf-8")
     (home / "broken.yaml").write_text("inspector: 1\nsteps: [{cal: add}]\n", encoding="utf-8")
     return home

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.cli import session_setup
@@ -133,7 +134,7 @@ def _of_server(
     """The diagnosis; None if interrupted."""
     from inspector.cli.signals import Signals
     from inspector.client.recording import new_journal
-    from inspector.doctor.hosts import time_limits
+    from inspector.doctor.hosts import start_time
     from inspector.doctor.report import step_line
     from inspector.doctor.run import diagnose
     from inspector.doctor.session_options import without_person
@@ -142,7 +143,9 @@ def _of_server(
     host = None if entry is None else entry.host
     named = None if host is None else host.client
     options = without_person(session_setup.options_of(invocation, target, settings, asking=False, host=named))
-    limits = None if entry is None or host is None else time_limits(host, entry.entry)
+    seconds = None if entry is None or host is None else start_time(host, entry.entry)
+    if seconds is not None and not invocation.option("timeout"):
+        options = replace(options, timeout=seconds, max_timeout=max(seconds, options.max_timeout))
     journal = new_journal(
         target,
         record=new_recording(invocation),
@@ -158,7 +161,7 @@ def _of_server(
     async def work() -> Diagnosis | None:
         signals = Signals()
         try:
-            return await diagnose(target, journal, options, entry=entry, limits=limits, told=told, line=invocation.line)
+            return await diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
         except asyncio.CancelledError:
             if not signals.caught:
                 raise
