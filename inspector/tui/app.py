@@ -74,6 +74,8 @@ class InspectorApp(KeysInOrder, App[int]):
         # The binding has the table's id, so that a keymap can change it. It has no priority: the palette must not cover
         # a dialog.
         Binding(BY_ID["app.palette"].key, "palette", show=False, id="app.palette"),
+        # In an editor the same key undoes.
+        Binding(BY_ID["app.suspend"].key, "suspend", show=False, id="app.suspend"),
     ]
     CSS = """
     Toast { width: 72; max-width: 90%; padding: 0 1; background: $panel; }
@@ -197,6 +199,10 @@ class InspectorApp(KeysInOrder, App[int]):
         """Tell how to quit: Textual binds ctrl+c to this, and would name its own keys in its own words."""
         leave = "Press esc, then ^q to quit." if isinstance(self.screen, ModalScreen) else "Press ^q to quit."
         self.notify(leave, timeout=5)
+
+    def action_suspend(self) -> None:
+        """Suspend the process, as the shell does with other programs. Servers go on, and what they write waits."""
+        self.action_suspend_process()
 
     def action_palette(self) -> None:
         """Open the palette, which finds verbs, tools, resources, prompts and themes by name."""

@@ -78,6 +78,7 @@ _APP = (
     ("search", "search", "ctrl+f", "Search items, arguments, messages, saved calls and earlier recordings."),
     ("help", "help", "question_mark,f1", "Show the keys of the focused pane."),
     ("quit", "quit", "q", "Quit; asks first if a call is in flight."),
+    ("suspend", "suspend", "ctrl+z", "Stop the program for now, and return to the shell; `fg` continues it."),
     ("question", "to question", "ctrl+g", "Go to the next open question of the server."),
     ("start-list", "start", "b,f3", "Go to the start list, and back. The session stays open."),
     ("next-pane", "next pane", "tab", "Go to the next pane or field."),

@@ -84,6 +84,40 @@ def test_with_stdout_in_a_file_it_says_what_it_needs(home: Path, tmp_path: Path)
         assert "The interface needs a terminal, but stdout is not a terminal." in terminal.grid.text
 
 
+SHELL = """
+import os, runpy, signal, sys
+pid = os.fork()
+if not pid:
+    os.setpgid(0, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    os.tcsetpgrp(0, os.getpgrp())
+    sys.argv = ["inspector", "demo", "--no-record"]
+    runpy.run_module("inspector", run_name="__main__")
+status = os.waitpid(pid, os.WUNTRACED)[1]
+print("stopped by", os.WSTOPSIG(status), flush=True)
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.tcsetpgrp(0, os.getpgrp())
+sys.stdin.readline()
+os.tcsetpgrp(0, pid)
+os.kill(pid, signal.SIGCONT)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+"""A shell that does what `^z` and `fg` need."""
+
+
+def test_suspending_gives_the_terminal_back_and_continuing_draws_again(home: Path) -> None:
+    with Terminal(home, [], script=SHELL) as terminal:
+        terminal.shows("Demo server", "● connected", f"Tools {TOOLS}")
+        terminal.press("\x1a")
+        terminal.shows("stopped by")
+        assert not terminal.grid.modes["1049"]
+        terminal.press("\n")
+        terminal.shows("Demo server", f"Tools {TOOLS}")
+        assert terminal.grid.modes["1049"]
+        terminal.press("q")
+        assert terminal.ends() == 0
+
+
 def test_keys_typed_while_the_program_starts_are_not_lost(home: Path) -> None:
     with Terminal(home, ["demo", "--no-record"]) as terminal:
         terminal.press("?")
