@@ -85,6 +85,8 @@ class ThemeSwitch:
     def _wear(self, worn: Palette) -> None:
         from textual.app import App
 
+        if self.app.console.color_system == "256":
+            worn = worn.in_256()
         self.name = worn.name
         self.app.register_theme(textual_theme(worn))
         if self.app.theme == worn.name:

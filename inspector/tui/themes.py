@@ -8,8 +8,9 @@ is `#rrggbb` or the terminal's (`ansi_red`, `ansi_default`), followed by attribu
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,39 @@ class Palette:
         self.roles = dict(roles)
         self.dark = dark
         self.ansi = ansi
+        self._in_256 = False
+        """Whether every colour is one of the 256 of a terminal without truecolor."""
         self._styles: dict[str, Style] = {}
         self._lifted: dict[tuple[Style, str], Style] = {}
+
+    def in_256(self) -> Palette:
+        """Return the theme for a terminal with 256 colours.
+
+        A terminal's library would take the nearest colour for each by itself: grounds would become one, dark blue would
+        turn to teal, and muted text on it could not be read.
+        """
+        if self.ansi:
+            return self
+        roles: dict[str, str] = {}
+        grounds: list[_Rgb] = []
+        ground = _triplet(self.roles["ground"])
+        for role in GROUNDS:
+
+            def is_apart(one: _Rgb, role: str = role) -> bool:
+                grey = role == "selection" or len(set(one)) == 1
+                return grey and all(contrast(one, other) >= _APART for other in grounds)
+
+            grounds.append(_nearest(_triplet(self.roles[role]), is_apart))
+            roles[role] = _hex(grounds[-1])
+        for role, spec in self.roles.items():
+            ink, *attributes = spec.split()
+            if role not in GROUNDS:
+                under = grounds[:2] if contrast(_triplet(ink), ground) >= MIN_CONTRAST else []
+                readable = partial(_can_be_read, under)
+                roles[role] = " ".join([_hex(_nearest(_triplet(ink), readable)), *attributes])
+        found = Palette(self.name, roles, dark=self.dark, ansi=False)
+        found._in_256 = True
+        return found
 
     def style(self, role: str) -> Style:
         """Return the Rich style of a role, or of a role with attributes: `style("bright bold")`."""
@@ -112,10 +144,50 @@ class Palette:
         towards = bright.triplet if bright is not None and bright.triplet is not None else ink
         mixed: tuple[int, int, int] = ink
         for step in range(1, 11):
-            if contrast(mixed, under) >= MIN_CONTRAST:
+            if contrast(mixed, under) >= MIN_CONTRAST * (_MARGIN if self._in_256 else 1):
                 break
             mixed = _mix(ink, towards, step / 10)
+            if self._in_256:
+                mixed = _nearest(mixed, partial(_can_be_read, [under]))
         return style + ground + Style(color=RichColor.from_rgb(*mixed))
+
+
+_Rgb = tuple[int, int, int]
+_APART = 1.12
+"""Contrast that the grounds of a theme must have among 256 colours, so that focus and selection are told apart."""
+_MARGIN = 1.1
+"""More contrast than is needed, because the greys of a terminal differ a little from those that are written."""
+_CUBE = (0, 95, 135, 175, 215, 255)
+_XTERM: tuple[_Rgb, ...] = (
+    *((red, green, blue) for red in _CUBE for green in _CUBE for blue in _CUBE),
+    *((level, level, level) for level in (round(step * 10.2) for step in range(1, 25))),
+)
+"""Colours 16 to 255 of xterm, as Rich has to be told to write them. The first 16 are the user's own."""
+
+
+def _nearest(wanted: _Rgb, fits: Callable[[_Rgb], bool]) -> _Rgb:
+    """Return the nearest of the 256 colours that fits; the nearest of all if none does."""
+
+    def distance(one: _Rgb) -> float:
+        # Brightness and two differences of colour, as in television: another hue disturbs more than another brightness.
+        red, green, blue = (one[at] - wanted[at] for at in range(3))
+        brightness = 0.299 * red + 0.587 * green + 0.114 * blue
+        return brightness**2 + (blue - brightness) ** 2 + (red - brightness) ** 2
+
+    ranked = sorted(_XTERM, key=distance)
+    return next(filter(fits, ranked), ranked[0])
+
+
+def _can_be_read(grounds: Sequence[_Rgb], ink: _Rgb) -> bool:
+    return all(contrast(ink, ground) >= MIN_CONTRAST * _MARGIN for ground in grounds)
+
+
+def _hex(colour: _Rgb) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def _triplet(spec: str) -> _Rgb:
+    return int(spec[1:3], 16), int(spec[3:5], 16), int(spec[5:7], 16)
 
 
 def _mix(one: tuple[int, int, int], other: tuple[int, int, int], part: float) -> tuple[int, int, int]:

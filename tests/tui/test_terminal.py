@@ -112,8 +112,8 @@ def test_suspending_gives_the_terminal_back_and_continuing_draws_again(home: Pat
         terminal.shows("stopped by")
         assert not terminal.grid.modes["1049"]
         terminal.press("\n")
+        terminal.until(lambda: terminal.grid.modes["1049"], "in the interface again")
         terminal.shows("Demo server", f"Tools {TOOLS}")
-        assert terminal.grid.modes["1049"]
         terminal.press("q")
         assert terminal.ends() == 0
 

@@ -1,8 +1,11 @@
 import sys
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 import yaml
+from rich._palettes import EIGHT_BIT_PALETTE
+from rich.color import Color, ColorSystem
 from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
@@ -28,23 +31,63 @@ def test_the_themes_that_are_promised_are_bundled():
     assert len(NAMES) >= 7
 
 
+def in_colours(name: str, colours: int) -> Palette:
+    """A bundled theme in a terminal with so many colours."""
+    return bundled(name) if colours > 256 else bundled(name).in_256()
+
+
+at_both_depths = pytest.mark.parametrize("colours", [2**24, 256])
+
+
+@at_both_depths
 @pytest.mark.parametrize("name", COLOURED)
 @pytest.mark.parametrize("ground", ["ground", "panel"])
-def test_every_ink_can_be_read_on_the_grounds_it_stands_on(name, ground):
-    roles = bundled(name).roles
-    under = triplet(roles[ground])
-    weak = {role: contrast(triplet(roles[role]), under) for role in INKS}
+def test_every_ink_can_be_read_on_the_grounds_it_stands_on(name, ground, colours):
+    roles = in_colours(name, colours).roles
+    under = drawn(triplet(roles[ground]), colours)
+    weak = {role: contrast(drawn(triplet(roles[role]), colours), under) for role in INKS}
     assert {role: value for role, value in weak.items() if value < MIN_CONTRAST} == {}
 
 
+@at_both_depths
 @pytest.mark.parametrize("name", COLOURED)
 @pytest.mark.parametrize("ground", ["selection", "selection-dim"])
-def test_every_ink_can_be_read_on_a_selected_row(name, ground):
-    look = bundled(name)
+def test_every_ink_can_be_read_on_a_selected_row(name, ground, colours):
+    look = in_colours(name, colours)
     for role in INKS:
         lifted = look.on(look.style(role), ground)
         assert lifted.bgcolor == look.style(ground).bgcolor
-        assert contrast(tuple(lifted.color.triplet), tuple(lifted.bgcolor.triplet)) >= MIN_CONTRAST, role
+        ink, under = (drawn(one.triplet, colours) for one in (lifted.color, lifted.bgcolor))
+        assert contrast(ink, under) >= MIN_CONTRAST, role
+
+
+def drawn(colour: tuple[int, int, int], colours: int) -> tuple[int, int, int]:
+    """The colour that a terminal with so many colours shows."""
+    if colours > 256:
+        return tuple(colour)
+    number = Color.from_rgb(*colour).downgrade(ColorSystem.EIGHT_BIT).number
+    red, green, blue = EIGHT_BIT_PALETTE[number or 0]
+    return red, green, blue
+
+
+@at_both_depths
+@pytest.mark.parametrize("name", COLOURED)
+def test_focus_and_selection_are_told_apart(name, colours):
+    roles = in_colours(name, colours).roles
+    grounds = [drawn(triplet(roles[role]), colours) for role in GROUNDS]
+    assert all(contrast(one, other) > 1.03 for one, other in combinations(grounds, 2)), grounds
+    accent, edge = (drawn(triplet(roles[role]), colours) for role in ("accent", "edge"))
+    assert contrast(accent, edge) >= 1.5
+
+
+@pytest.mark.parametrize(("system", "ground"), [("256", "#141414"), ("truecolor", "#11151c")])
+async def test_the_terminal_decides_between_the_depths(system, ground, monkeypatch):
+    monkeypatch.setattr("textual.constants.COLOR_SYSTEM", system)
+    app = Stage()
+    async with app.run_test():
+        switch = ThemeSwitch(app, None, lambda problem: None)
+        assert switch.use("dark")
+        assert palette().roles["ground"] == ground
 
 
 def test_contrast_is_that_of_wcag():
