@@ -199,12 +199,12 @@ def test_from_ansi_to_mono_no_colour_stays(home: Path) -> None:
         terminal.grid = Inked(120, 35)
         terminal.shows(f"Tools {TOOLS}", "● connected")
         terminal.press("\x10")
-        terminal.shows("Search for commands")
+        terminal.shows("a verb, tool, resource, prompt or theme")
         assert any("●" in text for text in terminal.grid.where())
         terminal.press("mono")
         terminal.shows("theme mono")
         terminal.press("\r")
-        terminal.until(lambda: "Search for commands" not in terminal.grid.text, "closed")
+        terminal.until(lambda: "a verb, tool, resource, prompt or theme" not in terminal.grid.text, "closed")
         terminal.until(lambda: not any(text.strip() for text in terminal.grid.where()), "no colour stays")
         assert "● connected" in terminal.grid.text
 
