@@ -175,7 +175,8 @@ class Invocation:
         words = [(part.after, word) for part, word in self.typed if isinstance(part, PositionalArgument)]
         secrets = secret_values.unique(
             [
-                *secret_values.in_environment(self.option("env", ())),
+                # `--env NAME` has no value here: the server gets that of the shell.
+                *secret_values.in_environment(pair for pair in self.option("env", ()) if pair[1] is not None),
                 *secret_values.in_headers(self.option("header", ())),
                 *secret_values.in_arguments(self.target_words),
             ]

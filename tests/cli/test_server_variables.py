@@ -113,6 +113,14 @@ async def test_the_failure_of_a_check_in_a_test_names_it(home: Path, server: lis
     assert "  no key" in report.faults
 
 
+def test_a_hint_repeats_a_variable_by_its_name(run: Run, server: list[str]) -> None:
+    for words in (("tools",), ("check", "--revision", "2025-11-25"), ("call", "x")):
+        ran = run(*words, "--env", "ORDERS_KEY", "--env", f"TOKEN={SECRET}x", *server[:2], "nofile.py")
+        assert ran.code == 4, ran.err
+        assert "inspector doctor --env ORDERS_KEY --env TOKEN=" in ran.err
+        assert SECRET not in ran.err
+
+
 def test_a_server_without_tools_is_a_note(run: Run, server: list[str]) -> None:
     ran = run("tools", *server)
     assert "note: ORDERS_KEY is set in this shell but not passed to the server." in ran.err
