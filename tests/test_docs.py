@@ -454,20 +454,6 @@ def test_each_part_of_the_security_page_names_tests_that_exist() -> None:
         assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
 
 
-def test_the_codes_of_errors_on_the_page_are_those_of_the_program() -> None:
-    from inspector import errors
-
-    page = (ROOT / "docs" / "how-to" / "use-in-scripts.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`[a-z-]+`(?:, `[a-z-]+`)*) \| (\d+) \|", page, re.MULTILINE)
-    listed = {code: int(exit_code) for codes, exit_code in rows for code in re.findall(r"[a-z-]+", codes)}
-    raised = {
-        value.code: value.exit_code
-        for value in vars(errors).values()
-        if isinstance(value, type) and issubclass(value, errors.InspectorError)
-    }
-    assert listed == raised | {"internal": 4}
-
-
 def test_the_page_has_each_input_of_the_action() -> None:
     import yaml
 
