@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ MAX_VISITS = 3
 """Visits of one check that are listed individually."""
 MAX_STARTS = 8
 """Starts of the server whose purpose is shown."""
+_WAITED = re.compile(r"\b\d+(?:\.\d+)? s\b")
+"""A measured time: sentences that differ only in it are shown as one."""
 
 
 class VerdictColours:
@@ -103,10 +106,12 @@ def _checked(
     marks = {mark: None for result in checked.telling for mark in report.marks(result)}
     if marks.keys() - {"failing"}:
         yield f"    {', '.join(marks)}"
-    shown: dict[str, list[str]] = {}
+    shown: dict[str, tuple[str, list[str]]] = {}
     for result in checked.telling:
-        shown.setdefault(result.outcome.text, []).append(_where(result.visited, result.outcome.evidence))
-    for seen, places in list(shown.items())[:MAX_VISITS]:
+        seen = result.outcome.text
+        _, places = shown.setdefault(_WAITED.sub("", seen), (seen, []))
+        places.append(_where(result.visited, result.outcome.evidence))
+    for seen, places in list(shown.values())[:MAX_VISITS]:
         yield f"    {out.safe(seen, 500)}"
         yield f"      {', '.join(places[:MAX_VISITS])}{f' and {len(places) - MAX_VISITS} more' * (len(places) > 3)}"
     if len(shown) > MAX_VISITS:

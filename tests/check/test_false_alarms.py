@@ -143,7 +143,7 @@ def test_a_line_that_is_not_a_message_is_quoted():
     court.judge.run_all()
     (finding,) = court.journal.findings.of(n)
     assert finding.rule == "STDIO-01"
-    assert finding.message.startswith("Text on stdout: Transport: stdio (")
+    assert finding.message == "Text on stdout: Transport: stdio."
 
 
 def test_a_log_message_about_broken_json_does_not_count():

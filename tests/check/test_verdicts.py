@@ -205,6 +205,14 @@ def test_the_report_says_why_the_server_was_started_and_which_checks_were_slow()
     assert report.as_json()["starts"] == list(report.starts)
 
 
+def test_a_fault_seen_in_several_revisions_is_one_sentence_whatever_the_measured_time() -> None:
+    seconds = {"2025-11-25": 0.4, "2025-06-18": 1.1, "2025-03-26": 3.0}
+    results = [result("A-01", "must", bad(f"no response within {s:g} s", 3), at) for at, s in seconds.items()]
+    lines = list(text(Output(), Report(run_of(results), identity=SHOP), verbose=False))
+    assert [line for line in lines if "no response" in line] == ["    no response within 0.4 s"]
+    assert sum(line.count("(event 3)") for line in lines) == 3
+
+
 def test_the_report_begins_with_what_a_client_meets() -> None:
     lines = list(text(Output(), Report(run_of(RESULTS), identity=SHOP), verbose=False))
     assert lines[0] == "✗ 3 faults that clients fail on; 2 rules broken that no known client depends on."

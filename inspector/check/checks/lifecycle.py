@@ -118,7 +118,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
         async with visit.fresh_connection(capabilities=_ABLE) as connection:
             response = await connection.initialize(_TOO_NEW)
     if not response.answered:
-        return bad(f"initialize with {_TOO_NEW} got no response: {response.shown}.", *response.events)
+        return bad(f"initialize with {_TOO_NEW} got {response.reply}.", *response.events)
     if response.ok and response.body.get("protocolVersion") not in REVISIONS:
         return bad(f"The server agreed to the unknown revision {_TOO_NEW}.", *response.events)
     if not response.ok and not (response.code in (INVALID_PARAMS, UNSUPPORTED_VERSION) and _supported(response)):
@@ -209,11 +209,11 @@ async def before_the_handshake(visit: Visit) -> Outcome:
             response = await _listed_first(visit, connection)
             opened = await connection.initialize()
     if not opened.answered:
-        return bad(f"After a request before initialize, initialize got no response: {opened.shown}.", *response.events)
+        return bad(f"After a request before initialize, initialize got {opened.reply}.", *response.events)
     if response.ok:
         return bad("tools/list was served before initialize.", *response.events)
     if not response.answered and not response.status:
-        return bad(f"tools/list before initialize got no response: {response.shown}.", *response.events)
+        return bad(f"tools/list before initialize got {response.reply}.", *response.events)
     return good("", *response.events, *opened.events)
 
 
@@ -349,7 +349,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     if response.ok:
         return bad(f"initialize got {response.reply}.", *response.events)
     if not response.answered:
-        return bad(f"initialize got no response: {response.shown}.", *response.events)
+        return bad(f"initialize got {response.reply}.", *response.events)
     return (
         good("", *response.events) if _supported(response) else bad("The error names no revisions.", *response.events)
     )
@@ -429,7 +429,7 @@ async def _declared(visit: Visit, but: tuple[str, ...] = ()) -> Outcome:
             seen += response.events
             unknown = response.code == METHOD_NOT_FOUND
             if not response.answered:
-                return bad(f"{method} got no response: {response.shown}.", *response.events)
+                return bad(f"{method} got {response.reply}.", *response.events)
             if visit.can(capability) and unknown:
                 return bad(f"{capability} is declared, but {method} is unknown.", *response.events)
             # SDKs accept logging/setLevel of themselves; UTIL-08 is about a server that sends log messages.

@@ -189,7 +189,7 @@ async def same_id(visit: Visit) -> Outcome:
         for id in ("inspector-check-7", 70007):
             response = await connection.request("tools/list", {}, id=id)
             if not response.answered:
-                return bad(f"A request with the id {id!r} got no response: {response.shown}.", *response.events)
+                return bad(f"A request with the id {id!r} got {response.reply}.", *response.events)
             seen += response.events
     return good("", *seen)
 
@@ -224,7 +224,7 @@ async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""
     response = await visit.request("inspector/no-such-method", {})
     if not response.answered:
-        return bad(f"An unknown method got no response: {response.shown}.", *response.events)
+        return bad(f"An unknown method got {response.reply}.", *response.events)
     if response.code != METHOD_NOT_FOUND:
         return bad(f"An unknown method got {response.reply}.", *response.events)
     if visit.modern and visit.visited.transport == "http" and response.status != 404:
@@ -307,7 +307,7 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array instead of an object."""
     response = await _said(visit, {"jsonrpc": "2.0", "id": 70017, "method": "tools/call", "params": []})
     if not response.answered:
-        return bad(f"Parameters of the wrong type got no response: {response.shown}.", *response.events)
+        return bad(f"Parameters of the wrong type got {response.reply}.", *response.events)
     if response.ok:
         return bad(f"Parameters of the wrong type got {response.reply}.", *response.events)
     if response.code == METHOD_NOT_FOUND and not visit.can("tools"):
@@ -412,7 +412,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
         response = await _said(visit, {"jsonrpc": "2.0", "id": 70018, "method": "tools/list", "params": params})
         seen += response.events
         if not response.answered:
-            return bad(f"A request without {left_out} got no response: {response.shown}.", *response.events)
+            return bad(f"A request without {left_out} got {response.reply}.", *response.events)
         if response.ok:
             return bad(f"A request without {left_out} was served.", *response.events)
         if response.code not in (INVALID_PARAMS, HEADER_MISMATCH):

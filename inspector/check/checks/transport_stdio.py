@@ -147,9 +147,7 @@ async def pipelined(visit: Visit) -> Outcome:
         ]
         missing = [response for response in begun if not (await connection.answer(response)).answered]
     if missing:
-        return bad(
-            f"{len(missing)} of {_IN_FLIGHT} concurrent requests got no response: {missing[0].shown}.", missing[0].n
-        )
+        return bad(f"{len(missing)} of {_IN_FLIGHT} concurrent requests got {missing[0].reply}.", missing[0].n)
     return good("", *(n for response in begun for n in response.events))
 
 

@@ -110,7 +110,9 @@ def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     reason = event.fields.get("why", "")
     line = excerpt(event.bytes.decode("utf-8", "replace"), 80).strip('"')
     if stdio:
-        yield "STDIO-01", "must", f"Text on stdout: {line} ({reason})."
+        # A reader of the parser's reason looks for a fault in JSON; a line of text was never meant to be JSON.
+        broken = f" ({reason})" if line[:1] in ("{", "[") else ""
+        yield "STDIO-01", "must", f"Text on stdout: {line}{broken}."
     else:
         yield "BASE-01", "must", f"This is not JSON: {line} ({reason})."
 
