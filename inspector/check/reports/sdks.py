@@ -175,17 +175,17 @@ SDKS: tuple[Sdk, ...] = (
         ),
     ),
     Sdk(
-        "TypeScript SDK 1.32 (McpServer)",
+        "TypeScript SDK 1 (McpServer)",
         ((r"MCP error -32602: (Tool|Prompt|Resource) \S+ not found",),),
         (
             Cause("RES-07", r'got error -32602 "MCP error -32602: Resource '),
             Cause("TOOL-13", _IS_ERROR),
             Cause("UTIL-03", _FIRST_PAGE),
         ),
-        needs="TypeScript SDK 1.12",
+        needs="TypeScript SDK 1.32",
     ),
     Sdk(
-        "TypeScript SDK 1.12 to 1.32",
+        "TypeScript SDK 1.32 or older",
         (
             (
                 r'^\{"result":.*,"jsonrpc":"2\.0","id":[^,{}]{1,80}\}$',
