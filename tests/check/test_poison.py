@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from inspector.check.poison import phrases
+from inspector.check.poison import judge, phrases
 from inspector.check.poison.families import FAMILIES
 from inspector.check.poison.judge import Reading, judge_text
 from inspector.check.poison.names import imitated, shared_names, wants_context
@@ -267,6 +267,21 @@ def test_the_names_of_a_server_count_for_a_text_that_was_judged_without_them() -
     first = [found.family for found in judge_text(text, own=own_names({"read_text_file"}))]
     assert first != [found.family for found in judge_text(text)]
     assert first == [found.family for found in judge_text(text, own=own_names({"read_text_file"}))]
+
+
+def test_a_text_that_names_tools_is_read_once_for_the_names_of_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list comes again in every revision, and many descriptions name the other tools of their server."""
+    read: list[str] = []
+    patterns = judge.phrases
+    monkeypatch.setattr(judge, "phrases", lambda text, **more: read.append(text) or patterns(text, **more))
+    text = "Always call this before `list_my_pages_{}` is used."
+    own, other = own_names({"list_my_pages_1", "list_my_pages_2"}), own_names({"list_my_pages_1"})
+    for _ in range(3):
+        assert list(judge_text(text.format(1), own=own)) == []
+    assert len(read) == 1
+    assert list(judge_text(text.format(2), own=own)) == []
+    assert list(judge_text(text.format(2), own=other)) != []
+    assert len(read) == 3
 
 
 def test_no_rule_reads_a_number_outside_a_word() -> None:

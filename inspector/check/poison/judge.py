@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
@@ -25,6 +26,8 @@ _innocent = CleanTexts()
 
 A run of all checks reads the lists of a server once for each revision, and a long list repeats itself but for numbers.
 """
+_innocent_here = CleanTexts()
+"""Texts without a finding that mention names, with the names of the server, and how they were read."""
 
 
 class PoisonedText(NamedTuple):
@@ -92,7 +95,7 @@ def read_text(
     """
     data = place != "definition"
     key = _key(raw, data=data, wanted=wanted, hidden=hidden)
-    if key in _innocent:
+    if key in _innocent or (key_here := _key_here(raw, key, own)) in _innocent_here:
         return
     seen: set[str] = set()
     by_names = False
@@ -114,13 +117,26 @@ def read_text(
                     elif data and phrase.family not in _SEVERE and phrase.level is None:
                         level = "info"
                     yield PoisonedText(phrase.family, level, phrase.text, kind)
-    if not seen and not by_names:
-        _innocent.add(key)
+    if not seen:
+        if by_names:
+            _innocent_here.add(key_here)
+        else:
+            _innocent.add(key)
 
 
 def is_innocent(text: str, *, wanted: bool) -> bool:
     """Whether a text of a definition is known to hold nothing, whatever the names of the server are."""
     return _key(text[:MAX_LENGTH], data=False, wanted=wanted, hidden=True) in _innocent
+
+
+def _key_here(raw: str, key: bytes, own: Set[str]) -> bytes:
+    """Like `key`, but for these names, and with the numbers of the text, which names may have."""
+    return key + digest_of(raw) + _digest_of_names(frozenset(own))
+
+
+@lru_cache(maxsize=64)
+def _digest_of_names(own: frozenset[str]) -> bytes:
+    return digest_of("\0".join(sorted(own)))
 
 
 def _key(raw: str, *, data: bool, wanted: bool, hidden: bool) -> bytes:
