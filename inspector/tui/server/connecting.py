@@ -38,7 +38,7 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
     """Return a step; a pending one has its waiting time and its timeout."""
     if step.outcome != "waiting" or call is None:
         return step
-    unread, allowed = session.transport.unread(), max(round(call.allowed), 1)
+    unread, allowed = session.transport.unread(), float(max(round(call.allowed), 1))
     if call.method == "server/discover" and unread is None:
         allowed = min(allowed, BLIND_LIMIT)
     paused = ", paused while you log in" if call.paused else ""
