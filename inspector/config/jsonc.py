@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any, NoReturn
 
 from inspector.reasons import json_reason
@@ -57,9 +58,10 @@ def repeated(text: str) -> list[str]:
     twice: list[str] = []
 
     def note(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [key for key, _ in pairs]
-        twice.extend(key for key in dict.fromkeys(names) if names.count(key) > 1)
-        return dict(pairs)
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return found
 
     json.loads(plain(text), object_pairs_hook=note)
     return twice

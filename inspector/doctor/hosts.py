@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.config import client_config_paths, foreign_files, servers, trust
-from inspector.config.expand import AskInput
+from inspector.config.expand import AskInput, Reference
 from inspector.config.host_files import reading, table
 from inspector.config.host_files.environment import as_started_by
 from inspector.config.host_files.reading import Remark
 from inspector.config.host_files.table import Host, HostFile, Machine
 from inspector.config.jsonc import JsoncError, repeated
+from inspector.config.secret_values import looks_secret_setting
 from inspector.config.servers import ServerEntry, ServerList
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.command import CommandDoctor
@@ -104,7 +105,19 @@ def as_host_starts(
         problem = ConfigError(entry.remark.text.removesuffix("."), hint=entry.remark.fix)
         return ExaminedEntry(entry, problem=problem, host=where.host)
     found = examined(entry, where.machine.environ, where.machine.home, prompt=prompt, consent=consent)
-    return replace(found, host=where.host, target=_started(where, found))
+    target = _started(where, found)
+    if isinstance(target, StdioTarget) and target.starter is not None and not entry.owned:
+        # Inspector passes few variables to such a server, but the host may pass every secret of the shell.
+        names = sorted(target.starter.environ, key=lambda name: (not looks_secret_setting(name), name))
+        uses = [("the environment", Reference("variable", name)) for name in names]
+        meaning = [where.host.id, entry.raw]
+        exposed = trust.exposure(entry.definition, uses, server=entry.name, path=entry.path, meaning=meaning)
+        try:
+            if exposed is not None:
+                trust.require(exposed, consent)
+        except TrustNeeded as needed:
+            return replace(found, host=where.host, exposure=exposed, problem=needed, target=None)
+    return replace(found, host=where.host, target=target)
 
 
 def start_time(host: Host, entry: ServerEntry) -> float | None:

@@ -17,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import inspector
+from inspector.config import trust
 from inspector.config.host_files.table import Machine, host_named, hosts
 from inspector.doctor.diagnosis import Diagnosis
 from inspector.doctor.hosts import HostFolder, as_host_starts, survey
@@ -380,7 +383,7 @@ def started(
     (home / "s.py").write_text(source)
     text = json.dumps(dict(setup.files)).replace("{python}", sys.executable)
     where = place(replace(setup, files=json.loads(text), shell=SHELL | more), home, project, monkeypatch)
-    return where, as_host_starts(where, "@weather")
+    return where, as_host_starts(where, "@weather", consent=trust.always)
 
 
 @pytest.mark.slow
@@ -454,6 +457,50 @@ def test_only_servers_of_the_organization_are_used(home: Path, project: Path, mo
 def test_the_page_has_the_facts_of_the_table() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert page == written(page)
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | st.sampled_from(["${X", "${env:A}", "~/x", "npx"]),
+    lambda inner: st.lists(inner, max_size=2)
+    | st.dictionaries(
+        st.sampled_from(["mcpServers", "servers", "mcp", "command", "args", "env", "url", "type", "disabled", "transport",
+                         "timeout", "projects", "excluded", "inputs", "context_servers", "headers", "a:b"]),
+        inner, max_size=4,
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.dictionaries(st.sampled_from(["mcpServers", "servers", "mcp", "context_servers"]), VALUES, max_size=3)
+)
+def test_no_content_of_a_file_stops_the_examination(home: Path, content: Any) -> None:
+    machine = Machine(home, {"PATH": "/usr/bin"}, "linux")
+    for host in hosts():
+        for file in HostFolder(host, machine, home / "p").files[:1]:
+            if file.path.is_relative_to(home) and file.path.suffix in (".json", ".jsonc"):
+                file.path.parent.mkdir(parents=True, exist_ok=True)
+                file.path.write_text(json.dumps(content))
+                assert survey(HostFolder(host, machine, home / "p")).cause
+                file.path.unlink()
+
+
+def test_an_entry_of_another_person_does_not_get_the_variables_of_the_shell_unasked(
+    home: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell = {"WEATHER_TOKEN": "a-key-of-the-shell"}
+    setup = HostSetup(
+        "claude-code", "", {".mcp.json": servers(weather={"command": "{home}/bin/weather"})}, "", shell=shell
+    )
+    where = place(setup, home, project, monkeypatch)
+    refused = as_host_starts(where, "@weather")
+    assert (refused.target, of_entry(refused).outcome) == (None, "trust")
+    assert "uses environment variable WEATHER_TOKEN in the environment" in "\n".join(refused.exposure.facts())
+    allowed = as_host_starts(where, "@weather", consent=trust.always).target
+    assert allowed.starter.environ["WEATHER_TOKEN"] == "a-key-of-the-shell"
+    assert "a-key-of-the-shell" in allowed.secrets
 
 
 def test_each_host_of_the_table_has_files_members_and_a_source() -> None:

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from inspector.config import secret_values
 from inspector.config.host_files.table import Host, Machine, passed_variables
 from inspector.config.targets import Starter, StdioTarget
 
@@ -18,8 +19,11 @@ def as_started_by(host: Host, target: StdioTarget, machine: Machine, workspace: 
         if passed and name in env and passed.get(name):
             env[name] = f"{passed[name]}{os.pathsep}{env[name]}"
     folders = {"/": os.path.abspath(os.sep), "workspace": str(workspace)}
-    starter = None
+    starter, secrets = None, target.secrets
     if passed is not None or search is not None:
         variables = dict(machine.environ) if passed is None else passed
+        secrets += tuple(secret_values.in_environment(variables.items()))
         starter = Starter(host.name, variables | {"PATH": search} if search else variables)
-    return replace(target, env=env, cwd=target.cwd or folders.get(host.rule("folder", "")), starter=starter)
+    return replace(
+        target, env=env, cwd=target.cwd or folders.get(host.rule("folder", "")), starter=starter, secrets=secrets
+    )

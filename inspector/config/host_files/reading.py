@@ -26,7 +26,7 @@ _FIXES = {
 _SHELLS = re.compile(
     r"(?:.*[/\\])?(?:ba|da|z|fi|k)?sh(?:\.exe)?|(?:.*[/\\])?(?:cmd|powershell|pwsh)(?:\.exe)?", re.IGNORECASE
 )
-_BARE = re.compile(r"\$[A-Za-z_]\w*")
+_BARE = re.compile(r"\$[A-Za-z_]\w{0,100}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,10 @@ class FileReading:
     entries: Mapping[str, Any] = field(default_factory=dict)
     """The entries as written, by name."""
     whole: Remark | None = None
+    _settings: dict[Path, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.whole = self._unread() or self._refused_by_one()
+        self.whole = (self._unread() or self._refused_by_one()) if self.entries else None
 
     def remark(self, name: str, raw: Mapping[str, Any], scope: table.HostScope, *, disabled: bool) -> Remark | None:
         """Return why the host does not start this entry; None if it does, as far as is known."""
@@ -105,7 +106,9 @@ class FileReading:
                 continue
             for workspace in self.workspaces if "{workspace}" in rule["file"] else self.workspaces[:1]:
                 path = self.machine.path(rule["file"], workspace)
-                names = table.member(_object_in(path), rule["member"])
+                if path not in self._settings:
+                    self._settings[path] = _object_in(path)
+                names = table.member(self._settings[path], rule["member"])
                 if isinstance(names, list) and (name in names) != bool(rule.get("only")):
                     how = "is not in" if rule.get("only") else "is in"
                     text = f"{self.host.name} does not start @{name}: it {how} “{rule['member']}” of {path}."
