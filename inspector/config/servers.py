@@ -284,6 +284,19 @@ def exposure_of(
         return None  # opening it shows the error
 
 
+def outline(
+    entry: ServerEntry, environ: Mapping[str, str] | None = None, home: Path | None = None
+) -> StdioTarget | HttpTarget | None:
+    """Return the target with names of references instead of values; None if they are in its command or URL.
+
+    It reads no value, so it needs no consent. It is not for a start. Raises ConfigError.
+    """
+    survey, made = _surveyed(entry, environ, home, lenient=True)
+    if any(place in ("the command", "the URL") for place, _ in survey.uses):
+        return None
+    return _http(entry, made, survey) if made.kind == "http" else _stdio(entry, made, survey)
+
+
 def _surveyed(
     entry: ServerEntry, environ: Mapping[str, str] | None, home: Path | None, *, lenient: bool = False
 ) -> tuple[expand.ReferenceSurvey, Definition]:

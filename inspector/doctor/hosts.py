@@ -23,7 +23,7 @@ from inspector.doctor.command import CommandDoctor
 from inspector.doctor.config_entry import ExaminedEntry, examined
 from inspector.doctor.diagnosis import NO_FIX, Diagnosis, DoctorVerdict, Fix, StepCollector, TimeLimits, Weight
 from inspector.doctor.privacy import Privacy
-from inspector.errors import ConfigError, TrustNeeded
+from inspector.errors import ConfigError, InspectorError, TrustNeeded
 from inspector.text import quantity
 
 _MOST_NAMES = 8
@@ -64,7 +64,7 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     """Say what a host would start, and what is wrong in its files. `only` is the name of one entry."""
     host, machine, listed = where.host, where.machine, where.servers()
     entries = [entry for entry in listed.entries if only in ("", entry.name)]
-    looked_at = {id(entry): examined(entry, machine.environ, machine.home) for entry in entries}
+    looked_at = {id(entry): _looked_at(machine, entry) for entry in entries}
     secrets = [value for found in looked_at.values() if found.target for value in found.target.secrets]
     chart = StepCollector(Privacy(secrets, str(machine.home)))
     files = where.files
@@ -134,6 +134,17 @@ def report_host(chart: StepCollector, host: Host, entry: ServerEntry) -> None:
     chart.add("host", "ok", f"as {host.name} starts it", details=_known(host, entry))
     for remark in _remarks(host, entry):
         _blame(chart, "entry", remark, Weight.LIKELY)
+
+
+def _looked_at(machine: Machine, entry: ServerEntry) -> ExaminedEntry:
+    """Return an entry as far as it can be read without a question to the user."""
+    found = examined(entry, machine.environ, machine.home)
+    if not isinstance(found.problem, TrustNeeded):
+        return found
+    try:
+        return replace(found, target=servers.outline(entry, machine.environ, machine.home))
+    except InspectorError:
+        return found
 
 
 def _started(where: HostFolder, found: ExaminedEntry) -> StdioTarget | HttpTarget | None:

@@ -181,6 +181,13 @@ BROKEN = {
         {"~/.cursor/mcp.json": '{"mcpServers": {"weather": {"command": "x"}, "weather": {"command": "{home}/bin/weather"}}}'},
         "~/.cursor/mcp.json has “weather” twice in one object: only the last one counts.",
     ),
+    "a program that does not exist, beside a reference in the file of a project": HostSetup(
+        "cursor",
+        "anthropics/claude-code#38381",
+        {".cursor/mcp.json": servers(weather={"command": "/opt/gone/weather", "env": {"KEY": "${env:WEATHER_KEY}"}})},
+        "@weather: No program exists at /opt/gone/weather.",
+        shell={"WEATHER_KEY": "a-key-of-the-shell"},
+    ),
     "UTF-16": HostSetup(
         "kiro", "anthropics/claude-code#84501 (PowerShell)",
         {"~/.kiro/settings/mcp.json": json.dumps(servers(weather=WEATHER)).encode("utf-16")},

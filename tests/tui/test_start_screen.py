@@ -88,6 +88,14 @@ async def test_it_lists_servers_and_recordings_with_how_they_went(configured: Pa
         assert "3 recordings" in text
 
 
+async def test_an_entry_that_its_host_does_not_start_says_so(home: Path) -> None:
+    (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}))
+    async with running(None, size=MEDIUM, until="@far") as (app, pilot):
+        assert "not started by its host" in screen_text(app)
+        await pilot.press("f", "a", "r", "enter")
+        await shows(app, pilot, "Claude Code does not start @far")
+
+
 async def test_one_error_is_one_error(configured: Path) -> None:
     path = next((configured / "recordings").glob("*everything*"))
     *lines, end = path.read_text().splitlines()
