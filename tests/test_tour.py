@@ -78,9 +78,16 @@ def test_the_tour_of_saved_calls(tmp_path: Path, programs: str) -> None:
             assert language == "shell-session"
             for command, shown in commands(content):
                 words = ["sh", "-c", command.replace("$?", str(code))]
-                ran = subprocess.run(words, cwd=tmp_path, env=env, stdin=subprocess.DEVNULL, capture_output=True)
+                ran = subprocess.run(
+                    words,
+                    cwd=tmp_path,
+                    env=env,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                )
                 code = ran.returncode
-                printed = (ran.stderr + ran.stdout).decode().replace(str(tmp_path), "~/orders").strip("\n")
+                printed = ran.stdout.decode().replace(str(tmp_path), "~/orders").strip("\n")
                 if os.environ.get("GOLDEN") == "write" and not alike(shown, printed):
                     old, new = f"$ {command}\n{shown}".rstrip(), f"$ {command}\n{printed}"
                     new_content = content.replace(f"{old}\n", f"{new}\n", 1)
@@ -139,5 +146,3 @@ def test_the_workflow_of_the_page_uses_inputs_that_the_action_has() -> None:
     used = [step for step in workflow["jobs"]["calls"]["steps"] if step["uses"].startswith("OWNER/inspector@")]
     assert [step["with"]["verb"] for step in used] == ["run", "check"]
     assert all(set(step["with"]) <= set(action["inputs"]) for step in used)
-    table = page.partition("| Input | Meaning |\n")[2].partition("\n\n")[0]
-    assert set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)) == set(action["inputs"])
