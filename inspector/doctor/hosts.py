@@ -79,7 +79,9 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     for problem in listed.problems:
         if problem.server and only in ("", problem.server):
             remark = problem.remark or Remark(f"{problem.message}.", problem.hint.command_line)
-            if not remark.whole:
+            if remark.off:
+                chart.add(f"@{problem.server}", "skipped", remark.text.removesuffix("."), details=[str(problem.path)])
+            elif not remark.whole:
                 _blame(chart, f"@{problem.server}", remark)
     started = sum(_report_entry(chart, where, looked_at[id(entry)]) for entry in entries)
     cause = chart.cause()
@@ -161,7 +163,9 @@ def _report_file(chart: StepCollector, file: HostFile, listed: ServerList) -> No
         chart.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
         return
     whole = next((remark for remark in listed.remarks(file.path) if remark.whole), None)
-    remark, twice = whole or reading.misplaced(file.host, file), _repeated(file.path)
+    remark = whole or reading.misplaced(file.host, file)
+    names = {file.top, *(each.name for each in listed.entries if each.path == file.path)}
+    twice = [key for key in _repeated(file.path) if key in names]
     if remark is not None:
         _blame(chart, "file", remark)
     elif twice:
@@ -197,7 +201,7 @@ def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry)
     target, text = _started(where, found), entry.summary
     problem = found.problem
     asked = {question.variable for question in entry.inputs}
-    unset = [variable for variable in found.missing if variable not in asked]
+    unset = [variable for variable in found.missing if variable not in asked and not host.rule("stores")]
     if unset:
         text = f"{name} needs {', '.join(unset)}, which is not set in this shell."
         _blame(chart, name, Remark(text, "Set it where the host is started."), Weight.LIKELY)

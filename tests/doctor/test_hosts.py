@@ -292,6 +292,37 @@ HEALTHY = {
         {"~/.continue/config.yaml": "mcpServers:\n  - name: weather\n    command: {home}/bin/weather\n    connectionTimeout: 5000\n"},
         "Continue would start 1 of 1 server.",
     ),
+    "a switch in the project for an entry of the user": HostSetup(
+        "opencode",
+        "anomalyco/opencode packages/web/src/content/docs/mcp-servers.mdx",
+        {
+            "opencode.json": servers("mcp", weather={"enabled": False}),
+            "~/.config/opencode/opencode.json": servers("mcp", weather={"type": "local", "command": ["gone"]}),
+        },
+        "opencode would start 0 of 1 server.",
+    ),
+    "a key in the keyring of Goose": HostSetup(
+        "goose",
+        "block/goose documentation/docs/guides/config-files.md",
+        {
+            "~/.config/goose/config.yaml": "extensions:\n  weather:\n    type: stdio\n    name: weather\n    cmd: {home}/bin/weather\n    env_keys: [WEATHER_KEY]\n"
+        },
+        "Goose would start 1 of 1 server.",
+    ),
+    "an extension of Zed, and a setting that is there twice": HostSetup(
+        "zed",
+        "zed-industries/zed crates/project/src/project_settings.rs",
+        {
+            "~/.config/zed/settings.json": '{"theme": "a", "theme": "b", "context_servers": {"x": {"source": "extension", "enabled": true, "settings": {}}, "weather": {"command": "{home}/bin/weather", "args": []}}}'
+        },
+        "Zed would start 1 of 1 server.",
+    ),
+    "a socket": HostSetup(
+        "vscode",
+        "microsoft/vscode-docs docs/agents/reference/mcp-configuration.md",
+        {".vscode/mcp.json": servers("servers", weather={"type": "http", "url": "unix:///tmp/server.sock"})},
+        "VS Code has no servers here.",
+    ),
     "no file": HostSetup("lm-studio", "lmstudio.ai/docs/app/mcp", {}, "LM Studio has no servers here."),
 }  # fmt: skip
 

@@ -66,7 +66,12 @@ class FileReading:
             return self.whole
         if disabled:
             return Remark(f"{self.host.name} does not start @{name}: it is disabled in {self.path}.", off=True)
-        return self._listed(name, scope) or self._condition(name, raw) or self._other_keys(name, raw)
+        return (
+            self._switched(name)
+            or self._listed(name, scope)
+            or self._condition(name, raw)
+            or self._other_keys(name, raw)
+        )
 
     def _unread(self) -> Remark | None:
         """The syntax that this program reads and the host does not."""
@@ -99,6 +104,26 @@ class FileReading:
                     return Remark(text, rule["fix"], self.host.facts["entries"], whole=True)
         return None
 
+    def _switched(self, name: str) -> Remark | None:
+        """A nearer file that switches the entry of another file off."""
+        for template in self.host.rule("switches", ()):
+            for workspace in self.workspaces:
+                path = self.machine.path(template, workspace)
+                entry = table.member(self._object(path), self.host.rule("servers"))
+                switch = entry.get(name) if isinstance(entry, dict) else None
+                enabled = switch.get("enabled") if isinstance(switch, dict) else None
+                if enabled is False:
+                    text = f"{self.host.name} does not start @{name}: it is disabled in {path}."
+                    return Remark(text, fact=self.host.facts["switches"], off=True)
+                if enabled is True:
+                    return None
+        return None
+
+    def _object(self, path: Path) -> Any:
+        if path not in self._settings:
+            self._settings[path] = _object_in(path)
+        return self._settings[path]
+
     def _listed(self, name: str, scope: table.HostScope) -> Remark | None:
         """A list in a settings file that switches the entry off, or names all that start."""
         for rule in self.host.rule("lists", ()):
@@ -106,9 +131,7 @@ class FileReading:
                 continue
             for workspace in self.workspaces if "{workspace}" in rule["file"] else self.workspaces[:1]:
                 path = self.machine.path(rule["file"], workspace)
-                if path not in self._settings:
-                    self._settings[path] = _object_in(path)
-                names = table.member(self._settings[path], rule["member"])
+                names = table.member(self._object(path), rule["member"])
                 if isinstance(names, list) and (name in names) != bool(rule.get("only")):
                     how = "is not in" if rule.get("only") else "is in"
                     text = f"{self.host.name} does not start @{name}: it {how} “{rule['member']}” of {path}."
@@ -117,6 +140,8 @@ class FileReading:
 
     def _condition(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
         for rule in self.host.rule("entries", ()):
+            if self._applies(rule, name, raw) and rule.get("not_examined"):
+                return Remark(f"@{name} is not examined: {rule['says']}.", fact=self.host.facts["entries"], off=True)
             if self._applies(rule, name, raw):
                 return Remark(
                     f"{self.host.name} does not start @{name}: {rule['says']}.", rule["fix"], self.host.facts["entries"]
@@ -129,7 +154,8 @@ class FileReading:
 
         return (
             ("has" not in rule or is_set(rule["has"]))
-            and ("lacks" not in rule or not is_set(rule["lacks"]))
+            and not any(map(is_set, rule.get("lacks", ())))
+            and all(re.fullmatch(pattern, str(raw.get(key))) for key, pattern in rule.get("matches", {}).items())
             and ("text" not in rule or isinstance(raw.get(rule["text"]), str))
             and ("name" not in rule or rule["name"] == name)
             and ("types" not in rule or ("type" in raw and raw["type"] not in rule["types"]))
