@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from inspector.client.state.server import discovered
 from inspector.config import paths
 from inspector.journal.format import FORMAT, SUFFIX
 from inspector.protocol.jsonrpc import NotJson, parse
@@ -89,6 +90,13 @@ class RecordingInfo(NamedTuple):
     """Why it cannot be read."""
     refused_probes: int = 0
     """Error responses to `server/discover` before the connection was ready: older servers answer it with an error."""
+    server: str = ""
+    """The name that the server gave itself; empty if it is not among the first events."""
+
+    @property
+    def name(self) -> str:
+        """The name that its session showed: the server's own, else the label of the target, else the file's."""
+        return self.server or self.label or self.path.name
 
     @property
     def failures(self) -> int:
@@ -119,7 +127,7 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
     if header is None or header.get("format") != FORMAT:
         return RecordingInfo(path, octets, problem="is not a recording")
     target = _object(header.get("target"))
-    revision, refused = _negotiated(lines)
+    revision, refused, server = _negotiated(lines)
     last = _last_object(tail)
     ended = last.get("kind") == "end" and "n" not in last
     return RecordingInfo(
@@ -135,29 +143,34 @@ def read_info(path: Path, octets: int | None = None) -> RecordingInfo:
         growing and not ended,
         _count(last.get("errors")) if ended else None,
         refused_probes=refused,
+        server=server,
     )
 
 
-def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int]:
-    """Return the negotiated revision, or an empty text, and the number of error responses to `server/discover`."""
+def _negotiated(lines: Iterator[dict[str, Any]]) -> tuple[str, int, str]:
+    """Return the negotiated revision, the number of error responses to `server/discover`, and the server's name.
+
+    Revision and name may be empty.
+    """
     probes: set[str] = set()
-    refused = 0
+    refused, server = 0, ""
     for line in lines:
         if line.get("event") == "ready" and type(line.get("revision")) is str:
-            return line["revision"], refused
+            return line["revision"], refused, server
         raw = _text(line.get("raw"))
-        if line.get("kind") != "rpc" or not ("server/discover" in raw or '"error"' in raw):
+        if line.get("kind") != "rpc" or not any(text in raw for text in ("server/discover", '"error"', "erverInfo")):
             continue
         try:
             message = _object(parse(raw.encode("utf-8", "surrogatepass")))
         except NotJson:
             continue
+        server = discovered(message.get("result"), "").title or server
         id = repr(message.get("id"))
         if message.get("method") == "server/discover":
             probes.add(id)
         elif "error" in message and id in probes:
             refused += 1
-    return "", refused
+    return "", refused, server
 
 
 def _objects(block: bytes) -> Iterator[dict[str, Any]]:

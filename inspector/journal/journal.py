@@ -718,6 +718,16 @@ class Journal:
             self.storage.append((dumps(self.ended) + "\n").encode())
             self.storage.flush()
 
+    def go_on(self) -> None:
+        """Record again after `close`: the end line is removed, and the next `close` writes another."""
+        if self.ended is None or not self.live:
+            return
+        if self.storage.flush():
+            offset, end = end_of_events(self.storage.fd)
+            if end:
+                self.storage.cut(offset)
+        self.ended = None
+
     def release(self) -> None:
         """Close the file. Idempotent. The index of a long recording is saved, so that it opens fast the next time."""
         if self.storage.fd >= 0:

@@ -239,6 +239,12 @@ class Storage:
                     at += 1
         return found
 
+    def cut(self, size: int) -> None:
+        """Drop what follows `size` bytes; the tail must have been written."""
+        os.ftruncate(self.fd, size)
+        os.lseek(self.fd, size, os.SEEK_SET)
+        self.disk_size = size
+
     def grown(self) -> bool:
         """Whether another process has made the file longer; updates the size."""
         size = os.fstat(self.fd).st_size

@@ -167,13 +167,12 @@ class ScreenNavigator:
         before = self._sessions.front
         self.open_target(target)
         after = self._sessions.front
-        if before is not None and after is not None and before.session.commands is not None:
+        if before is not None and after is not None and before.is_connected:
             self._sessions.front = before
             self._app.run_worker(self.show_pair(before.session, after, "", UNSET), group="pair", exclusive=True)
 
     def pair_candidates(self, session: SessionState) -> list[OpenSession]:
-        live = [opened for opened in self._sessions.opened if opened.session.commands is not None]
-        found = [opened for opened in live if opened.session is not session]
+        found = [opened for opened in self._sessions.opened if opened.is_connected and opened.session is not session]
         pair = self._pair
         # The one that was beside it before comes first.
         return sorted(found, key=lambda opened: not (pair is not None and pair.is_of(opened)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,8 @@ class OpenSession:
 
     session: SessionState
     screen: Screen[Any]
+    among: Sequence[OpenSession] = ()
+    """The open sessions of the window."""
     dialogs: dict[Screen[Any], Callable[[Any], None] | None] = field(default_factory=dict)
     """Dialogs that wait for the session to be in front, with the callbacks for their answers."""
     stream: OtlpStream | None = None
@@ -39,8 +41,20 @@ class OpenSession:
 
     @property
     def name(self) -> str:
-        """The target's label."""
-        return safe(self.session.target.label.removeprefix("@"), 80)
+        """The server's own name, as in its header; the target's label where that is missing or not the only one."""
+        label = self.session.target.label
+        alike = [other for other in self.among if other is not self and other._title == self._title]
+        is_clear = all(other.session.target.label == label for other in alike)
+        return safe(self._title if is_clear else label, 80)
+
+    @property
+    def _title(self) -> str:
+        return self.session.server.title or self.session.target.label
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether calls can be sent in it now."""
+        return self.session.commands is not None and self.session.phase == "ready" and not self.session.exchange_lost
 
     @property
     def questions(self) -> int:
@@ -119,7 +133,7 @@ class Sessions:
 
     def add(self, session: SessionState, screen: Screen[Any]) -> OpenSession:
         """Add a session and put it in front."""
-        opened = OpenSession(session, screen)
+        opened = OpenSession(session, screen, self.opened)
         self.opened.append(opened)
         self.bring(opened)
         if session.commands is not None:

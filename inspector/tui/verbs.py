@@ -531,7 +531,7 @@ _START = (
     ("page-up", "page up", "pageup", "Go up a page; the field keeps the focus."),
     ("page-down", "page down", "pagedown", "Go down a page; the field keeps the focus."),
     ("filter", "type", "slash", "Go to the field: type a target, or a filter for the list."),
-    ("clear", "clear", "escape", "Clear the field; if it is empty, return to the session."),
+    ("clear", "clear", "escape", "Clear the field; if it is empty, go back to the session."),
     ("demo", "demo", "f5", "Open the demo server."),
     ("registry", "registry", "f6", "Search the registry of the settings for the typed words."),
     ("check", "check", "c", "Open the selected server or recording and check it."),

@@ -15,7 +15,9 @@ from inspector.check import run as run_of_checks
 from inspector.check.check_table import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.visit import Visit
+from inspector.client.recording_info import read_info
 from inspector.client.session import Session
+from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.check.pane import CheckPane
@@ -388,3 +390,24 @@ async def test_the_tab_says_how_far_the_judge_is_while_it_catches_up(
         monkeypatch.setattr("inspector.tui.main.redraw_pace.JUDGED_SHARE", 1000.0)
         session.changes.bump("log")
         await becomes(app, pilot, lambda: "checking" not in screen_text(app), "done")
+
+
+async def test_the_recording_of_a_run_has_ended_with_it_and_goes_on_when_a_check_runs_again(probes: Probes) -> None:
+    async with on_demo(keep=True) as (app, pilot):
+        await run(app, pilot)
+        path = pane(app).found.path
+        assert read_info(path).ended
+        assert not read_info(path).growing
+        probes.holds = True
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: pane(app).found.running and read_info(path).growing, "recording")
+        probes.holds = False
+        await pilot.press("escape")
+        await ended(app, pilot)
+        info = read_info(path)
+        assert info.ended
+        with whole_journal(path) as journal:
+            assert len(journal) == info.events == len(pane(app).found.journal)
+        await pilot.press("f3")
+        await shows(app, pilot, "1 recording ")
+        assert "recording now" not in screen_text(app)

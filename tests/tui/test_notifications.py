@@ -45,7 +45,7 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = await left((app, pilot))
         session.call_tool("ask-user", {"message": "Who?"})
-        await shows(app, pilot, "demo: 1 new question")
+        await shows(app, pilot, "Demo server: 1 new question")
         assert rings == ["\a"]
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is app.sessions.opened[0].screen, "in front")
@@ -69,7 +69,7 @@ async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(
         app.post_message(events.AppBlur())
         await becomes(app, pilot, lambda: not app.app_focus, "without focus")
         session.call_tool("ask-user", {"message": "Where?"})
-        await shows(app, pilot, "demo: 1 new question")
+        await shows(app, pilot, "Demo server: 1 new question")
         assert rings == ["\a"]
 
 
@@ -101,7 +101,7 @@ async def test_a_long_call_and_a_failed_one_are_told_a_short_one_is_not(
         assert not app.attention._told.get(app.sessions.opened[0], notifications._ReportedNews()).ended
         monkeypatch.setattr(notifications, "LONG_CALL", 0.0)
         await session.call_tool("echo", {"message": "x"}).result()
-        await shows(app, pilot, "demo: echo finished after ")
+        await shows(app, pilot, "Demo server: echo finished after ")
         monkeypatch.setattr(notifications, "LONG_CALL", 10.0)
         app.attention._told[app.sessions.opened[0]].at -= notifications.SHOWN
         session.call_tool("no\x1b[2J-such", {}, anyway=True)
@@ -116,7 +116,7 @@ async def test_a_lost_connection_behind_is_told_without_its_calls(rings: list[st
         session = await left((app, pilot))
         session.call_tool("slow", {"seconds": 60, "steps": 2})
         session.call_tool("crash")
-        await shows(app, pilot, "demo: connection lost")
+        await shows(app, pilot, "Demo server: connection lost")
         assert "failed after" not in screen_text(app)
         assert rings == ["\a"]
 
@@ -140,8 +140,8 @@ def test_a_desktop_notification_reaches_the_terminal(home: Path) -> None:
         terminal.press("\r")
         terminal.shows("connecting")
         terminal.press("b")
-        terminal.shows("brief: connection failed")
-        told = b"\x1b]9;Inspector: brief: connection failed\x1b\\"
+        terminal.shows("@brief: connection failed")
+        told = b"\x1b]9;Inspector: @brief: connection failed\x1b\\"
         terminal.until(lambda: terminal.raw.count(told) == 1, "told")
         terminal.press("\x11")
         assert terminal.ends() == 0

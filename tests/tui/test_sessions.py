@@ -44,7 +44,7 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         await pilot.press("b")
         await shows(app, pilot, "Open now")
         assert isinstance(app.screen, StartScreen)
-        assert any("alpha" in line and "connected" in line for line in screen_lines(app))
+        assert any("● Demo server" in line and "connected" in line for line in screen_lines(app))
         assert "recording now" not in screen_text(app), "the session stands above"
         await shows(app, pilot, "open now")
         await pilot.press("down", "enter")
@@ -103,7 +103,7 @@ async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -
         await pilot.press("down", "down", "enter")
         await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
         behind.session.call_tool("ask-user", {"message": "Who?"})
-        await becomes(app, pilot, lambda: "alpha 1" in screen_lines(app)[0], "the mark")
+        await becomes(app, pilot, lambda: "@alpha 1" in screen_lines(app)[0], "the mark")
         await pilot.press("b")
         await becomes(app, pilot, lambda: "1 question" in screen_text(app), "in the list too")
 
@@ -170,7 +170,7 @@ def test_leaving_ends_all_sessions_at_once_and_their_recordings(configured: Path
         terminal.press("b")
         terminal.shows("Open now")
         terminal.press("\x1b[B\x1b[B\r")
-        terminal.shows("@beta   ● alpha", "echo message", "connected")
+        terminal.shows("@beta   ● @alpha", "echo message", "connected")
         if way == "q":
             terminal.press("q")
             assert terminal.ends() == 0
@@ -219,3 +219,41 @@ async def test_a_text_found_in_another_open_session_leads_to_that_session() -> N
         await shows(app, pilot, '"needle-behind"')
         assert len(app.screen_stack) == 2
         assert first in app.sessions.opened
+
+
+async def test_a_server_has_the_name_of_its_header_in_every_row_and_the_rows_are_counted() -> None:
+    async with running(demo(), size=MEDIUM, until="connected", keep=True):
+        pass
+    async with running(demo(), size=MEDIUM, until="connected", keep=True) as (app, pilot):
+        assert "Demo server" in screen_lines(app)[0]
+        await pilot.press("b")
+        await shows(app, pilot, "1 recording ")
+        lines = screen_lines(app)
+        assert "● Demo server" in lines[0]
+        for word in ("connected", "today"):
+            row = next(line for line in lines[3:] if word in line)
+            assert row.strip("│ ●").startswith("Demo server ")
+
+
+async def test_servers_with_one_name_are_told_apart_by_their_labels(configured: Path) -> None:
+    async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
+        for name in ("@alpha", "@beta"):
+            await pilot.press(*name, "enter")
+            await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "open")
+            await pilot.press("f3")
+            await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list")
+        await becomes(app, pilot, lambda: ready(app, 2), "connected")
+        assert [opened.name for opened in app.sessions.opened] == ["@alpha", "@beta"]
+
+
+@pytest.mark.parametrize("keys", [[], ["tab"], ["x", "escape"], ["x", "tab", "escape"]])
+async def test_esc_goes_back_to_the_session(keys: list[str]) -> None:
+    async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
+        main = app.screen
+        await pilot.press("b")
+        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list")
+        await shows(app, pilot, "esc back to Demo server")
+        await pilot.press(*keys)
+        assert isinstance(app.screen, StartScreen)
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: app.screen is main, "back")

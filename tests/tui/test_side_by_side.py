@@ -16,7 +16,7 @@ from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.side_by_side.screen import PairScreen
 from tests.tui.live_app import WIDE, Live, becomes, demo, on_demo, shows
 from tests.tui.live_demo import sent
-from tests.tui.tui_screens import screen_text, settle
+from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 OLD = {"type": "object", "properties": {"a": {"type": "string"}, "gone": {}}, "required": ["a"]}
 NEW = {
@@ -140,7 +140,7 @@ async def test_a_session_that_is_closed_ends_the_pair() -> None:
 async def test_one_session_alone_says_what_is_missing() -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("vertical_line")
-        await shows(app, pilot, "No other live session is open.")
+        await shows(app, pilot, "No other session is connected.")
 
 
 @pytest.mark.slow
@@ -232,3 +232,21 @@ def test_lines_that_differ_are_marked_in_the_text() -> None:
 def test_only_content_that_a_person_reads_is_text(text: str, readable: bool) -> None:
     assert (_compared(text, text).readable is not None) == readable
     assert _compared(_result("x"), text).readable is None or readable
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [0, 1])
+async def test_only_connected_sessions_are_offered(lost: int) -> None:
+    async with on_demo() as (app, pilot):
+        app.navigator.open_beside(demo())
+        await becomes(app, pilot, lambda: [each.is_connected for each in app.sessions.opened] == [True, True], "both")
+        app.sessions.opened[lost].session.commands.call_tool("crash", {})  # type: ignore[union-attr]
+        await becomes(app, pilot, lambda: not app.sessions.opened[lost].is_connected, "lost")
+        await becomes(app, pilot, lambda: "Open now" in screen_text(app), "the start list")
+        await pilot.press("tab", "home", "down")
+        assert "side by side" not in screen_lines(app)[-1]
+        await pilot.press("escape")
+        await settle(pilot, lambda: isinstance(app.screen, MainScreen))
+        await pilot.press("alt+s")
+        await shows(app, pilot, "No other session is connected." if lost else "This session is not connected.")
+        assert not isinstance(app.screen, PairScreen)

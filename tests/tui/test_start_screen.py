@@ -56,7 +56,7 @@ def configured(home: Path) -> Path:
     recordings.mkdir(mode=0o700)
     (recordings / "2026-01-02T03-04-05Z-everything-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
     (recordings / "2026-01-01T03-04-05Z-torn-ab12.mcp.jsonl").write_bytes(
-        b"".join(SESSION.read_bytes().splitlines(keepends=True)[:5]).replace(b'"everything"', b'"torn-one"', 1)
+        b"".join(SESSION.read_bytes().splitlines(keepends=True)[:5]).replace(b"everything", b"torn-one")
     )
     (recordings / "2025-01-01T03-04-05Z-broken-ab12.mcp.jsonl").write_bytes(b"nothing\n")
     return home

@@ -60,6 +60,8 @@ class CheckRun:
         if self.journal is None or not only:
             self.release()
             self.journal = new_journal(target, settings=self._settings, keep=self._keep)
+        else:
+            self.journal.go_on()
         runner = Runner(target, self.journal, session.options, wanted, told=self._took, began=self._began)
         self._present = runner.run
         self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"
@@ -72,6 +74,8 @@ class CheckRun:
         finally:
             self.running, self.stopped = False, not ended
             self._sum_up()
+            # It stays readable as the evidence; another program, and the start list, see that it has ended.
+            self.journal.close("closed")
             if ended and self.report is not None:
                 self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
             self._run = self.report.run if self.report is not None else None

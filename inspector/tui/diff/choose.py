@@ -43,4 +43,4 @@ def _others(mine: Path) -> list[RecordingInfo]:
 
 def _about(info: RecordingInfo) -> str:
     when = info.started.astimezone().strftime("%Y-%m-%d %H:%M") if info.started is not None else ""
-    return "  ".join(filter(None, (when, info.label[:60])))
+    return "  ".join(filter(None, (when, info.name[:60])))

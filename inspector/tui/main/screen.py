@@ -871,10 +871,13 @@ class MainScreen(Screen[None]):
     async def action_side_by_side(self) -> None:
         """Call the tool that is shown in this session and in another open one."""
         navigator = window_of(self).navigator
+        if self.session.phase != "ready":
+            self.notify("This session is not connected.", timeout=5)
+            return
         others = navigator.pair_candidates(self.session)
         if not others:
             key = next((hint.label for hint in hints(self, "app.start-list")), "f3")
-            self.notify(f"No other live session is open. {key} shows the start list, s opens one beside.", timeout=8)
+            self.notify(f"No other session is connected. {key} shows the start list, s opens one beside.", timeout=8)
             return
         other = others[0]
         if len(others) > 1:

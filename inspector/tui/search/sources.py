@@ -233,7 +233,7 @@ def recordings(
             said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
             group: GroupId = "open" if path in open_now else "recordings"
             where = "  ".join(part for part in (day(info.started), words.around(_message_of(line))) if part)
-            yield SearchHit(group, info.label or info.path.name, where, said, (info.path, first))
+            yield SearchHit(group, info.name, where, said, (info.path, first))
 
 
 Forms = Sequence[tuple[bytes, ...]]

@@ -230,6 +230,9 @@ class PairScreen(Screen[None]):
     async def action_call(self) -> None:
         """Call the tool in both sessions; where it is missing, only in the other one."""
         form = self._form
+        if not self.name_of_tool:
+            self.notify("Choose a tool first.", timeout=4)
+            return
         if any(side.is_running for side in self.sides):
             self.notify("A call is still running. esc cancels it.", timeout=4)
             return
@@ -247,10 +250,10 @@ class PairScreen(Screen[None]):
             side.call, side.problem = None, ""
             tool = side.tool(self.name_of_tool)
             session = side.session.commands
-            if tool is None:
-                side.problem = f"{side.opened.name} has no tool {safe(self.name_of_tool, _NAME)}."
-            elif session is None or session.phase != "ready":
+            if session is None or session.phase != "ready":
                 side.problem = f"{side.opened.name} is not connected."
+            elif tool is None:
+                side.problem = f"{side.opened.name} has no tool {safe(self.name_of_tool, _NAME)}."
             else:
                 sent = value
                 if isinstance(value, dict):
@@ -318,7 +321,8 @@ class PairScreen(Screen[None]):
 
     def _draw_edge(self) -> None:
         edge = self.query_one("#pair-form", Pane)
-        edge.title = [(safe(self.name_of_tool, _NAME), "bright"), ("  in A and B", "muted")]
+        tool = safe(self.name_of_tool, _NAME) or "No tool"
+        edge.title = [(tool, "bright"), ("  in A and B", "muted")]
         again = [(f"{self._form.to_fix} to fix; the same key again: send anyway", "finding")]
         edge.facts = [again if self._sends_anyway else self._form.note()]
 

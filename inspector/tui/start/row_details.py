@@ -99,4 +99,4 @@ def _of_recording(info: RecordingInfo, is_kept: bool) -> RowDetails:
     if is_kept:
         rows += fact("kept", f"{KEPT} never deleted unasked", "bright")
     rows += fact("file", f"{info.path}  {size(info.size)}")
-    return RowDetails(info.label or info.path.name, facts, rows)
+    return RowDetails(info.name, facts, rows)

@@ -299,7 +299,7 @@ class StartRows:
         target = info.target if info.target != info.label else ""
         end = paint.cell(state, _ENDS if width >= _WIDE else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
-        return self._columns(width, sign, info.label or info.path.name, "", target, told, end)
+        return self._columns(width, sign, info.name, "", target, told, end)
 
     def _marked(self, text: str, role: str) -> list[Piece]:
         """Return the text with the match underlined."""
@@ -342,7 +342,7 @@ def _name_of(thing: Thing) -> str:
     if isinstance(thing, Configured):
         return f"@{thing.entry.name}"
     if isinstance(thing, RecordingInfo):
-        return thing.label or thing.path.name
+        return thing.name
     if isinstance(thing, RegistryRow):
         return thing.server.name
     return thing.name if isinstance(thing, OpenSession) else ""
@@ -356,7 +356,7 @@ def _texts(thing: Thing) -> tuple[str, str]:
         entry = thing.entry
         texts = [entry.name, entry.summary, entry.source_label]
     elif isinstance(thing, RecordingInfo):
-        texts = [thing.target, thing.revision, when(thing.started), thing.path.name]
+        texts = [thing.label, thing.target, thing.revision, when(thing.started), thing.path.name]
     elif isinstance(thing, RegistryRow):
         texts = [thing.server.title, thing.server.description, thing.choice.summary]
     else:

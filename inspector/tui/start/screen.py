@@ -31,7 +31,7 @@ from inspector.reasons import os_reason, split_reason
 from inspector.text import quantity, safe, size
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm, leave_calls
-from inspector.tui.keymap import KeyHint, bindings, label
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.matching import Typed
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import First, OpenTarget
@@ -259,14 +259,13 @@ class StartScreen(Screen[None]):
             where += f"  {quantity(len(self._problems), 'problem')}"
         note = NO_SERVER if self.config is None else f"{self.config} has no servers."
         groups.append(Group("configured", "Configured", configured, note, where, self._problems))
-        room = "0"
-        if self._recordings:
-            octets = sum(info.size for info in self._recordings)
-            room = quantity(len(self._recordings), "recording")
-            room += f"  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
         # Those of this window's sessions stand above, as sessions.
         own = {one.session.journal.path for one in self.sessions.opened if one.session.commands is not None}
         recordings = [info for info in self._recordings if info.path not in own]
+        room = quantity(len(recordings), "recording") if self._recordings else "0"
+        if self._recordings:
+            octets = sum(info.size for info in self._recordings)
+            room += f"  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
         groups.append(Group("recordings", "Recordings", recordings, "" if self._recordings else NO_RECORDING, room))
         if self._searched or self._registry_note:
             facts = f"{len(self._in_registry)} in {self.settings.registry}"
@@ -319,15 +318,12 @@ class StartScreen(Screen[None]):
         if isinstance(opened, OpenSession):
             enter = "return" if opened is front else "switch"
         shown: list[str | tuple[str, str]] = [("start.open", enter)] if enter else []
-        back = [("app.start-list", f"back to {front.name[:20]}")] if front is not None else []
+        back = [("start.clear", f"back to {front.name[:20]}")] if front is not None and not self._field.value else []
         if isinstance(self.focused, Editor):
             shown += ["start.clear"] if self._field.value else []
             registry = ["start.registry"] if self.settings.registry else []
             named = [*hints(self, *shown, ("app.next-pane", "list"), "start.demo", *registry)]
-            # The key that is not a letter.
-            typing = [key for key in window_of(self).verb_keys.keys("app.start-list") if len(key) > 1]
-            named += [KeyHint(label(key), title, key, verb) for verb, title in back for key in typing[:1]]
-            return [*named, *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
+            return [*named, *hints(self, *back), *hints(self, "app.palette"), KeyHint("^q", "quit", "ctrl+q")]
         if isinstance(thing, OpenSession):
             shown += [*self._pairs, ("start.delete", "close")]
         elif isinstance(thing, Configured):
@@ -342,8 +338,10 @@ class StartScreen(Screen[None]):
     def _pairs(self) -> list[str]:
         """The key for side by side, where another live session is in front."""
         front = self.sessions.front
-        live = front is not None and front.session.commands is not None and self._list.thing is not front
-        return ["start.side-by-side"] if live else []
+        thing = self._list.thing
+        can_pair = thing.is_connected if isinstance(thing, OpenSession) else isinstance(thing, Configured)
+        live = front is not None and front.is_connected and thing is not front
+        return ["start.side-by-side"] if live and can_pair else []
 
     def _show_footer(self) -> None:
         self.query_one(Footer).hints = self.hints()
@@ -371,7 +369,7 @@ class StartScreen(Screen[None]):
         if action == "delete":
             return isinstance(thing, OpenSession | RecordingInfo)
         if action == "side_by_side":
-            return bool(self._pairs) and isinstance(thing, OpenSession | Configured)
+            return bool(self._pairs)
         if action == "start_list":
             return self.sessions.front is not None
         return True
@@ -397,13 +395,11 @@ class StartScreen(Screen[None]):
 
     def action_clear(self) -> None:
         """Clear the field; if it is empty, return to the session in front."""
-        if self._field.value:
-            self._field.value = ""
-            self._field.focus()
-        elif self.focused is not self._field:
-            self._field.focus()
-        else:
+        if not self._field.value and self.sessions.front is not None:
             self.action_start_list()
+            return
+        self._field.value = ""
+        self._field.focus()
 
     def action_start_list(self) -> None:
         """Return to the session that was in front."""
@@ -432,7 +428,7 @@ class StartScreen(Screen[None]):
         thing, front = self._list.thing, self.sessions.front
         if isinstance(thing, Configured):
             self._open_entry(thing.entry, "", False, paired=True)
-        elif isinstance(thing, OpenSession) and front is not None and thing.session.commands is not None:
+        elif isinstance(thing, OpenSession) and front is not None and self._pairs:
             await window_of(self).navigator.show_pair(front.session, thing, "", UNSET)
 
     def _open(self, thing: Thing | None, first: First = "", *, beside: bool = False) -> None:
