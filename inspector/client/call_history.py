@@ -16,6 +16,8 @@ from inspector.errors import RecordingError
 from inspector.journal.durations import took
 from inspector.journal.exchange import SENT_REQUESTS, Exchange
 from inspector.journal.journal import Journal, whole_journal
+from inspector.protocol.summaries import answer_summary, first_line
+from inspector.protocol.views import View
 
 CALL = "tools/call"
 _PLAIN = re.compile(r"[A-Za-z0-9_.-]+")
@@ -38,7 +40,7 @@ class PastCall:
     duration: int | None
     """Microseconds of the server; None without an answer."""
     result: str
-    """The first line of text of the result or error."""
+    """What the result is, in a few words; of an error, its message."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the object of `--json`."""
@@ -103,21 +105,13 @@ def calls_of(journal: Journal, path: Path, server: str, tool: str = "") -> Itera
             arguments if type(arguments) is dict else {},
             exchange.state,
             None if spent is None else spent.server,
-            _first_line(exchange),
+            _in_words(exchange),
         )
 
 
-def _first_line(exchange: Exchange) -> str:
-    """Return the first line of the first text of a result, or the message of an error."""
+def _in_words(exchange: Exchange) -> str:
+    """Describe the result as the log does; of an error, its message."""
     error, result = exchange.error, exchange.result
     if type(error) is dict:
-        return _line(error.get("message"))
-    content = result.get("content") if type(result) is dict else None
-    for block in content if type(content) is list else ():
-        if type(block) is dict and (line := _line(block.get("text"))):
-            return line
-    return ""
-
-
-def _line(value: Any) -> str:
-    return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
+        return first_line(View(error).text("message"))[0]
+    return answer_summary(View(result))[0] if type(result) is dict else ""

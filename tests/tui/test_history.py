@@ -89,6 +89,18 @@ async def test_a_large_recording_is_not_searched_and_that_is_said(state: Path, m
         assert [row.arguments for row in app.screen._rows.calls if row.n] == [{"message": "now"}]
 
 
+async def test_an_earlier_call_is_summarised_as_in_the_log(state: Path) -> None:
+    async with running(demo(), keep=True) as live:
+        app, pilot = live
+        await call(live, "weather", {"city": "Lima"})
+        words = next(line for line in screen_lines(app) if "city Lima, temp" in line).partition("city Lima")[2][:20]
+        await pilot.press("up")
+        await shows(app, pilot, "Earlier calls")
+        row = next(line for line in screen_lines(app) if '{"city": "Lima"}' in line and "today" in line)
+        assert f"city Lima{words}" in row
+        assert "hours" not in row
+
+
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_its_result(
     state: Path, size: tuple[int, int]

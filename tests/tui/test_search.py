@@ -145,6 +145,19 @@ def test_a_result_shows_what_stands_around_the_first_word(recorded: Path) -> Non
     assert hit.text.startswith("today "), "a line that is too long to be held has no excerpt"
 
 
+def test_the_result_of_a_tool_in_an_earlier_session_is_summarised_as_in_the_log(recorded: Path) -> None:
+    journal = Journal.create(recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", {"kind": "stdio", "label": "x"})
+    orders = {"orders": [{"id": "unusual"}] * 3, "total": 41}
+    result = {"content": [{"type": "text", "text": json.dumps(orders)}], "structuredContent": orders}
+    journal.record_received("stdio", [json.dumps({"jsonrpc": "2.0", "id": 1, "result": result}).encode()])
+    journal.close()
+    journal.release()
+    (hit,) = sources.recordings(SearchTerms("unusual"), None, always)
+    assert "  total 41, 3 orders  " in hit.text
+    (hit,) = sources.recordings(SearchTerms("total 41"), None, always)
+    assert hit.text.endswith("  total 41, 3 orders")
+
+
 def test_the_number_of_a_process_is_not_searched_in_earlier_sessions(recorded: Path) -> None:
     journal = Journal.create(recorded / "2026-01-03T00-00-00Z-x-0001.mcp.jsonl", {"kind": "stdio", "label": "x"})
     journal.record_life("stdio", "spawn", pid=774411, program="unusual")

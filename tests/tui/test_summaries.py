@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.protocol.summaries import MAX_READ
 from inspector.text import SIGNS
 from inspector.tui.log.labels import id_text, sign_of, subject, title
-from inspector.tui.log.summaries import MAX_READ, result_summary, summary
+from inspector.tui.log.summaries import result_summary, summary
 from tests.tui.recorded_conversation import Talk, example
 
 JSON = st.recursive(
@@ -51,7 +52,24 @@ def plain(pieces: Any) -> str:
         ("tools/call", {"content": [{"type": "text", "text": "paid"}], "structuredContent": {"paid": True}}, "paid"),
         ("tools/call", {"content": [{"type": "text", "text": '[{"a": 1}, {"a": 2}]'}]}, "2 rows"),
         ("tools/call", {"content": [], "structuredContent": {"result": [{"a": 1}] * 500}}, "500 rows"),
-        ("tools/call", {"content": [], "structuredContent": {"orders": [{}] * 48, "total": 90}}, "48 orders"),
+        ("tools/call", {"content": [], "structuredContent": {"orders": [{}] * 48, "total": 90}}, "total 90, 48 orders"),
+        ("tools/call", {"content": [], "structuredContent": {"orders": [{}] * 48}}, "48 orders"),
+        (
+            "tools/call",
+            {"content": [], "structuredContent": {"errors": [{}], "status": "failed"}},
+            "status failed, 1 error",
+        ),
+        ("tools/call", {"content": [], "structuredContent": {"orders": []}}, "0 orders"),
+        (
+            "tools/call",
+            {"content": [], "structuredContent": {"hours": [1, 2], "place": {"x": 1}, "city": "Lima", "sun": True}},
+            "city Lima, sun true, hours 2 items, place",
+        ),
+        (
+            "tools/call",
+            {"content": [{"type": "text", "text": '{"hours": [1, 2], "city": "Lima"}'}]},
+            "city Lima, hours 2 items",
+        ),
         ("tools/call", {"content": [], "structuredContent": {"result": "words\nmore"}}, "words"),
         ("tools/call", {"task": {"taskId": "t", "status": "working", "statusMessage": "40%"}}, "task working  40%"),
         ("tools/call", {"content": [], "structuredContent": {"a": 1, "b": 2}}, "a 1, b 2"),

@@ -21,6 +21,7 @@ from inspector.journal.format import Event, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.rounds import rounds, whole_exchange
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.summaries import one_line
 from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
@@ -28,7 +29,6 @@ from inspector.tui.log import copy_as, detail_view
 from inspector.tui.log.always_shown import CALLS
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.marking import toggle_mark
-from inspector.tui.log.summaries import one_line
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations

@@ -11,10 +11,10 @@ from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.summaries import MAX_READ
 from inspector.protocol.views import View
 from inspector.text import Signs, quantity, safe
 from inspector.tui.log.summaries import (
-    MAX_READ,
     counted_items,
     headers_of,
     items_of,

@@ -10,17 +10,21 @@ from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.log_lines import readable
-from inspector.protocol.jsonrpc import NotJson, Shape, parse
+from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.summaries import (
+    MAX_READ,
+    answer_summary,
+    compact,
+    first_line,
+    first_text,
+    kinds,
+    one_line,
+    value_summary,
+)
 from inspector.protocol.views import ContentBlock, ServerInfo, View
-from inspector.text import count, quantity, safe, size
+from inspector.text import count, quantity, size
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.work.call_events import steps
-
-MAX_READ = 256 << 10
-"""Bytes above which a message is not parsed for its summary."""
-
-TEXT = 300
-"""Characters of a server's text that are read."""
 
 _KEYS = 8
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
@@ -41,9 +45,6 @@ _LIST_KEYS = {
     "prompts/list": "prompts",
     "tasks/list": "tasks",
 }
-_MAX_MEMBERS = 100
-_COUNTED = 20_000
-"""Characters of a text whose lines are counted."""
 
 
 def summary(journal: Journal, n: int) -> list[Piece]:
@@ -85,11 +86,6 @@ def _login_step(facts: View) -> list[Piece]:
     """Return a step of a login: its name and its decision."""
     role = "error" if facts.members.get("ok") is False else "bright"
     return [(f"{one_line(facts.text('step'))} ", "muted"), (one_line(facts.text("text")), role)]
-
-
-def one_line(text: str) -> str:
-    """Return the beginning of a text on one line; each run of white space becomes one blank."""
-    return " ".join(text[:TEXT].split()) + ("…" if len(text) > TEXT else "")
 
 
 def _too_large(kind: Kind, shape: Shape, method: str, octets: int) -> list[Piece]:
@@ -159,7 +155,7 @@ def _notification(method: str, params: View) -> list[Piece]:
         return ["progress ", (words, "bright"), f"  {one_line(params.text('message'))}"]
     if method == "notifications/message":
         data = params.members.get("data")
-        words = one_line(data) if isinstance(data, str) else _compact(data)
+        words = one_line(data) if isinstance(data, str) else compact(data)
         return [f"log {params.text('level') or '?'} ", (words, "bright")]
     if method == "notifications/cancelled":
         return ["cancelled ", (one_line(params.text("reason")), "bright")]
@@ -178,7 +174,7 @@ def result_summary(method: str, result: Any) -> list[Piece]:
     """Return the summary of a result: number of items, server name, first text, or member names."""
     view = View(result)
     if not isinstance(result, dict):
-        return [("the result is not an object: ", "error"), (_compact(result), "bright")]
+        return [("the result is not an object: ", "error"), (compact(result), "bright")]
     reading = _RESULTS.get(method)
     found = reading(view) if reading is not None else None
     if found is None:
@@ -189,55 +185,8 @@ def result_summary(method: str, result: Any) -> list[Piece]:
     return [(value_summary(members), "bright")] if members else [("empty result", "muted")]
 
 
-def value_summary(value: Any) -> str:
-    """Describe a JSON value in a few words: `500 rows`, `48 orders`, `temperature 36, humidity 82`, `empty`."""
-    if isinstance(value, str):
-        return first_line(value)[0] or "empty"
-    if isinstance(value, list):
-        return _counted(value, "row" if value and all(isinstance(item, dict) for item in value) else "item")
-    if not isinstance(value, dict):
-        return _compact(value)
-    if not value:
-        return "empty"
-    lists = [(key, item) for key, item in list(value.items())[:_MAX_MEMBERS] if isinstance(item, list)]
-    if len(value) == 1 and not lists:
-        [(key, item)] = value.items()
-        # SDKs wrap a value that is not an object; the wrapper is not shown.
-        return value_summary(item) if key == "result" else _member(key, item)
-    if len(lists) == 1 and not any(isinstance(item, dict) for item in value.values()):
-        key, items = lists[0]
-        noun = one_line(str(key))
-        if key == "result" or not noun.isalpha():
-            return value_summary(items)
-        return f"1 {noun.removesuffix('s')}" if len(items) == 1 else f"{count(len(items))} {noun}"
-    shown = [_member(key, item) for key, item in list(value.items())[:_KEYS]]
-    return ", ".join(shown) + (", …" if len(value) > _KEYS else "")
-
-
-def _member(key: Any, value: Any) -> str:
-    name = one_line(str(key))
-    if isinstance(value, dict):
-        return name
-    if isinstance(value, list):
-        return f"{name} {_counted(value, 'item')}"
-    return f"{name} {one_line(value) if isinstance(value, str) else _compact(value)}"
-
-
-def _counted(items: list[Any], thing: str) -> str:
-    return f"{count(len(items))} {thing}{'' if len(items) == 1 else 's'}"
-
-
 def _without_protocol(members: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in members.items() if key not in ("_meta", "resultType")}
-
-
-def first_line(text: str) -> tuple[str, int]:
-    """Return the first line that is not blank, and the number of lines after it.
-
-    Long texts are counted in part.
-    """
-    lines = text[:_COUNTED].strip().splitlines()
-    return (one_line(lines[0]), len(lines) - 1) if lines else ("", 0)
 
 
 def items_of(method: str, message: Any) -> int:
@@ -280,7 +229,7 @@ def _listed(view: View, key: str, thing: str) -> list[Piece]:
 
 def _tool_result(view: View) -> list[Piece] | None:
     if view.members.get("isError") is True:
-        return [("isError: ", "error"), (_first_text(view.array("content")) or _kinds(view.array("content")), "error")]
+        return [("isError: ", "error"), (first_text(view.array("content")) or kinds(view.array("content")), "error")]
     asked = View(view.object("inputRequests")).members
     if view.text("resultType") == "input_required" or asked:
         methods = [View(item).text("method") for item in list(asked.values())[:4]]
@@ -288,10 +237,8 @@ def _tool_result(view: View) -> list[Piece] | None:
     task = view.object("task") or (view.members if view.text("resultType") == "task" else {})
     if task:
         return _task(View(task))
-    text = _first_text(view.array("content"))
-    structured = view.members.get("structuredContent")
-    if structured is not None and (not text or text[:1] in ("{", "[")):
-        return [(value_summary(structured), "bright")]
+    if view.members.get("structuredContent") is not None:
+        return _content(view)
     return None
 
 
@@ -302,40 +249,8 @@ def _task(view: View) -> list[Piece]:
 
 
 def _content(view: View) -> list[Piece]:
-    content = view.members.get("content")
-    blocks = content if isinstance(content, list) else [content]
-    body = next((text for block in blocks[:20] if (text := ContentBlock(block).body).strip()), "")
-    value = _as_json(body) if body[:1] in ("{", "[") else None
-    if value is not None:
-        return [(value_summary(value), "bright")]
-    words, more = first_line(body)
-    if not words:
-        return [(_kinds(blocks), "bright")]
+    words, more = answer_summary(view)
     return [(words, "bright"), (f"  +{count(more)} line{'' if more == 1 else 's'}", "muted") if more else ""]
-
-
-def _as_json(text: str) -> Any:
-    try:
-        return parse(text.encode("utf-8", "surrogatepass")) if len(text) <= MAX_READ else None
-    except NotJson:
-        return None
-
-
-def _first_text(blocks: list[Any]) -> str:
-    return next((line for block in blocks[:20] if (line := first_line(ContentBlock(block).body)[0])), "")
-
-
-def _kinds(blocks: list[Any]) -> str:
-    words = []
-    for item in blocks[:4]:
-        block = ContentBlock(item)
-        encoded = block.encoded
-        words.append(
-            f"{block.mime_type or block.kind} {size(len(encoded) * 3 // 4)}"
-            if encoded
-            else one_line(block.link.display_name) or block.kind
-        )
-    return ", ".join(words) + (f", and {len(blocks) - 4} more" if len(blocks) > 4 else "") or "nothing"
 
 
 def _read(view: View) -> list[Piece] | None:
@@ -365,7 +280,7 @@ def _completion(view: View) -> list[Piece] | None:
     values = completion.array("values")
     total = completion.members.get("total")
     number = f"{count(len(values))} of {count(total)}" if type(total) is int else count(len(values))
-    return [(f"{number} value{'' if number == '1' else 's'}", "bright"), (f"  {_compact(values[:5])[1:-1]}", "normal")]
+    return [(f"{number} value{'' if number == '1' else 's'}", "bright"), (f"  {compact(values[:5])[1:-1]}", "normal")]
 
 
 def _elicited(view: View) -> list[Piece] | None:
@@ -387,20 +302,13 @@ _RESULTS: Mapping[str, Callable[[View], list[Piece] | None]] = {
 }
 
 
-def _compact(value: Any) -> str:
-    return safe(value, TEXT)
-
-
-# The connection
-
-
 def _http(facts: View) -> list[Piece]:
     if facts.text("method"):
         return [(facts.text("method"), "muted"), (f" {one_line(facts.text('url'))}", "muted")]
     status = facts.members.get("status")
     role = "error" if type(status) is int and status >= 400 else "muted"
     media = next((value for name, value in headers_of(facts) if name.lower() == "content-type"), "")
-    return [(f"{_compact(status)} {one_line(facts.text('reason'))}".rstrip(), role), (f"  {one_line(media)}", "muted")]
+    return [(f"{compact(status)} {one_line(facts.text('reason'))}".rstrip(), role), (f"  {one_line(media)}", "muted")]
 
 
 def headers_of(facts: View) -> list[tuple[str, str]]:
@@ -414,7 +322,7 @@ def headers_of(facts: View) -> list[tuple[str, str]]:
 
 def _sse(facts: View, text: str) -> list[Piece]:
     known = [key for key in ("event", "id", "retry") if key in facts.members]
-    words = " ".join(f"{key} {_compact(facts.members[key])}" for key in known)
+    words = " ".join(f"{key} {compact(facts.members[key])}" for key in known)
     return [(words or "event", "muted"), (f"  {one_line(text)}", "muted")]
 
 
@@ -428,7 +336,7 @@ def life(facts: View) -> list[Piece]:
 
 def _facts(members: Mapping[str, Any], without: set[str]) -> list[Piece]:
     kept = [(key, value) for key, value in list(members.items())[:20] if key not in without and value not in (None, "")]
-    return [(f"  {_compact(key)} {_compact(value)}", "muted") for key, value in kept[:_KEYS]]
+    return [(f"  {compact(key)} {compact(value)}", "muted") for key, value in kept[:_KEYS]]
 
 
 def _spawned(facts: View) -> list[Piece]:
@@ -442,7 +350,7 @@ def _exited(facts: View) -> list[Piece]:
     if type(signal) is int:
         return [(f"{by}: signal {signal}", "error" if facts.text("by") != "us" else "normal")]
     role = "normal" if status in (0, None) or facts.text("by") == "us" else "error"
-    return [(f"{by}: status {_compact(status)}" if status is not None else by, role)]
+    return [(f"{by}: status {compact(status)}" if status is not None else by, role)]
 
 
 def _ready(facts: View) -> list[Piece]:

@@ -20,6 +20,8 @@ from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import NotJson, excerpt
 from inspector.protocol.jsonrpc import parse as parse_json
+from inspector.protocol.summaries import answer_summary
+from inspector.protocol.views import View
 from inspector.text import quantity
 from inspector.tui.start.rows import when as day
 
@@ -232,7 +234,10 @@ def recordings(
             more = "+" if amount >= MAX_IN_FILE else ""
             said = f"{amount:,}{more} {'message' if amount == 1 else 'messages'}" if amount else "its target"
             group: GroupId = "open" if path in open_now else "recordings"
-            where = "  ".join(part for part in (day(info.started), words.around(_message_of(line))) if part)
+            text = _message_of(line)
+            told = _result_in_words(text)
+            parts = (day(info.started), told, "" if words.fit(told) else words.around(text))
+            where = "  ".join(part for part in parts if part)
             yield SearchHit(group, info.name, where, said, (info.path, first))
 
 
@@ -314,6 +319,14 @@ def _target_has_all(header: bytes, forms: Forms) -> bool:
         target = dumps(value.get("target")).lower().encode("utf-8", "surrogatepass") if type(value) is dict else b""
         return all(any(form in target for form in spellings) for spellings in forms)
     return False
+
+
+def _result_in_words(text: str) -> str:
+    """Describe the result of a tool as the log does; nothing for another message, or one that is cut off."""
+    with suppress(NotJson):
+        result = View(parse_json(text.encode("utf-8", "surrogatepass"))).object("result")
+        return answer_summary(View(result))[0] if "content" in result else ""
+    return ""
 
 
 def _message_of(line: bytes) -> str:
