@@ -314,6 +314,16 @@ def without_secrets(arguments: Mapping[str, Any], schema: Any, secrets: tuple[st
     return found if isinstance(found, dict) else {}
 
 
+def left_out(whole: Any, kept: Any) -> Iterator[Any]:
+    """Yield the values that `without_secrets` removed from `whole`, which left `kept`."""
+    if isinstance(whole, Mapping) and isinstance(kept, Mapping):
+        for key, value in whole.items():
+            yield from left_out(value, kept[key]) if key in kept else (value,)
+    elif isinstance(whole, (list, tuple)) and isinstance(kept, list):
+        for one, other in zip(whole, kept, strict=True):
+            yield from left_out(one, other)
+
+
 class _Strip:
     """Walks a value together with the schemas that apply to it; bounded, even if the schema refers to itself."""
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.errors import UsageError
 from inspector.text import count, quantity
+
+if TYPE_CHECKING:
+    from inspector.calls.variables import Secrets
 
 RATE, SECONDS, WARM_UP, WAITING = 10.0, 30.0, 3.0, 1000
 """The defaults: calls per second, the seconds of the run and of its warm-up, and calls that wait at most."""
@@ -31,6 +34,11 @@ class PlannedCall:
     def shown(self) -> Mapping[str, Any]:
         """The arguments as they are shown and reported."""
         return self.arguments if self.masked is None else self.masked
+
+    def masking(self, secrets: Secrets) -> PlannedCall:
+        """Return the call with these secrets masked too, where it is shown."""
+        masked = secrets.mask_value(dict(self.shown))
+        return self if masked == self.shown else replace(self, masked=masked)
 
 
 @dataclass(frozen=True, slots=True)

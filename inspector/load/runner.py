@@ -10,7 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from inspector.calls.variables import Secrets
 from inspector.client.engine.connect import transport_for
+from inspector.config.server_memory import left_out, without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import HttpError, NotOffered, ServerError, ServerExited, UsageError
 from inspector.hints import Hint, Parameter
@@ -215,6 +217,7 @@ class LoadRun:
 
     async def _open(self) -> None:
         self._told(self)
+        secrets = Secrets()
         for number in range(self.plan.connections):
             journal = self.journal if not number else Journal.unnamed(self.target.as_header(), self.target.secrets)
             connection = LoadConnection(self.target, journal, self.options, self._connect)
@@ -226,6 +229,17 @@ class LoadRun:
                     self._turns = WeightedRotation(self.plan.calls)
                 self._check_tools(connection)
                 self._schemas.learn(connection.session.catalog.tools, self.plan.tools)
+                secrets = self._secret_arguments()
+                self.plan = replace(self.plan, calls=tuple(call.masking(secrets) for call in self.plan.calls))
+            secrets.tell(journal.redactor.add)
+
+    def _secret_arguments(self) -> Secrets:
+        """Return the arguments that are secrets by their names or schemas: no report and no recording has them."""
+        secrets, schemas = Secrets(), self.input_schemas()
+        for call in self.plan.calls:
+            for value in left_out(call.arguments, without_secrets(call.arguments, schemas.get(call.tool))):
+                secrets.add(value)
+        return secrets
 
     def _check_tools(self, connection: LoadConnection) -> None:
         """Raise unless the server lists the tools, and they are read-only or allowed."""

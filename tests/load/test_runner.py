@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import selectors
 import sys
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from inspector.journal.journal import Journal
 from inspector.load import echo_server, precise_timers
 from inspector.load.floor import measure_floor
 from inspector.load.plan import LoadPlan, PlannedCall
+from inspector.load.reports.html import as_html
 from inspector.load.runner import LoadRun
 from inspector.protocol.jsonrpc import encode, parse
 from inspector.transports.memory import MemoryTransport, SendReply
@@ -62,7 +64,7 @@ def run_of(server: Any, journal: Journal, *, timeout: float = 5.0, **more: Any) 
     plan = {"rate": 200.0, "seconds": 0.3, "warm_up": 0.0} | more.pop("plan", {})
     tool = more.pop("tool", echo_server.TOOL)
     return LoadRun(
-        TARGET, Options(timeout=timeout, era="legacy"), LoadPlan((PlannedCall(tool, {"k": 1}),), **plan), journal,
+        TARGET, Options(timeout=timeout, era="legacy"), LoadPlan((PlannedCall(tool, more.pop("arguments", {"k": 1})),), **plan), journal,
         connect=lambda target, sink, options: MemoryTransport(sink, server), **more,
     )  # fmt: skip
 
@@ -105,6 +107,25 @@ async def test_errors_are_counted_by_kind(journal: Journal) -> None:
     assert kinds == {("server", -32603): 20, ("tool", None): 20}
     assert (report.done, report.failed) == (20, 40)
     assert report.latency.count == 60
+
+
+@pytest.mark.slow
+async def test_no_report_and_no_recording_has_an_argument_that_is_a_secret_by_its_name(journal: Journal) -> None:
+    seen: list[Any] = []
+
+    def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
+        seen.append(message["params"]["arguments"])
+        reply(result(message, isError=True, content=[{"type": "text", "text": f"not {message['params']}"}]))
+
+    arguments = {"user": "ada", "password": "hunter2pass9"}
+    run = run_of(answering(on_call), journal, arguments=arguments, plan={"rate": 20.0, "connections": 2})
+    report = await run.go()
+    assert seen[0] == arguments
+    text = json.dumps(report.as_json()) + as_html(report)
+    assert "hunter2" not in text
+    assert '"arguments": {"user": "ada", "password": "***"}' in text
+    assert journal.path is not None
+    assert "hunter2" not in journal.path.read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
