@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable
 from typing import Any
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+
+
+_BLOCKED = 0.5
+"""Seconds after which a signal that the event loop has not handled shows that something blocks it."""
 
 
 class Signals:
@@ -19,15 +24,27 @@ class Signals:
         self.closing = False
         """The clean-up has started."""
         self._kill_now = kill_now
+        self._came_at = 0.0
+        """When the first signal came that the event loop has not handled."""
         self._task: asyncio.Task[Any] | None = asyncio.current_task()
         self._loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             try:
                 self._loop.add_signal_handler(number, self._on, number)
+                signal.signal(number, self._came)  # The loop is still woken up.
             except (NotImplementedError, ValueError, RuntimeError):
                 pass  # Not the main thread, or a system without signals: the caller handles them.
 
+    def _came(self, number: int, frame: object) -> None:
+        """End at once where the loop does not run: a regular expression of the user's takes long, for example."""
+        now = time.monotonic()
+        if self._came_at and now > self._came_at + _BLOCKED:
+            self._kill_now()
+            raise KeyboardInterrupt
+        self._came_at = self._came_at or now
+
     def _on(self, number: int) -> None:
+        self._came_at = 0.0
         again = bool(self.caught)
         self.caught = self.caught or number
         if again or self.closing:
