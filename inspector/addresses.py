@@ -220,6 +220,8 @@ def _split(url: str) -> tuple[str, str, str]:
         raise ValueError("it is not scheme://host:port/path")
     if "\\" in found[1] + found[2]:
         raise ValueError("its host contains a backslash, or follows one")
+    if not set("[]").isdisjoint(found[1]):
+        raise ValueError("it has a bracket before its host")
     if not found[2]:
         raise ValueError("it has no host")
     return found[1], found[2], found[3]

@@ -2,8 +2,7 @@
 
 Hypothesis judges what is found, not how fast, and tries the same examples every time: neither a busy machine nor chance
 may fail a test. Three profiles, chosen with HYPOTHESIS_PROFILE: `dev` (the default) tries 15 examples of a property, `ci`
-(`make coverage`) 40, `fuzz` (`make fuzz`) 400 that differ in each run and may take a second each. A test that needs more
-than others multiplies the number of the profile. Compiled modules are kept, because every server and every `inspector`
+(`make coverage`) 40, `fuzz` (`make fuzz`) 400 that differ in each run. A test that needs more than others multiplies the number of the profile. Compiled modules are kept, because every server and every `inspector`
 that a test starts would compile its own again. Cyclic garbage is collected less often: in a process that holds all tests
 and hypothesis, the collection took a fifth of the time.
 
@@ -25,7 +24,7 @@ from hypothesis import HealthCheck, settings
 SLOW = [HealthCheck.too_slow]
 settings.register_profile("dev", deadline=None, max_examples=15, suppress_health_check=SLOW, derandomize=True)
 settings.register_profile("ci", deadline=None, max_examples=40, suppress_health_check=SLOW, derandomize=True)
-settings.register_profile("fuzz", deadline=1000, max_examples=400, suppress_health_check=SLOW, print_blob=True)
+settings.register_profile("fuzz", deadline=None, max_examples=400, suppress_health_check=SLOW, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from inspector import addresses
+from inspector.text import safe
 
 LOOKALIKE = "https://\u0430pi.github.com/mcp"
 """The first letter is Cyrillic."""
@@ -113,6 +115,7 @@ def test_what_is_not_a_host_is_refused(subtests: pytest.Subtests) -> None:
         ("https://[::1/", "scheme://host"),
         ("https://[::1]x/", "scheme://host"),
         ("https://host:8a/", "scheme://host"),
+        ("https://[@host/", "bracket"),
         ("https://:80/", "no host"),
         ("https://me@/", "no host"),
         ("//host/", "scheme://host"),
@@ -138,6 +141,23 @@ def test_the_requested_host_is_the_one_that_httpx_requests(written: str) -> None
     # `str.lower` knows the final sigma, and IDNA does not.
     asked = "".join(char.lower() for char in written)
     assert httpx.URL(f"https://{f'[{host}]' if ':' in host else asked}/").raw_host.decode() == host
+
+
+_PARTS = st.sampled_from([*"/\\?#@:[]%.-&;＠／。．\u2215\u2044\u00ad\u200d\u202eßİſK①", "//", "user:pw@", "evil.example", "127.0.0.1",
+    "[::1]", ":80", ":", "xn--", "%2e", "%40", "localhost", "\u0430pi"])  # fmt: skip
+
+
+@given(st.lists(_PARTS | st.text(max_size=3), max_size=8).map("".join))
+def test_independent_parsers_agree_about_the_host_of_a_url_that_is_accepted(rest: str) -> None:
+    url = f"https://{rest}"
+    try:
+        made = addresses.requested_url(url)
+        asked = httpx.URL(made).raw_host.decode()
+    except (ValueError, httpx.InvalidURL):
+        return
+    assert addresses.requested_url(made) == made
+    assert asked == urlsplit(made).hostname
+    assert addresses.shown_url(url).startswith(f"https://{safe(made[8:], 8)}"[:-1])
 
 
 @pytest.mark.parametrize(

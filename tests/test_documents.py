@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 import inspector
 from inspector import documents
@@ -21,6 +25,7 @@ from inspector.imports.flows import import_calls, recognised_client
 from inspector.redact.rules import read_rules
 from inspector.skills.frontmatter import FrontMatterError, read_front_matter
 from inspector.tui.themes import read_theme
+from tests.bad_input.test_damaged_documents import damaged_text
 
 BOMB = "\n".join(
     ["a0: &a0 [x,x,x,x,x,x,x,x,x]", *(f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)), ""]
@@ -54,6 +59,40 @@ def test_no_reader_of_yaml_builds_a_bomb(reader: Callable[[Path], Any], text: st
     path.write_text(text)
     with pytest.raises((InspectorError, FrontMatterError), match=r"(?i)anchors|deeper than 100 levels"):
         reader(path)
+
+
+GOOD = b"""type: collection.insomnia.rest/5.0
+name: Shop
+"ink": "#aabbcc"
+list: [1, 2.5, true, null, 'it''s', {a: |-
+  x
+}]
+rules:
+- name: key
+  pattern: "k-[0-9]+"
+text: >
+  folded
+  text
+"""
+
+
+@given(damaged_text(GOOD), st.sampled_from(sorted(READERS)))
+def test_damaged_yaml_is_read_or_refused(text: bytes, reader: str) -> None:
+    """Both loaders of PyYAML read the same."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.yaml")
+        path.write_bytes(text)
+        with suppress(InspectorError, FrontMatterError):
+            READERS[reader](path)
+    read = []
+    for loader in (documents._LOADER, yaml.SafeLoader):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(documents, "_LOADER", loader)
+            try:
+                read.append(json.dumps(read_yaml(text.decode("utf-8", "replace"))))
+            except DocumentError:
+                read.append("refused")
+    assert read[0] == read[1]
 
 
 @pytest.mark.usefixtures("loader")

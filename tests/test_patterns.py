@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import inspector
 from inspector.check.reports.sdks import SDKS
@@ -229,6 +231,23 @@ def test_no_pattern_is_slow(share: int) -> None:
     patterns = [use for use in uses()[0] if use.name not in OWN_TEXTS]
     slow = {use.name: found for use in patterns[share::SHARES] if (found := worst(use))[0] > BUDGET}
     assert slow == {}
+
+
+@pytest.mark.slow
+@settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.data())
+def test_no_pattern_is_slow_on_a_text_of_several_parts(data: st.DataObject) -> None:
+    """Beside the texts of `worst`: several parts that a pattern nearly matches, one after another, repeated."""
+    patterns = [use for use in uses()[0] if use.name not in OWN_TEXTS]
+    use = patterns[data.draw(st.integers(0, len(patterns) - 1))]
+    steps = Steps(use.pattern, BUDGET * LONG)
+    parts = slow_texts(steps, use.pattern, TEXTS)[0]
+    part = "".join(parts[data.draw(st.integers(0, len(parts) - 1))] for _ in range(data.draw(st.integers(1, 4))))
+    before = data.draw(st.sampled_from(["", *parts[:20]]))
+    matched = use.matched or use.name in ONLY_MATCHED
+    figure = cost(steps, before, part[:400], LONG, matched=matched)
+    assert figure <= BUDGET, use.name
+    assert figure <= FREE or figure <= 2 * cost(steps, before, part[:400], SHORT, matched=matched), use.name
 
 
 @pytest.mark.slow

@@ -5,10 +5,14 @@ from __future__ import annotations
 import base64
 import json
 import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from inspector.calls.collection import read_flow
 from inspector.calls.variables import Variables, names_used
@@ -18,6 +22,7 @@ from inspector.imports import FORMATS, Imported, import_file
 from inspector.imports import source as sources
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
+from tests.bad_input.test_damaged_documents import damaged_text
 from tests.export.journals import exported, opened
 
 ASK = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "echo", "arguments": {"n": 2**70}}}
@@ -410,6 +415,19 @@ KEYS = (
     "_meta", "jsonrpc", "id", "method", "log", "entries", "startedDateTime", "time", "timings", "timestamp", "message",
     "requestHeaders", "url", "duration", "origin", "server_url", "http_path", "category", "status", "transport",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("format", FOREIGN)
+@given(st.data())
+def test_a_damaged_file_is_read_or_refused(format: str, data: st.DataObject) -> None:
+    text = data.draw(damaged_text(FOREIGN[format].encode()))
+    wanted = data.draw(st.sampled_from([format, None]))
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder, "theirs"), Path(folder, "ours.mcp.jsonl")
+        file.write_bytes(text)
+        with suppress(UsageError):
+            assert import_file(file, out, wanted).events
+        assert {path.name for path in Path(folder).iterdir()} <= {"theirs", "ours.mcp.jsonl"}
 
 
 @pytest.mark.parametrize("format", FORMATS)
