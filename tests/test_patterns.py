@@ -63,7 +63,7 @@ MADE_LATER = {
     "inspector.journal.filters.values": "a glob of the user's: fnmatch makes it without a choice",
     "inspector.protocol.tables": "a literal",
     "inspector.redact.rules": "patterns of the user's",
-    "inspector.redact.token_patterns": "patterns in a table: tested as values",
+    "inspector.config.token_patterns": "patterns in a table: tested as values",
     "inspector.text": "sets of characters: tested as values",
     "inspector.tui.widgets.search": "literals",
 }
@@ -233,12 +233,17 @@ def test_no_pattern_is_slow(share: int) -> None:
     assert slow == {}
 
 
+@pytest.fixture(scope="module")
+def patterns() -> list[Use]:
+    """Made before a test, because the syntax trees of all modules take much memory."""
+    return [use for use in uses()[0] if use.name not in OWN_TEXTS]
+
+
 @pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(st.data())
-def test_no_pattern_is_slow_on_a_text_of_several_parts(data: st.DataObject) -> None:
+@given(data=st.data())
+def test_no_pattern_is_slow_on_a_text_of_several_parts(patterns: list[Use], data: st.DataObject) -> None:
     """Beside the texts of `worst`: several parts that a pattern nearly matches, one after another, repeated."""
-    patterns = [use for use in uses()[0] if use.name not in OWN_TEXTS]
     use = patterns[data.draw(st.integers(0, len(patterns) - 1))]
     steps = Steps(use.pattern, BUDGET * SHORT)  # It remembers each step.
     parts = slow_texts(steps, use.pattern, TEXTS)[0]

@@ -9,6 +9,7 @@ from inspector.config import secret_values
 from inspector.config.folder_names import FolderNames
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.secret_forms import SHORTEST, SecretFinder
+from inspector.config.token_patterns import without_tokens
 
 _ASSIGNED = re.compile(r"""(?<![\w.-])([A-Za-z][\w.-]{0,60})(["']?\s?[=:]\s?["']?)([^\s"'&;,]{4,})""")
 _BEARER = re.compile(r"\b(Bearer|Basic|DPoP)\s+([\w.~+/=-]{6,})", re.IGNORECASE)
@@ -31,8 +32,7 @@ class Privacy:
         text = PrivateKeyFilter().line(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
         text = self._finder.replaced(text, secret_values.MASK, cut=SHORTEST if "…" in text else 0)
         text = secret_values.mask(text, self._secrets)
-        for token in secret_values.in_headers([("text", text)]):
-            text = text.replace(token, secret_values.MASK)
+        text = without_tokens(text, secret_values.MASK)
         text = _URL.sub(lambda found: secret_values.mask_url(found[0]), text)
         text = _BEARER.sub(rf"\1 {secret_values.MASK}", text)
         text = _ASSIGNED.sub(_assigned, text)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from inspector.config.secret_forms import SecretFinder
+from inspector.config.token_patterns import SHAPES
 from inspector.errors import RecordingError
 from inspector.journal.format import dumps
 from inspector.journal.journal import Journal
@@ -16,7 +17,6 @@ from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.rules import RedactionRules
 from inspector.redact.scan import RUN, KnownSecret, SecretScanner
 from inspector.redact.text_edits import Edit, FoundSecret, applied
-from inspector.redact.token_patterns import SHAPES
 from inspector.version import __version__
 
 MAX_VALUES = 20_000

@@ -9,10 +9,10 @@ from pathlib import Path as File
 from typing import Any
 
 from inspector.config.foreign_files import read_text
+from inspector.config.token_patterns import NAMES, SHAPES, SecretShape
 from inspector.errors import UsageError
 from inspector.reasons import os_reason, regex_reason
 from inspector.redact.paths import RulePath
-from inspector.redact.token_patterns import NAMES, SHAPES, SecretShape
 
 MAX_FILE = 1 << 20
 

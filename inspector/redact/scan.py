@@ -16,12 +16,12 @@ from urllib.parse import unquote
 from inspector.config.folder_names import FolderNames
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.secret_forms import SecretFinder
+from inspector.config.token_patterns import LIKE_A_TOKEN
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
 from inspector.redact import entropy, named_secrets
 from inspector.redact.paths import START, RulePath
 from inspector.redact.rules import RedactionRules
 from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
-from inspector.redact.token_patterns import LIKE_A_TOKEN
 
 MAX_DEPTH = 6
 """Levels of JSON in strings of JSON that are searched, base64 included."""
@@ -175,10 +175,8 @@ class SecretScanner:
         for shape in self._shapes:
             if (binary and not shape.shown) or (shape.hints and shape.hints.isdisjoint(present)):
                 continue
-            for found in shape.pattern.finditer(text):
-                start, end = found.span(shape.group)
-                if shape.genuine(text[start:end]):
-                    yield self._edit(start, end, shape.name, text[start:end], where)
+            for start, end in shape.places(text):
+                yield self._edit(start, end, shape.name, text[start:end], where)
         for rule, pattern in self.rules.patterns:
             for found in pattern.finditer(text):
                 start, end = found.span(1 if pattern.groups and found[1] is not None else 0)

@@ -214,6 +214,7 @@ def test_hostile_text_is_survived(text: str) -> None:
             "a\n-----BEGIN PRIVATE KEY-----\nMIIBVAIB\n",
             "a\n‹redacted private key›\n‹redacted private key›\n‹redacted private key›",
         ),
+        ("hf_" + "aB3" * 11, "***"),
         ("sent c2VjcmV0 in base64, cut secre…", "sent *** in base64, cut ***…"),
     ],
 )

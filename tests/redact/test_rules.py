@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.config.token_patterns import NAMES
 from inspector.errors import UsageError
 from inspector.redact.rules import read_rules
-from inspector.redact.token_patterns import NAMES
 
 
 def test_without_rules_everything_ordinary_is_searched() -> None:

@@ -114,7 +114,7 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
 
 
 def _about() -> str:
-    from inspector.redact.token_patterns import NAMES, SHAPES
+    from inspector.config.token_patterns import NAMES, SHAPES
 
     off = {shape.name for shape in SHAPES if not shape.ordinary}
     known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())

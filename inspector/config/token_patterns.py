@@ -6,7 +6,7 @@ Every pattern is linear: it starts with something fixed, or only where no run of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 
@@ -39,6 +39,23 @@ class SecretShape(NamedTuple):
     some."""
     ordinary: bool = True
     """Enabled by default."""
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where secrets of this shape are."""
+        for found in self.pattern.finditer(text):
+            start, end = found.span(self.group)
+            if self.genuine(text[start:end]):
+                yield start, end
+
+
+def without_tokens(text: str, mark: str) -> str:
+    """Return the text with each secret of an ordinary shape replaced by `mark`."""
+    for shape in SHAPES:
+        low = text.lower()
+        if shape.ordinary and (not shape.hints or any(hint in low for hint in shape.hints)):
+            for start, end in reversed(list(shape.places(text))):
+                text = text[:start] + mark + text[end:]
+    return text
 
 
 def mixed(value: str) -> bool:
