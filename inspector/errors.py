@@ -20,6 +20,7 @@ class InspectorError(Exception):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
+        self._hint = Hint("")
         self.message = message
         self.hint = hint
         self.recording = ""
@@ -32,7 +33,11 @@ class InspectorError(Exception):
 
     @hint.setter
     def hint(self, hint: str) -> None:
+        others = [note for note in getattr(self, "__notes__", ()) if note != _note(self._hint)]
         self._hint = hint if isinstance(hint, Hint) else Hint(hint)
+        notes = [*([_note(self._hint)] if self._hint else []), *others]
+        if notes or hasattr(self, "__notes__"):
+            self.__notes__ = notes  # A plain traceback shows them.
 
     def as_json(self) -> dict[str, Any]:
         """Return the error for the `--json` line on stderr: code, message, and hint and recording if it has them."""
@@ -47,6 +52,10 @@ class InspectorError(Exception):
         """Return the error for a recording: `as_json`, and the parts of a hint that each surface renders."""
         parts = self.hint.as_json()
         return self.as_json() | ({"hint_parts": parts} if parts else {})
+
+
+def _note(hint: Hint) -> str:
+    return f"Hint: {hint}"
 
 
 class UsageError(InspectorError):

@@ -208,7 +208,7 @@ def _asynchronous() -> object:
 
     class Asynchronous:
         @pytest_asyncio.fixture
-        async def inspector_session(self, inspector_mcp: Mcp) -> AsyncIterator[Session]:
+        async def inspector_session(self, inspector_mcp: McpFixture) -> AsyncIterator[Session]:
             """The session with the marker's server, recorded once and replayed afterwards."""
             taped = inspector_mcp.recorded()
             async with taped as session:
@@ -224,15 +224,15 @@ def _asynchronous() -> object:
 
 
 @pytest.fixture
-def inspector_mcp(request: pytest.FixtureRequest) -> Mcp:
+def inspector_mcp(request: pytest.FixtureRequest) -> McpFixture:
     """Sessions, recordings and mock servers for this test."""
-    made = Mcp(request.node, request.config)
+    made = McpFixture(request.node, request.config)
     request.node.stash[_KEY] = made
     return made
 
 
 @pytest.fixture
-def inspector_server(inspector_mcp: Mcp) -> Callable[..., CassetteServer]:
+def inspector_server(inspector_mcp: McpFixture) -> Callable[..., CassetteServer]:
     """`async with inspector_server(TARGET) as server`: a recorded server for the client under test."""
     return inspector_mcp.server
 
@@ -256,7 +256,7 @@ def _yielding(request: pytest.FixtureRequest, name: str, ours: str) -> Any:
     return request.getfixturevalue(ours)
 
 
-class Mcp:
+class McpFixture:
     """The fixture `inspector_mcp`. Use its results with `with` or `async with`, see docs/reference/pytest.md.
 
     Relative paths start at the test file.
@@ -411,7 +411,7 @@ class Mcp:
         return self._test.parent / path
 
 
-_KEY = pytest.StashKey[Mcp]()
+_KEY = pytest.StashKey[McpFixture]()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -385,6 +385,12 @@ def sentences(*parts: object) -> str:
     return " ".join([*(text if text.endswith(_SENTENCE_ENDS) else f"{text}." for text in texts[:-1]), *texts[-1:]])
 
 
+def repr_of(value: object, *facts: object) -> str:
+    """Return the `repr` of an object in one line: its class and the facts that are not empty."""
+    said = ", ".join(safe(fact, 120) for fact in facts if fact is not None and fact != "")
+    return f"<inspector.{type(value).__name__} {said}>"
+
+
 def duration(us: float) -> str:
     """Format microseconds: `3.1 ms`, `12 ms`, `1.2 s`, `4 m 12 s`, `2 h 5 m`, `3 d 4 h`."""
     if us != us:

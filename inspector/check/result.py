@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 from inspector.check.check_table import Check, CheckClass
 from inspector.check.outcome import Outcome, Seen, Visited
+from inspector.text import repr_of
 
 Verdict = Literal["pass", "fail", "warn", "note", "skip"]
 
@@ -48,6 +49,9 @@ class Result:
     """The responsible SDK, if it is not the author of the server."""
     strict: bool = False
     """Judged as with `--strict`."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.check.id, self.visited.revision, self.verdict)
 
     @property
     def verdict(self) -> Verdict:

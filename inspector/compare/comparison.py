@@ -10,6 +10,7 @@ from inspector.compare.rules import DEFAULT, ComparisonRules
 from inspector.compare.surface import Change, compare_surfaces, counts, unread_lists, worst
 from inspector.protocol import jsonrpc
 from inspector.protocol.exact_json import depth
+from inspector.text import repr_of
 
 if TYPE_CHECKING:
     from inspector.config.targets import Target
@@ -40,6 +41,11 @@ class Comparison:
     """The differences in what the servers offer."""
     conversation: Conversation | None
     """The differences between the conversations; only two recordings have them."""
+
+    def __repr__(self) -> str:
+        return repr_of(
+            self, self.a.target.describe(), self.b.target.describe(), "the same" if self.same else "different"
+        )
 
     @property
     def same(self) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.config.command_lines import CommandLine
 from inspector.doctor.privacy import Privacy
 from inspector.hints import Hint
+from inspector.text import repr_of
 
 if TYPE_CHECKING:
     from inspector.journal.journal import Journal
@@ -109,6 +110,9 @@ class Diagnosis:
     recording: str = ""
     unusable: bool = False
     """Whether a recording cannot be read."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.target, self.outcome, self.cause)
 
     @property
     def exit_code(self) -> int:

@@ -25,7 +25,7 @@ from inspector.journal.journal import Journal, whole_journal
 from inspector.library.opening import open as opened
 from inspector.library.session import Session, parts, running
 from inspector.protocol.revisions import REVISIONS
-from inspector.text import safe
+from inspector.text import repr_of, safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +50,9 @@ class CheckReport:
     """The findings that fail the check (see `fail_on`), as text of several lines; empty without any."""
     limits: str = ""
     """The limits of the chosen hosts that the server exceeds, as text; they fail no check. Empty without any."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.report.run.target, self.report.summary)
 
     @property
     def ok(self) -> bool:

@@ -17,6 +17,7 @@ from inspector.journal.query import Query
 from inspector.library.results import Notification
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
+from inspector.text import repr_of
 
 if TYPE_CHECKING:
     from inspector.client.session import Session
@@ -97,6 +98,9 @@ class Notifications:
         self._methods = methods
         self._seen = session.journal.index.count
         self._batch: list[Notification] = []
+
+    def __repr__(self) -> str:
+        return repr_of(self, ", ".join(sorted(self._methods)) or "all methods")
 
     def __aiter__(self) -> Notifications:
         return self

@@ -26,6 +26,7 @@ from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, Plann
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.load.safety import is_this_machine
+from inspector.text import repr_of
 
 if TYPE_CHECKING:
     from inspector.library.apps import InProcess
@@ -127,6 +128,9 @@ class LoadClient:
                 LoadClient._loop = LoopThread()
             self._thread = LoadClient._loop
         self._thread.run(self._open())
+
+    def __repr__(self) -> str:
+        return repr_of(self, self._target.describe())
 
     async def _open(self) -> None:
         if isinstance(self._target, RecordingTarget):

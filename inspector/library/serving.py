@@ -22,6 +22,7 @@ from inspector.replay.mock.server import Mock, MockOptions
 from inspector.replay.mock.statistics import MockReport
 from inspector.serving.base import BodyForm, ClientMessage, Fields, Handler
 from inspector.serving.http import HttpEnd
+from inspector.text import repr_of
 from inspector.transports.base import Sink
 from inspector.transports.memory import MemoryTransport, SendReply
 
@@ -59,6 +60,9 @@ class MockServer:
         self._mock: Mock | None = None
         self._end: HttpEnd | None = None
         self._report: MockReport | None = None
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.path, self._end.url if self._end is not None else "not served")
 
     async def __aenter__(self) -> Self:
         """Read the recording and listen. Raises `RecordingError`, or `UsageError` if the port cannot be used."""

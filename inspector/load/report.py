@@ -10,7 +10,7 @@ from inspector.load.conditions import FailCondition
 from inspector.load.histogram import PERCENTILES, Histogram
 from inspector.load.measurement import ErrorCount, Sample, ToolFigures
 from inspector.load.plan import LoadPlan, number_text, rate_text
-from inspector.text import duration, quantity
+from inspector.text import duration, quantity, repr_of
 
 _KEEPS_UP = 0.97
 """The share of the planned rate that a server must answer to keep up."""
@@ -107,6 +107,9 @@ class LoadReport:
     def judged(self, conditions: Sequence[FailCondition]) -> LoadReport:
         """Return the report with the conditions that hold."""
         return replace(self, conditions=conditions, failing=[each for each in conditions if each.holds(self)])
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.target, self.verdict)
 
     @property
     def at_server(self) -> int:

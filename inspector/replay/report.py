@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from inspector.compare.values import Difference
 from inspector.errors import InspectorError
+from inspector.text import repr_of
 
 RerunVerdict = Literal["same", "different", "no answer", "not sent", "not recorded", "not asked"]
 """The result of comparing a live exchange with the recorded one. `not recorded`: a new question of the server, or a
@@ -64,6 +65,13 @@ class RerunReport:
     notes: list[str] = field(default_factory=list)
     error: InspectorError | None = None
     """Why the rerun stopped early."""
+
+    def __repr__(self) -> str:
+        return repr_of(
+            self,
+            *(f"{count} {verdict}" for verdict, count in Counter(each.verdict for each in self.outcomes).items()),
+            self.error,
+        )
 
     @property
     def first(self) -> RerunOutcome | None:

@@ -284,14 +284,15 @@ class StdioTransport:
         self.sink.lost(self._exit_error(f"The server {what}.", hint, status))
 
     def _exit_error(self, message: str, hint: str, status: int | None = None) -> ServerExited:
-        """Return the error for a child that ended. Its note shows the hint and stderr in a plain traceback."""
+        """Return the error for a child that ended. A note shows its stderr in a plain traceback."""
         words = tuple(self.last_words)
         # A server that has answered had its keys.
         names = withheld_names(searched(words), self.environment, guess=not self._heard)
         hint = Hint(hint).then(passing_hint(names)) if names else hint
         error = ServerExited(message, hint=hint, status=status, stderr=words)
         lines = [f"  {safe(line, STDERR_SHOWN)}" for line in shown(words)]
-        error.add_note("\n".join([f"Hint: {hint}", *(["Last lines on stderr:", *lines] if lines else [])]))
+        if lines:
+            error.add_note("\n".join(["Last lines on stderr:", *lines]))
         return error
 
     def _exit_status(self) -> int | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 from inspector.client.extensions import missing_extensions
 from inspector.errors import ServerError
 from inspector.hints import NO_HINT, Hint, Parameter, Setting
+from inspector.text import repr_of
 
 Fate = Literal["pending", "done", "error", "cancelled", "timeout", "lost"]
 
@@ -25,6 +26,9 @@ class Progress:
         self.message = message if type(message) is str else None
         self.count = count
         """The number of progress notifications for the call."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.value if self.total is None else f"{self.value} of {self.total}", self.message)
 
     @property
     def fraction(self) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from inspector.protocol.revisions import FEATURES, Era, Features, features
+from inspector.text import repr_of
 
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
 """The metadata key with which a modern request names its revision."""
@@ -31,6 +32,9 @@ class Server:
         self.how = ""
         """The reason for era and revision, in a few words."""
         self.instructions = _text(self.raw.get("instructions"))
+
+    def __repr__(self) -> str:
+        return repr_of(self, f"{self.name} {self.version}".strip() or "unknown", self.revision)
 
     @property
     def known(self) -> bool:

@@ -9,6 +9,7 @@ from inspector.client.state.calls import server_error
 from inspector.client.state.server import Server
 from inspector.errors import InspectorError
 from inspector.protocol.extensions import TASKS
+from inspector.text import repr_of
 
 OVER = frozenset(("completed", "failed", "cancelled"))
 POLL = 1.0
@@ -45,6 +46,9 @@ class Task:
         self.error: InspectorError | None = None
         self.done = False
         """Whether it has ended, or is not polled any more."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.id, self.title, self.status)
 
     def made_by(self, n: int, method: str, title: str) -> None:
         """Record that request `n` of this session created the task."""
