@@ -11,6 +11,7 @@ from inspector.version import __version__
 TYPE_CHECKING = False  # like typing's, which would have to be loaded
 if TYPE_CHECKING:
     from inspector.auth.options import AuthOptions
+    from inspector.calls.yaml_text import CallsError
     from inspector.client.state.calls import Progress
     from inspector.client.state.server import Server
     from inspector.client.state.tasks import Task
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from inspector.flows.results import ExpectationResult, FlowResult, StepResult
+    from inspector.journal.filters.syntax import FilterError
     from inspector.journal.findings import Finding
     from inspector.library.checking import CheckReport, check
     from inspector.library.comparing import Comparison, RerunReport, diff, rerun
@@ -65,6 +67,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuthOptions",
     "AuthorizationNeeded",
+    "CallsError",
     "CheckReport",
     "Comparison",
     "ConfigError",
@@ -75,6 +78,7 @@ __all__ = [
     "Event",
     "Exchange",
     "ExpectationResult",
+    "FilterError",
     "Finding",
     "FlowResult",
     "HandshakeError",
@@ -137,6 +141,7 @@ _HOMES = {
     "flows.results": ("ExpectationResult", "FlowResult", "StepResult"),
     "library.flows": ("run_flow",),
     "auth.options": ("AuthOptions",),
+    "calls.yaml_text": ("CallsError",),
     "client.state.calls": ("Progress",),
     "client.state.server": ("Server",),
     "client.state.tasks": ("Task",),
@@ -164,6 +169,7 @@ _HOMES = {
         "TrustNeeded",
         "UsageError",
     ),
+    "journal.filters.syntax": ("FilterError",),
     "journal.findings": ("Finding",),
     "library.checking": ("CheckReport", "check"),
     "library.comparing": ("Comparison", "RerunReport", "diff", "rerun"),

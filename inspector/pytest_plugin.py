@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from inspector.library.serving import MockServer
     from inspector.library.session import Session
 
+__all__ = ["McpFixture"]
+
 MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
 _MAX_NAME = 100
@@ -412,18 +414,29 @@ class McpFixture:
 
 
 _KEY = pytest.StashKey[McpFixture]()
+_CHECKED = pytest.StashKey[dict[tuple[int, Path, str], tuple[pytest.Mark, str]]]()
+"""What each marker `mcp_check` found; the marker is kept, so that its id stays its own."""
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Check the server of a test marked with `mcp_check` first; several markers are several checks."""
+    """Check the server of a test marked with `mcp_check` first; several markers are several checks.
+
+    A marker of a module, a class or a parametrized test checks once, for all its tests.
+    """
     __tracebackhide__ = True
     for marker in item.iter_markers("mcp_check"):
-        _check(item, marker)
+        done = item.config.stash.setdefault(_CHECKED, {})
+        target = None if marker.args or "target" in marker.kwargs else _named(item)
+        key = (id(marker), item.path, repr(target))
+        if key not in done:
+            done[key] = marker, _check(item, marker)
+        if said := done[key][1]:
+            pytest.fail(said, pytrace=False)
 
 
-def _check(item: pytest.Item, marker: pytest.Mark) -> None:
-    __tracebackhide__ = True
+def _check(item: pytest.Item, marker: pytest.Mark) -> str:
+    """Run a check, and return what fails the test; empty if nothing does."""
     import asyncio
 
     from inspector.errors import InspectorError
@@ -440,11 +453,9 @@ def _check(item: pytest.Item, marker: pytest.Mark) -> None:
         try:
             target, variables = (named, {}) if named else _named(item)
             found = runner.run(check(target, **{**variables, **options}))
-            said = "\n".join(text for text in (found.faults, found.limits) if text)
+            return "\n".join(text for text in (found.faults, found.limits) if text)
         except InspectorError as error:
-            said = f"{type(error).__name__}: {sentences(error.message, error.hint)}"
-    if said:
-        pytest.fail(said, pytrace=False)
+            return f"{type(error).__name__}: {sentences(error.message, error.hint)}"
 
 
 def _variables(config: pytest.Config) -> dict[str, Any]:

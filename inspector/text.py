@@ -382,7 +382,12 @@ def sentences(*parts: object) -> str:
     The last text stays as it is, because a hint may end with a command.
     """
     texts = [text for part in parts if (text := str(part).strip())]
-    return " ".join([*(text if text.endswith(_SENTENCE_ENDS) else f"{text}." for text in texts[:-1]), *texts[-1:]])
+    return " ".join([*map(ended, texts[:-1]), *texts[-1:]])
+
+
+def ended(text: str) -> str:
+    """Return a sentence with the mark at its end; an empty text stays empty."""
+    return text if not text or text.endswith(_SENTENCE_ENDS) else f"{text}."
 
 
 def repr_of(value: object, *facts: object) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from inspector.library.cassettes import MODES as TAPED_MODES
-from inspector.pytest_plugin import MODES, Mcp
+from inspector.pytest_plugin import MODES, McpFixture
 from tests.processes import ROOT, environment
 from tests.pytest_runs import pytest_here
 from tests.test_docs import blocks
@@ -228,15 +228,15 @@ def test_nothing_is_loaded_that_is_not_used():
 
 
 def test_it(mcp, monkeypatch, request):
-    from inspector.pytest_plugin import Mcp
+    from inspector.pytest_plugin import McpFixture
     assert (mcp.mode, mcp.target) == ("check", "some server")
     monkeypatch.setattr(request.config.option, "mcp_record", None)
-    assert Mcp(request.node, request.config).mode == "rewrite"
+    assert McpFixture(request.node, request.config).mode == "rewrite"
     monkeypatch.setenv("INSPECTOR_MCP_RECORD", "none")
-    assert Mcp(request.node, request.config).mode == "none"
+    assert McpFixture(request.node, request.config).mode == "none"
     monkeypatch.setenv("INSPECTOR_MCP_RECORD", "sometimes")
     with pytest.raises(pytest.UsageError, match="Invalid mode"):
-        Mcp(request.node, request.config)
+        McpFixture(request.node, request.config)
 """
     run("--mcp-record=check", tests=tests, process=True)
 
@@ -415,5 +415,23 @@ def test_every_mode_and_method_is_on_the_page() -> None:
     text = (ROOT / "docs" / "reference" / "pytest.md").read_text(encoding="utf-8")
     assert MODES == TAPED_MODES
     assert all(f"| `{mode}` |" in text for mode in MODES)
-    public = {name for name in vars(Mcp) if not name.startswith("_")} - {"sections"}
+    public = {name for name in vars(McpFixture) if not name.startswith("_")} - {"sections"}
     assert all(f"| `inspector_mcp.{name}(" in text for name in public)
+
+
+@pytest.mark.slow
+def test_a_marker_of_a_module_checks_once(run: Run) -> None:
+    """Each further check would start the server again; `record=` would find its file there."""
+    tests = f"""
+import pytest
+from inspector.pytest_plugin import McpFixture
+pytestmark = pytest.mark.mcp_check([{sys.executable!r}, "-m", "inspector.demo"], only="LIFE-03", revisions="2025-06-18", record="run.mcp.jsonl")
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one(n, inspector_mcp: McpFixture):
+    pass
+
+def test_two():
+    pass
+"""
+    assert "3 passed" in run(tests=tests)

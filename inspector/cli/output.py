@@ -318,8 +318,10 @@ class Output:
 
     def error(self, error: InspectorError, *, recording: bool = False) -> None:
         """Print an error: one line of JSON, or message, last stderr lines of the server, hint; and the recording."""
+        from inspector.text import ended
+
         if isinstance(error, UsageError):  # Other messages may contain text of a server.
-            error.message = renamed(error.message)
+            error.message = ended(renamed(error.message))
         hint = renamed(self.hint(error))
         if self.json:
             from inspector.export.json_edits import strict

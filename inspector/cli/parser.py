@@ -205,10 +205,7 @@ class CommandLineParser:
                 raise UsageError(f"`inspector {verb.name}` needs {named}.", hint=f"Usage: inspector {verb.usage}")
             arguments[slot.name] = words if slot.takes_many else words[0] if words else None
         if verb.target == "required" and not (self.target_words or asks_for_help):
-            raise UsageError(
-                f"`inspector {verb.name}` needs a target.",
-                hint="Give a command after --, a URL, @NAME from a config file, or a recording.",
-            )
+            raise verb.needs_target
         if "record" in self.values and "no-record" in self.values:
             raise UsageError("--record cannot be used with --no-record.", hint="Remove one of them.")
         return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.renamed)

@@ -40,6 +40,8 @@ def target_of(invocation: Invocation, consent: trust.Consent | None = None) -> T
 
     `consent` replaces the prompt of the options (see `consent_of`).
     """
+    if not invocation.target_words:
+        raise invocation.verb.needs_target
     target = parse_target(
         invocation.target_words,
         command=invocation.command,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli import verbs
 from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, LOGIN, QUIET, SERVER, Option
+from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
@@ -122,6 +123,14 @@ class Verb:
     def takes_pairs(self) -> bool:
         """Whether arguments in KEY=VALUE form may be given."""
         return any(slot.kind == "pairs" for slot in self.slots)
+
+    @property
+    def needs_target(self) -> UsageError:
+        """The error of a command line without a target."""
+        return UsageError(
+            f"`inspector {self.name}` needs a target.",
+            hint="Give a command after --, a URL, @NAME from a config file, or a recording.",
+        )
 
     @property
     def usage(self) -> str:

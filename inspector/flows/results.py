@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from inspector.text import repr_of
+
 FlowOutcome = Literal["passed", "failed", "skipped", "not_run"]
 OUTCOMES: tuple[FlowOutcome, ...] = ("passed", "failed", "skipped", "not_run")
 
@@ -81,6 +83,9 @@ class StepResult:
         """The expectations that do not hold."""
         return [each for each in self.expectations if not each.ok]
 
+    def __repr__(self) -> str:
+        return repr_of(self, self.name, self.outcome)
+
     def as_json(self) -> dict[str, Any]:
         """This step in the document of `--json`."""
         shown: dict[str, Any] = {
@@ -128,6 +133,9 @@ class FlowResult:
     """The path as it is printed, relative to the working directory where it lies below it."""
     failure: str = ""
     """The failures, as text for a person; empty unless the flow failed."""
+
+    def __repr__(self) -> str:
+        return repr_of(self, self.display_path or self.path, self.outcome, self.error)
 
     @property
     def failed_steps(self) -> list[StepResult]:

@@ -88,7 +88,7 @@ def test_a_flow_names_the_doctor_and_repeats_the_options_of_its_steps(run: Run, 
 def test_a_file_that_does_not_exist_is_not_a_command(run: Run) -> None:
     for words in (["context", "--against", "gone.json", "--", "sh"], ["tools", "gone.json"]):
         ran = run(*words)
-        assert (ran.code, ran.err.splitlines()[0]) == (2, "error: gone.json does not exist")
+        assert (ran.code, ran.err.splitlines()[0]) == (2, "error: gone.json does not exist.")
 
 
 @pytest.mark.slow

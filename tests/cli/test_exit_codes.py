@@ -237,3 +237,20 @@ def test_the_program_ends_with_the_code_of_what_was_done(monkeypatch: pytest.Mon
     monkeypatch.setattr(sys, "argv", ["inspector", "tools", "--nonsense"])
     main.main()
     assert ended == [2]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["tools"], ["tap"], ["doctor"], ["tools", "@unknown"], ["tools", "htp://x"], ["read", "x", "@unknown:there"],
+     ["tools", "--cwd", "gone", "python"], ["tools", "--env", "=x", "python"], ["check", "gone.mcp.jsonl"]],
+)  # fmt: skip
+def test_an_error_of_ours_is_a_sentence_with_its_full_stop(run: Run, words: list[str]) -> None:
+    for more in ([], ["--json"]):
+        if words[0] == "tap" and more:
+            continue
+        ran = run(words[0], *more, *words[1:])
+        message = ran.error["message"] if more else ran.err.split("\n")[0]
+        assert ran.code == 2
+        assert message.endswith((".", ".”")), message
+    if len(words) == 1:
+        assert f"`inspector {words[0]}` needs a target." in ran.err

@@ -41,16 +41,18 @@ def test_what_type_checkers_see_is_what_is_there() -> None:
 
 
 def test_every_error_that_the_library_raises_is_public_and_in_the_table() -> None:
-    from inspector import errors
+    from inspector.errors import InspectorError
+    from tests.cli.json_page import every_error
 
-    of_surfaces = {errors.ConnectingStopped, errors.SkillRefused}
-    every = {value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, Exception)}
-    public = {error for error in every if error.__name__ in inspector.__all__}
+    of_surfaces = {"CannotAppend", "ConnectingStopped", "OutputExists", "SkillRefused"}
+    """Raised by the interface and the command line only."""
+    public = {error for error in every_error() if error.__name__ in inspector.__all__}
     # A class without a code of its own is a case of a public one, such as a missing value of a config file.
-    assert {error for error in every - public - of_surfaces if "code" in vars(error)} == set()
+    private = {error.__name__ for error in set(every_error()) - public if "code" in vars(error)}
+    assert private - of_surfaces == set()
     page = (SOURCE.parents[1] / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     table = page.partition("| Error | Raised if |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"`([A-Z]\w+)`", table)) == {error.__name__ for error in public - {errors.InspectorError}}
+    assert set(re.findall(r"`([A-Z]\w+)`", table)) == {error.__name__ for error in public - {InspectorError}}
 
 
 def test_other_names_are_not_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -55,6 +56,19 @@ async def test_limits_of_hosts_are_notes_of_a_check() -> None:
         await inspector.check(str(file), only="hosts")
     with pytest.raises(inspector.UsageError, match="cursro"):
         await inspector.check(str(file), hosts="cursro")
+
+
+@pytest.mark.slow
+async def test_a_check_starts_and_sends_as_much_as_that_of_the_command_line() -> None:
+    wanted = {"only": ["lifecycle"], "revisions": ["2025-11-25", "2026-07-28"]}
+    found = (await inspector.check(DEMO, **wanted)).as_json()
+    words = ["check", "--json", "--no-record", "--only", "lifecycle", "--revision", "2025-11-25,2026-07-28", "--"]
+    done = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-m", "inspector", *words, *DEMO], capture_output=True, text=True, check=False
+    )
+    other = json.loads(done.stdout)
+    for name in ("starts", "visits", "counts"):
+        assert found[name] == other[name], name
 
 
 @pytest.mark.slow

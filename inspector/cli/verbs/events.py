@@ -108,9 +108,7 @@ def _action(invocation: Invocation) -> str:
     if action == "verify" and invocation.target_words:
         raise UsageError("--verify needs no target: nothing is sent.", hint="Remove the target.")
     if action != "verify" and not invocation.target_words:
-        raise UsageError(
-            "`inspector events` needs a target.", hint="Give a command after --, a URL, or @NAME from a config file."
-        )
+        raise invocation.verb.needs_target
     if invocation.option("certificate") is not None and invocation.option("listen") is None:
         raise UsageError("--certificate works only with --listen.", hint="Add --listen, or remove --certificate.")
     for option, action_needs in (("url", ("subscribe", "unsubscribe")), ("secret-file", ("subscribe", "verify"))):

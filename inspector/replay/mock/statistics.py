@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import excerpt
-from inspector.text import repr_of
+from inspector.text import quantity, repr_of
 from inspector.transports.request_matching import HANDSHAKE
 
 MAX_KEPT = 1000
@@ -66,7 +66,9 @@ class MockReport:
     """The recordings of the clients."""
 
     def __repr__(self) -> str:
-        return repr_of(self, self.recording, f"{self.requests:,} requests", f"{self.counts.get('missed', 0):,} missed")
+        return repr_of(
+            self, self.recording, quantity(self.requests, "request"), f"{self.counts.get('missed', 0):,} missed"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as one JSON document."""
