@@ -1,4 +1,4 @@
-"""What a person at a prompt sees of the library's objects, and of its errors in a traceback."""
+"""Objects of the library are readable at a prompt, and a traceback of its errors names the remedy."""
 
 from __future__ import annotations
 
