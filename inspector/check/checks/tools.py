@@ -158,7 +158,7 @@ async def declared(visit: Visit) -> Outcome:
     "TOOL-13 must r1+",
     page=f"{_PAGE}#error-handling",
     says="A call of an unknown tool gets error -32602.",
-    fix="Return a JSON-RPC error with code -32602 for a name that is not in the list.",
+    fix="For an unknown name, return a JSON-RPC error with code -32602, not a result and not another code.",
 )
 async def unknown_tool(visit: Visit) -> Outcome:
     """An unknown tool name. Many servers return a result with isError, which is a warning."""
