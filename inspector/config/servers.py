@@ -122,7 +122,7 @@ class ServerList:
             for problem in self.problems:
                 if problem.server and problem.server == name:
                     why, fix = (problem.message, problem.hint)
-                    if problem.remark is not None:
+                    if problem.remark is not None and not problem.remark.off:
                         why, fix = problem.remark.text.removesuffix("."), Hint(problem.remark.fix)
                     return TargetError(f"@{shown} cannot be used: {why}", hint=fix)
             named = [entry for entry in self.entries if entry.name == name]

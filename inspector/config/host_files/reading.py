@@ -66,12 +66,8 @@ class FileReading:
             return self.whole
         if disabled:
             return Remark(f"{self.host.name} does not start @{name}: it is disabled in {self.path}.", off=True)
-        return (
-            self._switched(name)
-            or self._listed(name, scope)
-            or self._condition(name, raw)
-            or self._other_keys(name, raw)
-        )
+        off = self._switched(name) or self._listed(name, scope)
+        return off or self._condition(name, raw) or self._other_keys(name, raw)
 
     def _unread(self) -> Remark | None:
         """The syntax that this program reads and the host does not."""
@@ -139,14 +135,13 @@ class FileReading:
         return None
 
     def _condition(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
-        for rule in self.host.rule("entries", ()):
-            if self._applies(rule, name, raw) and rule.get("not_examined"):
-                return Remark(f"@{name} is not examined: {rule['says']}.", fact=self.host.facts["entries"], off=True)
-            if self._applies(rule, name, raw):
-                return Remark(
-                    f"{self.host.name} does not start @{name}: {rule['says']}.", rule["fix"], self.host.facts["entries"]
-                )
-        return None
+        """A condition of the table that this entry meets."""
+        rule = next((rule for rule in self.host.rule("entries", ()) if self._applies(rule, name, raw)), None)
+        if rule is None:
+            return None
+        aside = bool(rule.get("not_examined"))
+        does = f"@{name} is not examined" if aside else f"{self.host.name} does not start @{name}"
+        return Remark(f"{does}: {rule['says']}.", rule["fix"], self.host.facts["entries"], off=aside)
 
     def _applies(self, rule: Mapping[str, Any], name: str, raw: Mapping[str, Any]) -> bool:
         def is_set(key: str) -> bool:
