@@ -194,6 +194,8 @@ class Runner:
         self._gone = ""
         """Why no more requests can be sent."""
         self._once: set[str] = set()
+        self._failures: list[InspectorError] = []
+        """Of revisions whose session did not open, although nothing was answered."""
         self._evidence = JudgedRecording(journal)
         self._pace = StartupTime()
         self._ranks: list[tuple[int, ...]] = []
@@ -362,7 +364,9 @@ class Runner:
                         await self._visit(opened)
         if not found.spoken:
             has_answered = any(found.answered(name) for name in found.offered)
-            self.run.problem = found.why_none if has_answered else next(iter(found.problems.values()), found.why_none)
+            self.run.problem = found.why_none
+            if not has_answered and self._failures:
+                self.run.problem, self.run.error = self._failures[0].message, self._failures[0]
         for opened in visits:
             try:
                 for check in opened.surveys:
@@ -404,6 +408,7 @@ class Runner:
         found.learn(self.journal, first)
         if error is not None and not found.answered(revision):
             found.problems[revision] = error.message
+            self._failures.append(error)
         opened = session.server.revision if chooses and error is None else revision
         if opened not in self.wanted.revisions or not found.speaks(opened):
             await _end(session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from inspector.calls import models
@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from inspector.calls.variables import Variables
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
+    from inspector.protocol.schema_violations import Violation
 
+Locate = Callable[..., tuple[int, int]]
+"""The line and column of a part of the step, by its keys: `("args", "id")`."""
 _MAX_COUNT = 20
 _AT_THE_PART = ("required", "additionalProperties", "unevaluatedProperties", "propertyNames", "minProperties")
 """Keywords whose violation at an object does not depend on the values of its members."""
 
 
-async def problem_of(session: Session, step: StepModel, variables: Variables) -> ExpectationResult | None:
+async def problem_of(
+    session: Session, step: StepModel, variables: Variables, locate: Locate
+) -> ExpectationResult | None:
     """Return the first fault of a step that the server's lists show; None where there is none.
 
     Values that only a call can give are not checked.
@@ -34,16 +39,16 @@ async def problem_of(session: Session, step: StepModel, variables: Variables) ->
         return None  # The fault is on purpose.
     match step:
         case models.CallStep():
-            return await _tool(session, step, variables)
+            return await _tool(session, step, variables, locate)
         case models.PromptStep():
-            return await _prompt(session, step)
+            return await _prompt(session, step, locate)
         case models.ReadStep():
-            return await _resource(session, step, variables)
+            return await _resource(session, step, variables, locate)
         case models.CompleteStep():
-            name = step.complete
+            name, at = step.complete, locate("complete")
             if name.startswith("prompt/"):
-                return await _listed(session, "prompts", "name", name.removeprefix("prompt/"), "prompt")
-            return await _listed(session, "templates", "uriTemplate", name, "resource template")
+                return await _listed(session, "prompts", "name", name.removeprefix("prompt/"), "prompt", at)
+            return await _listed(session, "templates", "uriTemplate", name, "resource template", at)
         case _:
             return None
 
@@ -55,7 +60,9 @@ async def _items(session: Session, name: ListName) -> list[dict[str, Any]]:
     return [item for item in found.items if isinstance(item, dict)]
 
 
-async def _listed(session: Session, name: ListName, key: str, wanted: str, noun: str) -> ExpectationResult | None:
+async def _listed(
+    session: Session, name: ListName, key: str, wanted: str, noun: str, at: tuple[int, int]
+) -> ExpectationResult | None:
     if "{{" in wanted:
         return None
     names = [str(item.get(key)) for item in await _items(session, name)]
@@ -68,11 +75,14 @@ async def _listed(session: Session, name: ListName, key: str, wanted: str, noun:
         expected=f"a {noun} “{safe(wanted, 200)}”",
         found="not in the list",
         note=f"Did you mean “{safe(near, 200)}”?" if near else f"The server lists {len(names)} of them.",
+        at=at,
     )
 
 
-async def _tool(session: Session, step: models.CallStep, variables: Variables) -> ExpectationResult | None:
-    problem = await _listed(session, "tools", "name", step.call, "tool")
+async def _tool(
+    session: Session, step: models.CallStep, variables: Variables, locate: Locate
+) -> ExpectationResult | None:
+    problem = await _listed(session, "tools", "name", step.call, "tool", locate("call"))
     tool = session.catalog["tools"].get(step.call)
     if problem is not None or tool is None:
         return problem
@@ -85,19 +95,37 @@ async def _tool(session: Session, step: models.CallStep, variables: Variables) -
     except SchemaError:
         return None  # The schema is the server's fault; a call would show it.
     found = [
-        f"{each.path or '/'}: {each.message}"
+        (_argument(arguments, each, locate), f"{each.path or '/'}: {each.message}")
         for each in violations
         if not any(_depends(each.path, each.keyword, pointer) for pointer in unknown)
     ]
     if not found:
         return None
+    (at, first), *others = found
     return ExpectationResult(
         "the arguments match the tool's inputSchema",
         False,
         expected="arguments that match the inputSchema",
-        found=safe(found[0], 300),
-        note="; ".join(safe(each, 300) for each in found[1:]),
+        found=safe(first, 300),
+        note="; ".join(f"{line}:{column} {safe(text, 300)}" for (line, column), text in others),
+        at=at,
     )
+
+
+def _argument(arguments: Any, violation: Violation, locate: Locate) -> tuple[int, int]:
+    """Where the argument at fault stands; of one that is missing, the object that lacks it."""
+    keys: list[str | int] = []
+    value = arguments
+    for part in filter(None, [*violation.path.split("/")[1:], violation.member]):
+        key = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list) and key.isdigit() and int(key) < len(value):
+            keys.append(int(key))
+        elif isinstance(value, dict) and key in value:
+            keys.append(key)
+        else:
+            break
+        value = value[keys[-1]]
+    return locate("args", *keys)
 
 
 def _depends(path: str, keyword: str, unknown: str) -> bool:
@@ -124,8 +152,8 @@ def _escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-async def _prompt(session: Session, step: models.PromptStep) -> ExpectationResult | None:
-    problem = await _listed(session, "prompts", "name", step.prompt, "prompt")
+async def _prompt(session: Session, step: models.PromptStep, locate: Locate) -> ExpectationResult | None:
+    problem = await _listed(session, "prompts", "name", step.prompt, "prompt", locate("prompt"))
     prompt = session.catalog["prompts"].get(step.prompt)
     if problem is not None or prompt is None:
         return problem
@@ -135,7 +163,11 @@ async def _prompt(session: Session, step: models.PromptStep) -> ExpectationResul
     for name, argument in declared.items():
         if argument.get("required") is True and name not in step.args:
             return ExpectationResult(
-                "the required arguments are given", False, expected=f"the argument “{safe(name, 80)}”", found="none"
+                "the required arguments are given",
+                False,
+                expected=f"the argument “{safe(name, 80)}”",
+                found="none",
+                at=locate("args"),
             )
     for name in step.args:
         if name not in declared:
@@ -146,11 +178,14 @@ async def _prompt(session: Session, step: models.PromptStep) -> ExpectationResul
                 expected=f"an argument “{safe(name, 80)}”",
                 found="not in the list",
                 note=f"Did you mean “{safe(near, 80)}”?" if near else "",
+                at=locate("args", name),
             )
     return None
 
 
-async def _resource(session: Session, step: models.ReadStep, variables: Variables) -> ExpectationResult | None:
+async def _resource(
+    session: Session, step: models.ReadStep, variables: Variables, locate: Locate
+) -> ExpectationResult | None:
     try:
         uri = str(variables.insert(step.read))
     except KeyError:
@@ -166,6 +201,7 @@ async def _resource(session: Session, step: models.ReadStep, variables: Variable
         expected=f"a resource {safe(uri, 200)}",
         found="neither in the list, nor of a listed template",
         note=f"Did you mean {safe(near, 200)}?" if near else "",
+        at=locate("read"),
     )
 
 

@@ -72,6 +72,8 @@ class Observed:
     """The JSON-RPC error."""
     failure: str = ""
     """Why there is neither: a timeout, a lost connection, an answer that is not valid."""
+    why: str = ""
+    """More about the failure: the last lines that the server wrote."""
     seconds: float = 0.0
     """From sent to answer, without the time of a person."""
     output_schema: Any = None
@@ -148,12 +150,12 @@ class _Judge:
         self.update = update
         self.stopped = stopped
         self._checks: dict[int, list[Callable[[Matcher, Any, Place], Iterator[_Failure]]]] = {}
-        self.step_line = flow.line_of(*place)[0]
+        self.step_at = flow.line_of(*place)
 
     def results(self) -> Iterator[ExpectationResult]:
         expect, observed = self.expect, self.observed
         if observed.failure:
-            yield self._failed("an answer", "an answer", observed.failure)
+            yield self._failed("an answer", "an answer", observed.failure, note=observed.why)
             return
         wants_error = given(expect, "error") and expect.error is not False
         wants_tool_error = given(expect, "tool_error") and expect.tool_error is not False
@@ -173,7 +175,7 @@ class _Judge:
         elif observed.has_result:
             pass  # What the result of a tool that failed lacks says nothing more.
         elif expect.result:
-            yield self._failed("a result", "a result", "an error", line=self._line("result"))
+            yield self._failed("a result", "a result", "an error", at=self._at("result"))
         yield from self._around()
 
     # The default checks
@@ -208,19 +210,19 @@ class _Judge:
                 note="; ".join(map(_clip, findings[1:MAX_SHOWN])),
             )
         if not failed or wants_tool_error:
-            yield ExpectationResult(", ".join(passed), True, line=self.step_line)
+            yield ExpectationResult(", ".join(passed), True, at=self.step_at)
 
     # Errors that are wanted
 
     def _error(self) -> Iterator[ExpectationResult]:
-        expected, observed, line = self.expect.error, self.observed, self._line("error")
+        expected, observed, at = self.expect.error, self.observed, self._at("error")
         wanted = "an error"
         if not isinstance(expected, (bool, ExpectedError)):
             wanted = f"error {self.variables.insert(expected)}"
         elif isinstance(expected, ExpectedError) and given(expected, "code"):
             wanted = f"error {self.variables.insert(expected.code)}"
         if observed.error is None:
-            yield self._failed(wanted, wanted, f"a result: {shown(observed.result)}", line=line)
+            yield self._failed(wanted, wanted, f"a result: {shown(observed.result)}", at=at)
             return
         found = observed.error
         code = self.variables.insert(expected.code if isinstance(expected, ExpectedError) else expected)
@@ -229,22 +231,22 @@ class _Judge:
         )
         ok = not checks_code or _same(code, found.get("code"))
         yield ExpectationResult(
-            wanted, ok, expected=wanted if not ok else "", found=_shown_error(found) if not ok else "", line=line
+            wanted, ok, expected=wanted if not ok else "", found=_shown_error(found) if not ok else "", at=at
         )
         if isinstance(expected, ExpectedError):
             for name in ("message", "data"):
                 if given(expected, name):
-                    yield from self._value(getattr(expected, name), found.get(name), ROOT / "error" / name, line)
+                    yield from self._value(getattr(expected, name), found.get(name), ROOT / "error" / name, at)
 
     def _tool_error(self) -> Iterator[ExpectationResult]:
-        line = self._line("tool_error")
+        at = self._at("tool_error")
         result = self.observed.result if isinstance(self.observed.result, dict) else {}
         ok = result.get("isError") is True
         found = "" if ok else shown(self.observed.result) if self.observed.has_result else "an error"
-        yield ExpectationResult("tool error", ok, expected="" if ok else "isError", found=found, line=line)
+        yield ExpectationResult("tool error", ok, expected="" if ok else "isError", found=found, at=at)
         expected = self.expect.tool_error
         if ok and isinstance(expected, ExpectedToolError) and given(expected, "text"):
-            yield from self._value(expected.text, _texts(result), ROOT / "content", line)
+            yield from self._value(expected.text, _texts(result), ROOT / "content", at)
 
     # The result
 
@@ -263,19 +265,19 @@ class _Judge:
                 expected="a value that matches the schema" if found else "",
                 found=_clip(found[0]) if found else "",
                 note="; ".join(map(_clip, found[1:])),
-                line=self._line("schema"),
+                at=self._at("schema"),
             )
         if expect.same_as:
             yield self._same_as()
 
     def _at_path(self, path: str, expected: Any) -> Iterator[ExpectationResult]:
-        line = self.flow.located.position((*self.place, "expect", "result", path), key=True).line
+        at = self.flow.located.position((*self.place, "expect", "result", path), key=True)
         path = self.variables.insert_text(path)
         found = places(self.observed.result, path)
         try:
             first = next(found, None)
         except UsageError as error:  # With the value of a variable in it.
-            yield self._failed(f"{path} {self._describe(expected)}", "a path", error.message, line=line)
+            yield self._failed(f"{path} {self._describe(expected)}", "a path", error.message, at=at)
             return
         wants_nothing = _wants_nothing(expected)
         if first is None:
@@ -288,12 +290,12 @@ class _Judge:
                 expected="" if wants_nothing else self._wanted(expected),
                 found="" if wants_nothing else "nothing at this path",
                 note=note,
-                line=line,
+                at=at,
             )
             return
         second = next(found, None)
         if second is None:
-            yield from self._value(expected, first[1], first[0], line)
+            yield from self._value(expected, first[1], first[0], at)
             return
         count = 0
         failures: list[_Failure] = []
@@ -303,30 +305,30 @@ class _Judge:
                 failures += self._failures(expected, value, place)
         text = f"{path} {self._describe(expected)}"
         if not failures:
-            yield ExpectationResult(f"{text} ({quantity(count, 'value')})", True, path=path, line=line)
+            yield ExpectationResult(f"{text} ({quantity(count, 'value')})", True, path=path, at=at)
         for failure in failures[:MAX_SHOWN]:
-            yield self._of_failure(failure, text, line)
+            yield self._of_failure(failure, text, at)
 
-    def _value(self, expected: Any, found: Any, place: Place, line: int) -> Iterator[ExpectationResult]:
+    def _value(self, expected: Any, found: Any, place: Place, at: tuple[int, int]) -> Iterator[ExpectationResult]:
         """Judge one value; the members of an expected object are told one by one."""
         if isinstance(expected, dict) and isinstance(found, dict) and 0 < len(expected) <= MAX_MEMBERS:
             for name, inner in expected.items():
                 if name in found:
-                    yield from self._value(inner, found[name], place / name, line)
+                    yield from self._value(inner, found[name], place / name, at)
                 elif _wants_nothing(inner):
                     there = place / name
-                    yield ExpectationResult(f"{there} {self._describe(inner)}", True, path=str(there), line=line)
+                    yield ExpectationResult(f"{there} {self._describe(inner)}", True, path=str(there), at=at)
                 else:
-                    yield self._of_failure(self._missing(inner, found, place, name), f"{place / name} exists", line)
+                    yield self._of_failure(self._missing(inner, found, place, name), f"{place / name} exists", at)
             return
         text = f"{place} {self._describe(expected)}"
         failures = self._failures(expected, found, place)
         if not failures:
-            yield ExpectationResult(text, True, path=str(place), line=line)
+            yield ExpectationResult(text, True, path=str(place), at=at)
         for failure in failures[:MAX_SHOWN]:
-            yield self._of_failure(failure, text, line)
+            yield self._of_failure(failure, text, at)
 
-    def _of_failure(self, failure: _Failure, text: str, line: int) -> ExpectationResult:
+    def _of_failure(self, failure: _Failure, text: str, at: tuple[int, int]) -> ExpectationResult:
         return ExpectationResult(
             text,
             False,
@@ -334,7 +336,7 @@ class _Judge:
             expected=failure.expected,
             found=failure.found,
             note=failure.note,
-            line=line,
+            at=at,
         )
 
     def _missing(self, expected: Any, found: dict[str, Any], place: Place, name: str) -> _Failure:
@@ -512,7 +514,7 @@ class _Judge:
                 ok,
                 expected="" if ok else f"at most {expect.within}",
                 found="" if ok else f"{observed.seconds * 1000:,.0f} ms",
-                line=self._line("within"),
+                at=self._at("within"),
             )
         for name, noun in (
             ("progress", "progress notification"),
@@ -524,14 +526,12 @@ class _Judge:
                 yield from self._came(name, noun, getattr(expect, name), getattr(observed, name))
 
     def _came(self, name: str, noun: str, wanted: Any, came: list[Any]) -> Iterator[ExpectationResult]:
-        line = self._line(name)
+        at = self._at(name)
         count = len(came)
 
         def told(text: str, ok: bool, note: str = "") -> ExpectationResult:
             found = quantity(count, noun)
-            return ExpectationResult(
-                text, ok, expected="" if ok else text, found="" if ok else found, note=note, line=line
-            )
+            return ExpectationResult(text, ok, expected="" if ok else text, found="" if ok else found, note=note, at=at)
 
         if isinstance(wanted, bool):
             yield told(f"at least 1 {noun}" if wanted else f"no {noun}", bool(count) is wanted)
@@ -562,12 +562,12 @@ class _Judge:
     def _same_as(self) -> ExpectationResult:
         from inspector.protocol import jsonrpc
 
-        expect, line = self.expect, self._line("same_as")
+        expect, at = self.expect, self._at("same_as")
         text = f"same as {expect.same_as}"
         try:
             path = snapshot_path(self.flow.path, expect.same_as)
         except UsageError as error:
-            return ExpectationResult(text, False, expected="a file of this folder", found=error.message, line=line)
+            return ExpectationResult(text, False, expected="a file of this folder", found=error.message, at=at)
         found = self.variables.secrets.mask_value(_snapshot(self.observed.result))
         exists = path.exists()
         if exists:
@@ -577,30 +577,30 @@ class _Judge:
             except (ConfigError, jsonrpc.NotJson) as problem:
                 if not self.update:
                     return ExpectationResult(
-                        text, False, expected="a JSON file", found=f"a file that cannot be read: {problem}", line=line
+                        text, False, expected="a JSON file", found=f"a file that cannot be read: {problem}", at=at
                     )
                 exists = False
         if not exists:
             if self.update:
-                return self._written(path, found, text, line)
+                return self._written(path, found, text, at)
             return ExpectationResult(
                 text,
                 False,
                 expected=f"the file {expect.same_as}",
                 found="no such file",
                 note="Run with --update to write it.",
-                line=line,
+                at=at,
             )
         ignore, unordered = (map(self.variables.insert_text, paths) for paths in (expect.ignore, expect.unordered))
         try:
             rules = DEFAULT.plus(ignore=list(ignore), unordered=list(unordered))
         except UsageError as error:  # With the value of a variable in it.
-            return ExpectationResult(text, False, expected="paths to ignore", found=error.message, line=line)
+            return ExpectationResult(text, False, expected="paths to ignore", found=error.message, at=at)
         compared = compare(expected, found, rules, limit=MAX_SHOWN)
         if compared.same:
-            return ExpectationResult(text, True, line=line)
+            return ExpectationResult(text, True, at=at)
         if self.update:
-            return self._written(path, found, text, line)
+            return self._written(path, found, text, at)
         first = compared.differences[0]
         note = "\n".join(_told(each) for each in compared.differences)
         if compared.truncated:
@@ -612,23 +612,27 @@ class _Judge:
             expected="nothing" if first.kind == "added" else shown(first.a),
             found="nothing" if first.kind == "removed" else shown(first.b),
             note=note,
-            line=line,
+            at=at,
         )
 
-    def _written(self, path: Path, value: Any, text: str, line: int) -> ExpectationResult:
+    def _written(self, path: Path, value: Any, text: str, at: tuple[int, int]) -> ExpectationResult:
         try:
             write_snapshot(path, value)
         except UsageError as error:
-            return ExpectationResult(text, False, expected=f"the file {path.name}", found=error.message, line=line)
-        return ExpectationResult(f"{text} (written)", True, line=line)
+            return ExpectationResult(text, False, expected=f"the file {path.name}", found=error.message, at=at)
+        return ExpectationResult(f"{text} (written)", True, at=at)
 
     # Words
 
-    def _failed(self, text: str, expected: str, found: str, *, note: str = "", line: int = 0) -> ExpectationResult:
-        return ExpectationResult(text, False, expected=expected, found=found, note=note, line=line or self.step_line)
+    def _failed(
+        self, text: str, expected: str, found: str, *, note: str = "", at: tuple[int, int] = (0, 0)
+    ) -> ExpectationResult:
+        return ExpectationResult(
+            text, False, expected=expected, found=found, note=note, at=at if at[0] else self.step_at
+        )
 
-    def _line(self, key: str) -> int:
-        return self.flow.located.position((*self.place, "expect", key), key=True).line
+    def _at(self, key: str) -> tuple[int, int]:
+        return self.flow.located.position((*self.place, "expect", key), key=True)
 
     def _wanted(self, expected: Any) -> str:
         """Return the expectation as a phrase or JSON text."""

@@ -32,12 +32,22 @@ class ExpectationResult:
     """JSON text or a phrase; shortened where the value is large."""
     note: str = ""
     """One sentence that explains the failure, or lists the differences."""
-    line: int = 0
-    """The line of the file that has the expectation; the line of the step for a default check."""
+    at: tuple[int, int] = (0, 0)
+    """Line and column of the expectation, or of the argument at fault; those of the step for a default check."""
+
+    @property
+    def line(self) -> int:
+        """The line of the file, from 1; 0 if unknown."""
+        return self.at[0]
+
+    @property
+    def column(self) -> int:
+        """The column in this line, from 1; 0 if unknown."""
+        return self.at[1]
 
     def as_json(self) -> dict[str, Any]:
         """The members of this object in the document of `--json`."""
-        shown: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line}
+        shown: dict[str, Any] = {"text": self.text, "ok": self.ok, "line": self.line, "column": self.column}
         more = {"json_path": self.path, "expected": self.expected, "found": self.found, "note": self.note}
         return shown | {name: value for name, value in more.items() if value}
 

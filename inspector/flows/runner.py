@@ -26,7 +26,7 @@ from inspector.compare.json_places import places
 from inspector.config.command_lines import line_of
 from inspector.config.foreign_files import nearest
 from inspector.config.text_checks import checked_headers, root_uri
-from inspector.errors import InspectorError, ServerError, TargetError, UsageError
+from inspector.errors import InspectorError, ServerError, ServerExited, TargetError, UsageError
 from inspector.flows.expectations import Observed, judge, seconds_of
 from inspector.flows.reports.text import failure_text
 from inspector.flows.results import ExpectationResult, FlowOutcome, FlowResult, RunResult, StepResult
@@ -35,6 +35,7 @@ from inspector.journal.exchange import Exchange
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.query import Query
+from inspector.log_lines import shown
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import safe, sentences
 
@@ -376,7 +377,7 @@ class FlowRun:
         seconds = time.monotonic() - began
         if not n:
             return self._made(
-                number, step, row, outcome="failed", seconds=seconds, arguments=params, error=self._lost_reason()
+                number, step, row, outcome="failed", seconds=seconds, arguments=params, error=self._loss()
             )
         return self._made(number, step, row, outcome="passed", seconds=seconds, arguments=params, request=n)
 
@@ -408,7 +409,7 @@ class FlowRun:
                 if self.session.phase != "ready":
                     self._lose()
                     return self._made(
-                        number, step, row, outcome="failed", seconds=time.monotonic() - began, error=self._lost_reason()
+                        number, step, row, outcome="failed", seconds=time.monotonic() - began, error=self._loss()
                     )
                 if left <= 0:
                     break
@@ -419,7 +420,7 @@ class FlowRun:
             expected=f"a notification {step.wait}",
             found="none came",
             note=f"Waited {limit:g} s.",
-            line=self.flow.line_of_step(number),
+            at=self.flow.line_of("steps", number - 1),
         )
         return self._made(
             number, step, row, outcome="failed", seconds=time.monotonic() - began, expectations=(missing,)
@@ -505,7 +506,7 @@ class FlowRun:
                 if name in getattr(step, "secret", []):
                     self.variables.secrets.add(found[0])
                 continue
-            line = self.flow.located.position(("steps", number - 1, "capture", name), key=True).line
+            at = self.flow.located.position(("steps", number - 1, "capture", name), key=True)
             missing.append(
                 ExpectationResult(
                     f"capture {name} = {path}",
@@ -514,7 +515,7 @@ class FlowRun:
                     expected="one value",
                     found="several values" if found else "nothing at this path",
                     note="Name one of them, such as $.content[0].text." if found else "",
-                    line=line,
+                    at=at,
                 )
             )
         return captured, missing
@@ -621,6 +622,8 @@ class FlowRun:
                 )
             except InspectorError as error:
                 observed.failure = error.message
+                if words := last_words(error):
+                    observed.why = "\n".join(("The last lines on stderr:", *words))
         observed.seconds = max(call.elapsed - call.person_time, 0.0)
         await self._observe(step, method, params, call, before, known, observed)
         return observed, call, n
@@ -779,22 +782,34 @@ class FlowRun:
         error = self.session.error
         return error.message if error is not None else "The connection was lost."
 
+    def _loss(self) -> str:
+        """Why a step lost its connection: the reason, with the last line on stderr."""
+        error = self.session.error
+        words = last_words(error) if error is not None else []
+        return self._lost_reason() + (f" {last_line(words)}" if words else "")
+
     # Without calls
 
     async def _check(self, number: int, step: StepModel, row: int) -> StepResult:
         """`--dry-run`: whether the server has what the step names, and whether the arguments match its schema."""
         from inspector.flows.dry_run import problem_of
 
-        problem = await problem_of(self.session, step, self.variables)
-        expectation = ExpectationResult(
-            problem.text if problem else "names and arguments are known",
-            problem is None,
-            expected=problem.expected if problem else "",
-            found=problem.found if problem else "",
-            note=problem.note if problem else "",
-            line=self.flow.line_of_step(number),
+        place = ("steps", number - 1)
+        problem = await problem_of(
+            self.session, step, self.variables, lambda *steps: self.flow.located.position((*place, *steps), key=True)
         )
-        return self._made(number, step, row, outcome="failed" if problem else "passed", expectations=(expectation,))
+        found = problem or ExpectationResult("names and arguments are known", True, at=self.flow.line_of(*place))
+        return self._made(number, step, row, outcome="failed" if problem else "passed", expectations=(found,))
+
+
+def last_words(error: InspectorError) -> list[str]:
+    """The last lines on stderr of a server that ended; empty for another error."""
+    return shown(error.stderr) if isinstance(error, ServerExited) else []
+
+
+def last_line(words: Sequence[str]) -> str:
+    """The sentence about the last of these lines."""
+    return f"Its last line on stderr is “{words[-1]}”."
 
 
 def standing_of(answer: dict[str, Any], base: StandingAnswers) -> StandingAnswers:

@@ -269,7 +269,7 @@ class StdioTransport:
             return
         self._said_lost = True
         status = self.status = self._exit_status()
-        hint = "This error shows its last lines on stderr." if self.last_words else "It wrote nothing to stderr."
+        hint = "" if self.last_words else "It wrote nothing to stderr."
         if status is None:
             what = "closed its output but still runs"
             self.sink.life(self.channel, "closed", by="server")
@@ -278,7 +278,7 @@ class StdioTransport:
             if self._heir:
                 what = f"closed its output; the command that started it {what}"
             elif self._out.open:
-                hint += " A process that it left behind is stopped too."
+                hint = f"{hint} A process that it left behind is stopped too.".strip()
             self._out.close()
             self.sink.life(self.channel, "exit", status=status, signal=-status if status < 0 else None)
         self.sink.lost(self._exit_error(f"The server {what}.", hint, status))

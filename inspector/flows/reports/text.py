@@ -72,7 +72,7 @@ class TextReport:
 
     def failure(self, flow: FlowResult, step: StepResult) -> Iterator[str]:
         """One step that failed."""
-        where = f"{self._safe(str(step.path or flow.display_path or flow.path))}:{_line(step)}"
+        where = f"{self._safe(str(step.path or flow.display_path or flow.path))}:{place_of(step)}"
         row = f" row {step.row}" if step.row else ""
         named = f" {self._safe(step.name, 200)}" if step.name != step.label else ""
         yield ""
@@ -148,9 +148,9 @@ def home(path: Path) -> str:
         return str(path)
 
 
-def _line(step: StepResult) -> int:
-    """The line of the first expectation that failed, else that of the step."""
-    return next((each.line for each in step.failures if each.line), step.line)
+def place_of(step: StepResult) -> str:
+    """Line and column of the first expectation that failed, else the line of the step."""
+    return next((f"{each.line}:{each.column}" for each in step.failures if each.line), str(step.line))
 
 
 def _padded(text: str, cells: int) -> str:
