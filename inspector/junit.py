@@ -29,6 +29,9 @@ class Case(NamedTuple):
     """Why it could not be looked at, although it was tried."""
     output: str = ""
     """Text about a case that passes. (The schema of Jenkins allows no properties at a case.)"""
+    file: str = ""
+    line: int = 0
+    """The place in the source that the case is about."""
 
 
 class Suite(NamedTuple):
@@ -74,6 +77,7 @@ def _suite(suite: Suite) -> list[str]:
     for case in suite.cases:
         head = f"    <testcase classname={_attribute(case.group)} name={_attribute(case.name)}"
         head += f' time="{case.seconds:.3f}"'
+        head += f" file={_attribute(case.file)}" * bool(case.file) + f' line="{case.line}"' * bool(case.line)
         if case.failure:
             lines += (f"{head}>", f"      <failure message={_attribute(case.failure)}>{_text(case.details)}</failure>")
             lines.append("    </testcase>")

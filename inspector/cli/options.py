@@ -429,6 +429,7 @@ LOGIN = (
 
 RECORDING = (
     Option("--record", "Write the recording to this new file", "FILE", read=new_file, completes="file"),
+    Option("--keep", "Write each recording to a new file in this folder", "DIR", read=path, completes="dir"),
     Option("--no-record", "Do not keep a recording"),
     FORCE,
 )

@@ -84,11 +84,27 @@ def check_source(where: Path | None, source: Path) -> None:
             raise UsageError(f"{where} is the input recording.", hint="Choose another name.")
 
 
-def new_recording(invocation: Invocation, *, source: Path | None = None) -> Path | None:
-    """The path of --record, free to be created: with --force an existing file is removed. Raises `UsageError`.
+def kept_folder(invocation: Invocation) -> Path | None:
+    """The folder of --keep, created if missing. Raises `UsageError`."""
+    from inspector.config.output_files import cannot_write
+    from inspector.config.paths import make_private
 
-    `source` is a file that the command reads.
+    folder: Path | None = invocation.option("keep")
+    if folder is not None:
+        try:
+            make_private(folder)
+        except OSError as error:
+            raise cannot_write(folder, error) from None
+    return folder
+
+
+def new_recording(invocation: Invocation, *, source: Path | None = None) -> Path | None:
+    """The file of --record, free to be created, or the folder of --keep. Raises `UsageError`.
+
+    With --force an existing file is removed. `source` is a file that the command reads.
     """
+    if (folder := kept_folder(invocation)) is not None:
+        return folder
     where: Path | None = invocation.option("record")
     if where is None or not forced(invocation):
         return where

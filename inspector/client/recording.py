@@ -39,9 +39,8 @@ def new_journal(
 ) -> Journal:
     """Create the journal of a session with `target`.
 
-    It is in the file `record`, in the state folder, or (not `keep`) in memory. The settings limit its size and what
-    stays in the state folder; older recordings are deleted. `label` names a file in the state folder instead of the
-    target; `secrets` are redacted besides the target's. If the file cannot be written, the journal stays in memory and
+    It is in `record` (a new file, or a folder that gets one), in the state folder, or (not `keep`) in memory. The settings limit its size and what
+    stays in the state folder; older recordings are deleted. `label` names a file in a folder instead of the target; `secrets` are redacted besides the target's. If the file cannot be written, the journal stays in memory and
     has a notice. Raises `RecordingError` for `record` only.
     """
     journal = _begin(target, settings, record, keep, label, tuple(secrets))
@@ -53,6 +52,8 @@ def _begin(
     target: Target, settings: Settings, record: Path | None, keep: bool, label: str, others: tuple[str, ...]
 ) -> Journal:
     secrets = (*(target.secrets if isinstance(target, (StdioTarget, HttpTarget)) else ()), *others)
+    if record is not None and record.is_dir():
+        return _create(record, target, secrets, label)
     if record is not None:
         return Journal.create(record, target.as_header(), secrets)
     if not keep or settings.keep_recordings == 0 or settings.keep_recordings_bytes == 0:

@@ -111,6 +111,18 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
+def shown(path: Path) -> str:
+    """A path as reports name it: relative to the working directory where it lies below it, else with `~`."""
+    try:
+        return path.absolute().relative_to(Path.cwd()).as_posix()
+    except (ValueError, OSError):
+        pass
+    try:
+        return f"~/{path.relative_to(Path.home()).as_posix()}"
+    except (ValueError, RuntimeError):
+        return str(path)
+
+
 def make_private(folder: Path) -> None:
     """Create a folder with mode 0700 if missing, like its missing parents, whatever the umask. Raises OSError."""
     missing: list[Path] = []

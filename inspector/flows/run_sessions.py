@@ -17,7 +17,7 @@ from inspector.client.session import Session
 from inspector.config.command_lines import CommandLine, line_of
 from inspector.config.output_files import cannot_write, check_free, create_beside
 from inspector.config.paths import make_private
-from inspector.errors import ConnectionProblem, InspectorError, UsageError
+from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
 from inspector.flows.runner import EventJudge, JudgeOf, declared, last_line, last_words
 from inspector.hints import Hint
 from inspector.journal.format import SUFFIX
@@ -130,9 +130,9 @@ class SessionOpener:
                 journal.redactor.error(error)
                 error.recording = str(journal.path or "")
             if isinstance(error, ConnectionProblem) and error.connecting:
-                if words := last_words(error):
+                if isinstance(error, ServerExited) and (words := last_words(error)):
                     # A report has room for one line.
-                    variables = variables_hint(target, words)
+                    variables = variables_hint(target, error.stderr)
                     error.hint = Hint(last_line(words), " " if variables else "", variables)
                 error.hint = error.hint.then(f"To find the cause, run {self.line(target)}")
             await made.close("closed")

@@ -135,7 +135,8 @@ class ScreenNavigator:
 
             collector = endpoint(opening.settings.otlp)
         journal = new_journal(target, record=opening.record, keep=opening.keep, settings=opening.settings)
-        opening.record = None
+        if opening.record is not None and not opening.record.is_dir():
+            opening.record = None  # A file has one session.
         options, person = _with_kept_roots(opening.options, target), None
         if options.authorize is not None:
             from inspector.tui.login.person import DialogPerson

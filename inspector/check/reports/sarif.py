@@ -168,5 +168,6 @@ def _locations(report: Report, result: Result) -> list[dict[str, Any]]:
 
 
 def _recorded(report: Report, n: int) -> dict[str, Any]:
-    artifact = {"uri": quote(report.recording.rpartition("/")[2] or "recording")}
+    where = report.shown_recording or "recording"
+    artifact = {"uri": quote(where.rpartition("/")[2] if where[0] in "~/" else where)}
     return {"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": n + 1}}}

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from inspector.check.check_table import Check, CheckClass
@@ -30,6 +31,7 @@ from inspector.check.reports.sdks import attributed, recognised
 from inspector.check.reports.source_files import Sources
 from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.check.run import Run
+from inspector.config.paths import shown
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
@@ -95,6 +97,11 @@ class Report:
         self.checked = _by_check([result for result in self.run.results if rule(result) != "excluded"])
         if self.policy.baseline is not None and self.run.results:
             self.policy.baseline.require(self.identity, self.run.target)
+
+    @property
+    def shown_recording(self) -> str:
+        """The recording as reports name it; empty without one."""
+        return shown(Path(self.recording)) if self.recording else ""
 
     @property
     def results(self) -> list[Result]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
-from inspector.cli.options import REPORTS, Option, count, path
+from inspector.cli.options import REPORTS, Option, count
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import PositionalArgument, Verb
@@ -311,7 +311,6 @@ VERBS = {
             Option("--update", "Write the files of same_as"),
             Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
             *(REPORTS[name] for name in _REPORTS),
-            Option("--keep", "Keep the recordings in this folder", "DIR", read=path, completes="dir"),
             Option("--seed", "Make generated values the same in each run", "N", read=_seed),
             Option("--schema", "Print the JSON Schema of a flow"),
             Option("-v --verbose", "Tell each step, and files that are not flows"),

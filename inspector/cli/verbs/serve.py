@@ -138,7 +138,7 @@ def _recorder(invocation: Invocation, out: Output) -> Any:
     def make(number: int) -> Journal:
         if first is not None and number == 1:
             return first
-        record = None if named is None else numbered(named, number)
+        record = named if named is None or named.is_dir() else numbered(named, number)
         journal = new_journal(target, settings=settings, record=record, keep=keep)
         for notice in journal.notices:
             out.note(f"note: {out.safe(notice)}")

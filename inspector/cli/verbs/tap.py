@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli import program_name, session_setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
+from inspector.cli.output_files import kept_folder
 from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, origin
 from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
@@ -159,7 +160,7 @@ def _journal(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     from inspector.errors import RecordingExists
 
     settings = session_setup.settings_of(invocation)
-    named: Path | None = invocation.option("record")
+    named: Path | None = kept_folder(invocation) or invocation.option("record")
     keep = settings.record and not invocation.option("no-record")
     number, record = 1, named
     while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from inspector.config.paths import shown
 from inspector.flows.reports.text import TextReport, failure_text, steps_of
 from inspector.flows.results import FlowResult, RunResult, StepResult
 from inspector.html_page import page_head
@@ -32,7 +33,7 @@ def _flow(flow: FlowResult) -> str:
     path = _text(flow.display_path or str(flow.path))
     rows = "\n".join(map(_step, flow.steps))
     failed = f"<pre>{_text(failure_text(flow), 100_000)}</pre>" if flow.outcome == "failed" else ""
-    recording = f"<p>Recording: {_text(str(flow.recording))}</p>" if flow.recording is not None else ""
+    recording = f"<p>Recording: {_text(shown(flow.recording))}</p>" if flow.recording is not None else ""
     return (
         f'<h2><span class="{flow.outcome}">{_text(flow.outcome.replace("_", " "))}</span> {_text(flow.name)}</h2>\n'
         f"<p>{path}, {_text(steps_of(flow))}, {_text(duration(flow.seconds * 1e6))}</p>\n"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 
+from inspector.config.paths import shown
 from inspector.flows.results import ExpectationResult, FlowResult, RunResult, StepResult
 from inspector.text import cell_len, duration, quantity, safe, signs
 
@@ -66,7 +66,7 @@ class TextReport:
             yield ""
             yield f"{_INDENT}{self._safe(flow.error, 2000)}"
             if flow.recording is not None:
-                yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
+                yield f"{_INDENT}recording  {self._safe(shown(flow.recording))}"
         for step in flow.failed_steps:
             yield from self.failure(flow, step)
 
@@ -91,7 +91,7 @@ class TextReport:
             yield f"{_INDENT}repeat     {self._safe(step.command, 8000)}"
         if flow.recording is None:
             return
-        yield f"{_INDENT}recording  {self._safe(home(flow.recording))}"
+        yield f"{_INDENT}recording  {self._safe(shown(flow.recording))}"
         if step.request:
             answer = f" and {step.answer}" if step.answer else ""
             yield f"{_INDENT}{'events' if answer else 'event '}     {step.request}{answer}"
@@ -138,14 +138,6 @@ def failure_text(flow: FlowResult) -> str:
     """Return the failures of a flow as plain text: for exceptions, tests and reports."""
     report = TextReport({flow.display_path: flow.name})
     return "\n".join(report.failures(flow)).strip("\n")
-
-
-def home(path: Path) -> str:
-    """A path with `~` for the home folder."""
-    try:
-        return f"~/{path.relative_to(Path.home())}"
-    except (ValueError, RuntimeError):
-        return str(path)
 
 
 def place_of(step: StepResult) -> str:

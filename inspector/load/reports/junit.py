@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from inspector.config.paths import shown
 from inspector.junit import Case, Suite, documents
 from inspector.load.report import LoadReport
 from inspector.load.reports.text import LoadText, plan_line
@@ -24,5 +27,5 @@ def as_junit(report: LoadReport) -> str:
         cases.append(Case("complete", "load", error=problem, details=details if problem else ""))
     properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
     if report.recording:
-        properties.append(("recording", report.recording))
+        properties.append(("recording", shown(Path(report.recording))))
     return documents([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])
