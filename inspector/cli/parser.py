@@ -205,19 +205,10 @@ class CommandLineParser:
                 raise UsageError(f"`inspector {verb.name}` needs {named}.", hint=f"Usage: inspector {verb.usage}")
             arguments[slot.name] = words if slot.takes_many else words[0] if words else None
         if verb.target == "required" and not (self.target_words or asks_for_help):
-<<<<<<< HEAD
             raise verb.needs_target
-        if "record" in self.values and "no-record" in self.values:
-            raise UsageError("--record cannot be used with --no-record.", hint="Remove one of them.")
-=======
-            raise UsageError(
-                f"`inspector {verb.name}` needs a target.",
-                hint="Give a command after --, a URL, @NAME from a config file, or a recording.",
-            )
         where = [name for name in ("record", "keep", "no-record") if name in self.values]
         if len(where) > 1:
             raise UsageError(f"--{where[0]} cannot be used with --{where[1]}.", hint="Remove one of them.")
->>>>>>> d03889a0 (wip)
         return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.renamed)
 
     def _take_side(self) -> None:
