@@ -31,7 +31,7 @@ class Case(NamedTuple):
     """Text about a case that passes. (The schema of Jenkins allows no properties at a case.)"""
     file: str = ""
     line: int = 0
-    """The place in the source that the case is about."""
+    """The place in a file of the user. GitLab and actions of GitHub link it; the xUnit plugin of Jenkins refuses it."""
 
 
 class Suite(NamedTuple):

@@ -90,7 +90,9 @@ def test_a_server_that_holds_to_the_rules_passes(tmp_path: Path) -> None:
         "report.md",
         "junit.xml",
         "report.sarif",
+        "recordings",
     }
+    assert list((tmp_path / "inspector-report" / "recordings").glob("*.mcp.jsonl"))
     assert ran.commands == [
         "actions/setup-python@v5 {'python-version': '3.12'}",
         'python -m pip install --quiet --disable-pip-version-check "$INSPECTOR_SOURCE"',
@@ -105,6 +107,16 @@ def test_a_server_that_breaks_a_rule_fails_the_job_and_its_report_is_uploaded(tm
     assert ran.outputs == {"exit-code": str(ran.code), "report": "out/r"}
     assert "bad-structured" in ran.summary
     assert ran.commands[-1].startswith("actions/upload-artifact@v4")
+
+
+def test_a_run_without_a_report_has_its_error_in_the_summary(tmp_path: Path) -> None:
+    ran = act(tmp_path, verb="run", path="nothing.yaml", args="--no-record")
+    assert ran.code == 2
+    assert ran.summary.startswith(
+        "`inspector run` ended with 2 without a report:\n\n    error: nothing.yaml: does not exist\n"
+    )
+    assert "error: nothing.yaml: does not exist" in ran.printed
+    assert not (tmp_path / "inspector-report" / "recordings").exists()
 
 
 def test_the_server_gets_the_variables_that_are_named(tmp_path: Path) -> None:

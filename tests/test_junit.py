@@ -44,3 +44,8 @@ def test_jenkins_reads_each_kind_of_case() -> None:
     assert refused(document) == []
     assert [len(suite) for suite in ElementTree.fromstring(document)] == [len(CASES) + 1, 0]
     assert refused(document.replace("<testcase ", '<testcase line="1" ', 1)) == ["testcase: line"]
+
+
+def test_a_case_of_a_file_names_its_place() -> None:
+    case = ElementTree.fromstring(documents([Suite("s", [Case("c", "g", file="calls/a b.yaml", line=7)])]))[0][0]
+    assert (case.get("file"), case.get("line")) == ("calls/a b.yaml", "7")

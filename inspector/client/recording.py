@@ -39,9 +39,10 @@ def new_journal(
 ) -> Journal:
     """Create the journal of a session with `target`.
 
-    It is in `record` (a new file, or a folder that gets one), in the state folder, or (not `keep`) in memory. The settings limit its size and what
-    stays in the state folder; older recordings are deleted. `label` names a file in a folder instead of the target; `secrets` are redacted besides the target's. If the file cannot be written, the journal stays in memory and
-    has a notice. Raises `RecordingError` for `record` only.
+    It is in `record` (a new file, or a folder that gets one), in the state folder, or (not `keep`) in memory. The
+    settings limit its size and what stays in the state folder; older recordings are deleted. `label` names a file in a
+    folder instead of the target; `secrets` are redacted besides the target's. If the file cannot be written, the
+    journal stays in memory and has a notice. Raises `RecordingError` for `record` only.
     """
     journal = _begin(target, settings, record, keep, label, tuple(secrets))
     journal.bound(settings.max_recording_bytes)

@@ -143,6 +143,8 @@ def test_a_negative_number_is_a_word_and_no_option() -> None:
         ("servers --timeout 3", "`inspector servers` does not take --timeout", ""),
         ("--json @x", "--json works only with a verb", "inspector tools --json"),
         ("tools --record a --no-record @x", "--record cannot be used with --no-record", ""),
+        ("tools --keep . --no-record @x", "--keep cannot be used with --no-record", ""),
+        ("tools --record a --keep . @x", "--record cannot be used with --keep", ""),
         ("tools --header nonsense @x", "has no value", "Name: value"),
         ("tools --env =x @x", "--env =x is not a variable", "NAME for a variable of this shell"),
         ("complete prompt a b c --with x @t", "is not in name=value form", ""),

@@ -135,7 +135,7 @@ def test_a_failure_shows_what_was_expected_and_found(run: Run, script: Script, h
     )
     ran = run("run", "--keep", "kept", *server)
     assert ran.code == 5
-    assert "✗ failed  calls/a.yaml:8  step 1 ship  call echo" in ran.out
+    assert "✗ failed  calls/a.yaml:8:9  step 1 ship  call echo" in ran.out
     assert '    $.structuredContent.state\n    expected   "shipped"\n    found      "queued"\n' in ran.out
     repeat = "inspector call echo n:=1 'word=it'\"'\"'s' 'text:=\"5\"' 'o:={\"a\": [1]}' -- "
     assert f"    repeat     {repeat}{sys.executable} -S -E" in ran.out
@@ -341,6 +341,61 @@ def test_the_tools_change_in_the_middle(run: Run, home: Path) -> None:
 # Servers that misbehave
 
 
+DIES = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    if message["method"] == "tools/call":
+        sys.exit("Traceback: no database\\nKeyError: DATABASE")
+    if message["method"] == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+    elif "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+"""
+
+
+def test_a_server_that_dies_in_a_call_has_its_last_lines_in_the_report(run: Run, home: Path) -> None:
+    flow(home, "  - call: echo\n  - call: echo\n")
+    server = home / "server.py"
+    server.write_text(DIES)
+    ran = run("run", "--junit", "r.xml", "--", sys.executable, str(server))
+    assert ran.code == 4
+    words = "note       The last lines on stderr:\n               Traceback: no database\n               KeyError: DATABASE\n"
+    assert words in ran.out
+    assert ran.out.count("KeyError") == 1
+    assert "KeyError: DATABASE" in (home / "r.xml").read_text()
+    flow(home, "  - wait: notifications/x\n    expect: {within: 30 s}\n")
+    server.write_text(DIES.replace('"tools/call"', '"notifications/initialized"'))
+    ran = run("run", "--json", "--era", "legacy", "--", sys.executable, str(server))
+    assert steps_of(ran)[0]["problem"].endswith("Its last line on stderr is “KeyError: DATABASE”.")
+
+
+def test_a_dry_run_names_line_and_column_of_each_argument_at_fault(run: Run, script: Script, home: Path) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "o": {"properties": {"list": {"items": {"type": "string"}}}}, "w": {}},
+        "required": ["w"],
+        "additionalProperties": False,
+    }
+    tools = {"result": {"tools": [ECHO | {"inputSchema": schema}]}}
+    flow(
+        home,
+        "  - call: echo\n    args:\n      w: 1\n      n: x\n"  # 6:7
+        "  - call: echo\n    args: {w: 1, o: {list: [a, 2]}}\n"  # 8:32
+        "  - call: echo\n    args:\n      w: 1\n      extra: 1\n"  # 12:7
+        "  - call: echo\n    args:\n      n: 1\n"  # 14:5, where args stands
+        "  - {call: ecko}\n"  # 16:6
+        "  - call: echo\n    args: {n: a, q: 1}\n",
+    )
+    found = steps_of(run("run", "--json", "--dry-run", *script(tools__list=tools)))
+    places = [(step["expectations"][0]["line"], step["expectations"][0]["column"]) for step in found]
+    assert places[:5] == [(6, 7), (8, 32), (12, 7), (14, 5), (16, 6)]
+    assert places[5] == (18, 12)
+    assert '18:18 /: unexpected "q"' in found[5]["expectations"][0]["note"]
+    assert "✗ failed  calls/a.yaml:6:7  step 1  call echo" in run("run", "--dry-run", *script(tools__list=tools)).out
+
+
 def test_a_server_that_dies(run: Run, home: Path) -> None:
     flow(home, "  - call: echo\n    args: {message: x}\n  - call: crash\n  - call: echo\n    args: {message: x}\n")
     flow(home, "  - call: echo\n    args: {message: x}\n", "b")
@@ -532,7 +587,10 @@ def test_a_dry_run_sends_no_call(run: Run, script: Script, home: Path) -> None:
     assert told.endswith(f"\n{DRY_RUN}\n")
     assert DRY_RUN in (home / "r.md").read_text()
     assert DRY_RUN in (home / "r.html").read_text()
-    assert ElementTree.parse(home / "r.xml").find(".//property[@name='dry_run'][@value='true']") is not None
+    report = ElementTree.parse(home / "r.xml")
+    assert report.find(".//property[@name='dry_run'][@value='true']") is not None
+    places = [(case.get("file"), case.get("line")) for case in report.iter("testcase")]
+    assert places == [("calls/a.yaml", line) for line in ("3", "6", "9", "10", "11")]
     assert "tools/call" not in log.read_text()
 
 

@@ -106,6 +106,15 @@ def test_the_report_of_saved_calls_names_the_variable(run: Run, home: Path, serv
     assert "To pass it: --env ORDERS_KEY." in ran.out
 
 
+@pytest.mark.parametrize("words", VERBS, ids=" ".join)
+def test_the_error_as_json_has_the_last_lines_of_the_server(
+    run: Run, server: list[str], words: tuple[str, ...]
+) -> None:
+    error = run(*words, "--json", *server, "needs").error
+    assert (error["code"], error["stderr"]) == ("exited", ["no key"])
+    assert "shows" not in error["hint"]
+
+
 async def test_the_failure_of_a_check_in_a_test_names_it(home: Path, server: list[str]) -> None:
     report = await inspector.check([*server[1:], "needs"], revisions=["2025-11-25"])
     assert "could not be checked: The server ended with exit code 1." in report.faults

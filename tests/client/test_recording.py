@@ -55,6 +55,18 @@ def test_a_label_of_any_kind_makes_a_plain_file_name(state: Path, label: str) ->
     journal.release()
 
 
+def test_a_folder_that_is_named_gets_a_file_for_each_session(tmp_path: Path, state: Path) -> None:
+    never = Settings(keep_recordings=0)
+    made = [new_journal(TARGET, settings=never, record=tmp_path, label="shop") for _ in range(3)]
+    paths = {journal.path for journal in made}
+    assert len(paths) == 3
+    assert all(path is not None and path.parent == tmp_path and "-shop-" in path.name for path in paths)
+    assert not state.exists()
+    for journal in made:
+        journal.close()
+        journal.release()
+
+
 def test_a_named_file_is_used_as_it_is_named_and_never_overwritten(tmp_path: Path, state: Path) -> None:
     journal = new_journal(TARGET, record=tmp_path / "mine.mcp.jsonl", settings=SETTINGS)
     assert journal.path == tmp_path / "mine.mcp.jsonl"

@@ -37,12 +37,11 @@ def _case(report: Report, result: Result) -> Case:
         *([f"Clients: {check.breaks}"] if check.breaks and result.is_fault else []),
         f"Fix: {check.fix}",
         f"Specification: {check.page}",
-        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.shown_recording or 'the run'}",
+        f"Evidence: events {', '.join(map(str, result.outcome.evidence)) or 'none'} of {report.shown_recording}",
     ]
     if result.origin is not None:
         details.append(f"Responsible: {result.origin.sdk}. {result.origin.option}".rstrip())
     text = "\n".join(details)
-    place = report.sources.place(result) if report.sources is not None else None
     told = not fails and result.verdict in ("fail", "warn", "note")
     return Case(
         f"{check.id} {check.says}",
@@ -52,6 +51,4 @@ def _case(report: Report, result: Result) -> Case:
         seconds=result.seconds,
         details=text if fails else "",
         output=f"{result.verdict} ({check.check_class}): {_WHY.get(ruling, '')}{text}" if told else "",
-        file=place.file if place is not None else "",
-        line=place.line if place is not None else 0,
     )
