@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from inspector.check.judge.clean_texts import CleanTexts, digest_of
 from inspector.check.poison.families import FAMILIES, PoisonLevel
 from inspector.check.poison.hidden_text import hidden_parts
-from inspector.check.poison.phrases import depends_on_names, phrases
+from inspector.check.poison.phrases import depends_on_names, phrases, read
 from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, same_but_numbers, sentences, visible
 
 MAX_READ = 1 << 20
@@ -104,11 +104,12 @@ def read_text(
         yield PoisonedText("hidden", level, what)
     parts = [("", raw), *((part.kind, part.text) for part in decoded(raw))]
     for kind, part in parts:
-        for sentence in sentences(visible(part)):
-            if reading.wants_pause(len(sentence)):
+        for text in sentences(visible(part)):
+            if reading.wants_pause(len(text)):
                 yield None
+            sentence = read(text, own)
             by_names = by_names or depends_on_names(sentence)
-            for phrase in phrases(sentence, own=own, data=data, wanted=wanted):
+            for phrase in phrases(sentence, data=data, wanted=wanted):
                 if phrase.family not in seen:
                     seen.add(phrase.family)
                     level = phrase.level or FAMILIES[phrase.family].level

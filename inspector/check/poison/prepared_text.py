@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import html
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -29,8 +30,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _LATIN = re.compile(r"[A-Za-z]")
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/_-]{16,4000}={0,2}(?![A-Za-z0-9+/])")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:[0-9a-fA-F]{2}){8,2000}(?![0-9A-Za-z])|(?:\\x[0-9a-fA-F]{2}){4,2000}")
+_ESCAPES = re.compile(r"(?:\\u[0-9a-fA-F]{4} ?){4,2000}")
 _PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,2000}")
-_END = re.compile(r"(?<=[.!?;])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[A-Z<\[]))|\r")
+_END = re.compile(r"(?<=[.!?])[\s\"'”’)\]]*\s|\n\s*\n|\n(?=\s*(?:[-*#>\d]|[A-Z<\[]))|\r")
 _BLANKS = re.compile(r"\s{2,}")
 _CONTINUES = re.compile(r"\s*(?:it|this|that|then|its|them)\b", re.IGNORECASE)
 _SPELLED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]([ .*_-])[A-Za-z](?:\1[A-Za-z](?![A-Za-z0-9])){3,}")
@@ -38,8 +40,16 @@ _SPELLED = re.compile(r"(?<![A-Za-z0-9])[A-Za-z]([ .*_-])[A-Za-z](?:\1[A-Za-z](?
 _CODE = re.compile(r"`[^`\n]{1,300}`")
 _PLAIN = re.compile(r"[ -~\n\t]*")
 """What is visible as it is. Most texts are, and need no look at each character."""
-_SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\x|%")
-"""What each text has that is encoded in base64, hex or percent escapes."""
+_ENTITIES = re.compile(r"(?:&#x?[0-9a-fA-F]{1,6};){4,2000}")
+_ENCODINGS = (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT), ("entities", _ENTITIES), ("escapes", _ESCAPES))
+_SOLID = re.compile(r"[A-Za-z0-9+/_-]{16}|\\[xu]|%|&#")
+"""What each text has that is encoded in one of them."""
+_MARKDOWN_COMMENT = re.compile(r"(?m)^ {0,3}\[(?://|comment|_metadata_)\]: ?(?:#|<>) ?[(\"]([^\n]{1,4000}+)")
+_HIDDEN_ELEMENT = re.compile(
+    r"<\w{1,20}\b[^<>]{0,200}?(?:\bhidden\b|display:\s?none|visibility:\s?hidden|font-size:\s?0|opacity:\s?0)[^<>]{0,200}+>"
+    r"([^<>]{1,4000}+)",
+    re.IGNORECASE,
+)
 _ONE_SENTENCE = re.compile(r"[^.!?;\n\r`]*")
 _NUMBER = re.compile(r"[A-Za-z0-9+/_-]{16,}+|(?<![A-Za-z0-9])[0-9]++(?![A-Za-z])")
 """What may be encoded, or a number outside a word."""
@@ -72,7 +82,7 @@ def visible(text: str) -> str:
         return _joined(text)
     kept = "".join(
         char
-        for char in text
+        for char in unicodedata.normalize("NFKC", text)
         if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Mn")
     )
     return _joined(_WORD.sub(lambda found: fold(found[0]) if is_mixed(found[0]) else found[0], kept))
@@ -119,10 +129,13 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def decoded(text: str) -> Iterator[DecodedText]:
-    """Yield what comments, base64, hex, percent escapes and tag characters of a text say, where that is words."""
-    for at, comment in _comments(text):
+    """Yield what comments, hidden elements and encoded parts of a text say, where that is words."""
+    for at, comment in (*_comments(text), *((found.start(), found[1]) for found in _MARKDOWN_COMMENT.finditer(text))):
         if says_words(comment):
             yield DecodedText("comment", at, comment.strip())
+    for found in _HIDDEN_ELEMENT.finditer(text):
+        if says_words(found[1]):
+            yield DecodedText("a hidden element", found.start(), found[1].strip())
     if not text.isascii():
         tags = "".join(chr(ord(char) - 0xE0000) for char in text if "\U000e0020" <= char <= "\U000e007e")
         if len(tags) > 8:
@@ -130,7 +143,7 @@ def decoded(text: str) -> Iterator[DecodedText]:
     if _SOLID.search(text) is None:
         return
     left = _MAX_DECODED
-    for kind, pattern in (("base64", _BASE64), ("hex", _HEX), ("percent", _PERCENT)):
+    for kind, pattern in _ENCODINGS:
         for found in pattern.finditer(text):
             left -= 1
             if left < 0:
@@ -155,6 +168,10 @@ def _decoded(kind: str, run: str) -> str:
     try:
         if kind == "percent":
             return unquote_to_bytes(run).decode("utf-8")
+        if kind == "entities":
+            return html.unescape(run)
+        if kind == "escapes":
+            return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), run)
         if kind == "hex":
             return bytes.fromhex(run.replace("\\x", "")).decode("utf-8")
         plain = run.rstrip("=").replace("-", "+").replace("_", "/")
