@@ -74,6 +74,7 @@ _GAPS = re.compile(r"[{<\[]([^{}<>\[\]\n]{1,80}+)[}>\]]|\b([A-Z]{3,}(?:_[A-Z]++)
 _ADDRESS = re.compile(r"(?:[^\s<>{}\[\]()\"'`]++|[{<\[]{1,3}+[^{}<>\[\]\n]{1,80}+[}>\]]{1,3}+|[{$](?=[{<]))*+")
 _PUBLIC = re.compile(r"user(?:_?name)?|.*(?:id|ids|uuid|number|slug|index|hash|count)", re.IGNORECASE)
 """Gaps of addresses that everyone may see."""
+_OF_HELP = _re(r"docs|doc\.|help|support|developer|guide|readme|wiki/")
 _KNOWN = _re("|".join(listed("known_by_model")))
 
 
@@ -108,6 +109,8 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         if word.text.startswith("http"):
             for group in _kind_of_url(text, word.start):
                 sentence.add(group, at)
+            if _OF_HELP.search(word.text):
+                sentence.add("DOCUMENTATION", at)
             continue
         quoted = text[word.start - 1 : word.start] in _QUOTES and text[word.end : word.end + 1] in _QUOTES
         if quoted:
@@ -117,16 +120,20 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
             sentence.add("PRODUCT", at)
         next_text = sentence.words[at + 1].text if at + 1 < len(sentence.words) else ""
         before = sentence.words[at - 1].text
-        pattern = _WITH_HYPHENS if quoted or at in after_call or before in _CALLED or next_text in _CALLED else _IDENTIFIER
-        names = written.split(".")
-        if any(pattern.fullmatch(name) for name in names) and word.text not in _NOT_A_TOOL:
+        named = before in _CALLED or next_text in _CALLED
+        used = quoted or named or at in after_call
+        if word.text not in _NOT_A_TOOL and any(_is_name(part, used) for part in written.split(".")):
             sentence.add("TOOL", at)
-            parts = {part.lower() for part in _PARTS.findall(written)}
-            if not is_own and (before in _CALLED or next_text in _CALLED or parts & _OF_TOOLS):
+            if not is_own and (named or _OF_TOOLS & {part.lower() for part in _PARTS.findall(written)}):
                 sentence.add("FOREIGN", at)
-        elif is_own and (quoted or at in after_call or before in _CALLED or next_text in _CALLED or before == "the" and at - 1 in after_call):
+        elif is_own and (used or (before == "the" and at - 1 in after_call)):
             sentence.add("TOOL", at)
     return sentence
+
+
+def _is_name(word: str, used: bool) -> bool:
+    """Whether a word looks like a name in code; with hyphens only where it is `used` as one."""
+    return _IDENTIFIER.fullmatch(word) is not None or (used and _WITH_HYPHENS.fullmatch(word) is not None)
 
 
 def depends_on_names(sentence: Sentence) -> bool:

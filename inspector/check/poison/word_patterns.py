@@ -255,7 +255,16 @@ def _is_order(words: list[Word], start: int, end: int, form: str) -> bool:
             return words[start - 2].text in _AFTER_TO
         if before in ("first", "next", "also", "only", "that") and words[start - 2].text in _DETERMINERS:
             return False
-        return before in _leads() or not (before and (before[0].isalnum() or before[0] == "'"))
+        if before in _leads() or not (before and (before[0].isalnum() or before[0] == "'")):
+            return True
+        return (
+            words[1].text in _OPENINGS
+            and before[-1] != "s"
+            and before not in _DETERMINERS
+            and before not in _POSSIBLE
+            and words[start].text not in _NOUNS
+            and all(word.text != "," for word in words[2:start])
+        )
     if form == "ing":
         return before in ("by", "without", "avoid", "from", "stop", "keep", "start", "not", "")
     if form == "ed":
@@ -267,7 +276,9 @@ def _is_order(words: list[Word], start: int, end: int, form: str) -> bool:
 
 
 _DETERMINERS = frozenset("the a an its your our each every any".split())
-_POSSIBLE = frozenset("can could may might will would".split())
+_POSSIBLE = frozenset("can could may might will would that which who you it they we i he she".split())
+_OPENINGS = frozenset("for before after when once with if from at".split())
+_NOUNS = frozenset("report copy post log list share output print mail email quote dump store call use run set show display ask repeat need want load hand type state point look place link close end check request visit pull import order supply cat".split())
 
 
 @cache
