@@ -49,8 +49,6 @@ EXCEPTIONS: tuple[tuple[str, str], ...] = (
     ("tests/test_words.py", ""),
     # Made by an export: a bullet is one line.
     ("tests/export/golden/session.md", ""),
-    ("inspector/check/poison/phrases.py", "nobody"),
-    ("inspector/check/poison/phrases.py", "anybody"),
 )
 """(path, part of the text): texts of others that stay as they are, such as quotations of a specification."""
 

@@ -1,4 +1,4 @@
-"""What one sentence tells a model to do: the patterns of `phrases.toml`, and what words alone do not show.
+"""Finds what one sentence tells a model to do, by `phrases.toml` and by marks that are not words.
 
 The words were chosen by the public taxonomies named in `families` and tried on definitions of real servers. They are
 English. Loud words alone (IMPORTANT, MUST, ALWAYS) mean nothing: half of all servers use them.
@@ -34,9 +34,7 @@ _PRIVATE_ENDS = tuple(name[1:] for name in _PRIVATE_FILES if name[0] == "*")
 _NOT_A_TOOL = frozenset(listed("not_a_tool"))
 _OF_TOOLS = frozenset((*listed("tool_verbs"), *WELL_KNOWN))
 _PARTS = re.compile(r"[A-Z]?[a-z0-9]++|[A-Z]++")
-_IDENTIFIER = re.compile(
-    r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[a-z]{2}[a-z0-9]*+(?:[A-Z][a-z0-9]++)++"
-)
+_IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[a-z]{2}[a-z0-9]*+(?:[A-Z][a-z0-9]++)++")
 _WITH_HYPHENS = re.compile(r"[A-Za-z][A-Za-z0-9]*+(?:[_-][A-Za-z0-9]++)++")
 _ENVIRONMENT_NAME = re.compile(r"[A-Z][A-Z0-9]*+(?:_[A-Z0-9]++)*_(?:KEY|TOKEN|SECRET|PASSWORD)")
 _QUOTES = frozenset("`'\"“”‘’")
@@ -58,7 +56,8 @@ _VOICE = re.compile(
 )
 """A voice that is not the tool's. Its marks are capitals and brackets."""
 _SPEAKER = re.compile(
-    r"(?i:<(?:important|instructions?|secret|hidden)>)|(?:^|\s)(?:Assistant|ASSISTANT|assistant|System|AI)\s?: +(?i:ignore|call|send|run|do|now|please"
+    r"(?i:<(?:important|instructions?|secret|hidden)>)"
+    r"|(?:^|\s)(?:Assistant|ASSISTANT|assistant|System|AI)\s?: +(?i:ignore|call|send|run|do|now|please"
     r"|use|delete|close|you|disregard|forget|i will|sure|open|read|forward|execute)\b"
 )
 _PIPED = _re(
@@ -101,7 +100,7 @@ def read(text: str, own: Set[str] = frozenset()) -> Sentence:
         if not written[0].isalnum() and len(written) == 1:
             continue
         parts = re.split(r"[/\\]", word.text)
-        if any(part in _PRIVATE_FILES or part.startswith(".env.") for part in parts) or word.text.endswith(_PRIVATE_ENDS):
+        if word.text.endswith(_PRIVATE_ENDS) or any(part in _PRIVATE_FILES or part[:5] == ".env." for part in parts):
             sentence.add("FILE", at)
         if _ENVIRONMENT_NAME.fullmatch(written):
             sentence.add("ENVIRONMENT_NAME", at)
@@ -147,17 +146,16 @@ def phrases(sentence: Sentence, *, data: bool = False, wanted: bool = False) -> 
     `data`: the sentence stands in a result or an error. `wanted`: it describes a parameter, or is its default.
     """
     text = sentence.text
+    piped = _PIPED.search(text)
+    if piped is not None and not sentence.is_denied(sum(word.start < piped.start() for word in sentence.words)):
+        yield Phrase("fetch", piped[0], "security")
+    marks = {"override": _VOICE, "voice": _SPEAKER}
     for family in (*_ALWAYS_READ, *(("voice", "repair") if data else ("shadow",))):
         span = sentence.find(family) or (sentence.find(f"{family} parameter") if wanted else None)
         if span is not None:
             yield Phrase("fetch" if family == "repair" else family, _cut(text, *span))
-        elif family == "override" and (found := _VOICE.search(text)):
+        elif family in marks and (found := marks[family].search(text)):
             yield Phrase(family, found[0].strip())
-        elif family == "voice" and (found := _SPEAKER.search(text)):
-            yield Phrase(family, found[0].strip())
-    piped = _PIPED.search(text)
-    if piped is not None:
-        yield Phrase("fetch", piped[0], "security")
 
 
 def ordered_tools(text: str, own: Set[str]) -> Iterator[str]:
@@ -166,13 +164,22 @@ def ordered_tools(text: str, own: Set[str]) -> Iterator[str]:
     Only the tools of other servers tell which of these are names of tools.
     """
     sentence = read(text, own)
-    if not any(sentence.has(group) for group in ("ALWAYS", "OBLIGED")):
+    if not {"ALWAYS", "OBLIGED"} & sentence.places.keys():
         return
-    for at, _ in sorted({*sentence.spans_of("FOREIGN"), *sentence.spans_of("ARGUMENT")}):
+    used = {at for at, _ in sentence.spans_of("TOOL")}
+    used |= {at for at, end in sentence.spans_of("ARGUMENT") if _is_about_use(sentence, at - 1, end)}
+    for at in sorted(used):
         word = sentence.words[at]
         name = text[word.start : word.end]
         if _same(name) not in own and not sentence.is_denied(at):
             yield name
+
+
+def _is_about_use(sentence: Sentence, before: int, after: int) -> bool:
+    """Whether the words beside a quoted name say that it is used."""
+    ends = {end for group in ("CALL*", "ALWAYS", "tool", "function") for _, end in sentence.places.get(group, ())}
+    starts = {start for group in ("OBLIGED", "tool", "function") for start, _ in sentence.places.get(group, ())}
+    return before + 1 in ends or after in starts
 
 
 def own_names(names: Set[str]) -> frozenset[str]:

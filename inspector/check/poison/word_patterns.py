@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 FILE = Path(__file__).with_name("phrases.toml")
 _GAPS = {".": 1, "..": 3, "...": 8, "....": 25}
 """Words that may stand between two parts of a pattern."""
-_DENIED = 4
+_DENIED = 3
 """Words before a match among which a denial counts for it."""
 _WORD = re.compile(
-    r"(https?://[^\s<>\"'`)]{0,300}+)|(?P<word>[~$%.@/\\]{0,3}\w++(?:[./\\@-]{1,3}+\w++)*+)(?:['’](?P<end>[a-z]{1,2})\b)?"
+    r"https?://[^\s<>\"'`)]{0,300}+|(?P<word>[~$%.@/\\]{0,3}\w++(?:[./\\@-]{1,3}+\w++)*+)(?:['’](?P<end>[a-z]{1,2})\b)?"
     r"|[^\s\w`'\"‘’“”]"
 )
-_AFTER_TO = frozenset("has have had need needs is are ought want wants required sure remember forget obliged try".split())
+_BREAKS = frozenset((",", ":", "(", ")", "—", "but", "and"))
+"""A denial before one of them is about something else."""
 Span = tuple[int, int]
 """The first word, and the one after the last."""
 
@@ -46,65 +47,77 @@ class Sentence:
         self.words = [Word("", 0, 0), *_words(text)]
         """The first one is empty, so that each word has one before it."""
         self.places: dict[str, list[Span]] = {"^": [(0, 1)]}
-        vocabulary = _vocabulary()
+        self._available: Set[str] = frozenset()
+        known = _vocabulary()
         for at, word in enumerate(self.words):
-            for group, length in vocabulary.groups_at(self.words, at):
-                self.places.setdefault(group, []).append((at, at + length))
-            if word.text[:4] == "http":
+            for group, length in known.groups_at(self.words, at):
+                self.add(group, at, length)
+            if word.text.startswith("http"):
                 self.add("URL", at)
 
     def add(self, group: str, at: int, length: int = 1) -> None:
-        """Note that the words from `at` belong to a group. The words of a group are added in order."""
+        """Note that the words from `at` belong to a group."""
         self.places.setdefault(group, []).append((at, at + length))
 
     def find(self, family: str) -> Span | None:
-        """The first and last character of what a pattern of the family finds."""
-        for pattern in _vocabulary().patterns.get(family, ()):
-            found = pattern.search(self)
-            if found is not None:
-                return self.words[found[0]].start, self.words[found[1] - 1].end
+        """The first and last character of what a pattern of the family finds. No group is added after that."""
+        known = _vocabulary()
+        self._available = self._available or known.available(self.places)
+        for needs, pattern in known.patterns[family]:
+            if _has_all(self._available, needs):
+                found = pattern.search(self)
+                if found is not None:
+                    return self.words[found[0]].start, self.words[found[1] - 1].end
         return None
 
-    def has(self, group: str) -> bool:
-        """Whether a group of words or a phrase stands in the sentence."""
-        return bool(self.spans_of(group))
-
     def spans_of(self, group: str) -> list[Span]:
-        found = self.places.get(group)
-        if found is None:
+        """Where a group of words or a phrase stands."""
+        if group not in self.places:
             sequences = _vocabulary().phrases.get(group, ())
-            found = sorted(span for sequence in sequences for span in sequence.spans(self)) if sequences else []
-            self.places[group] = found
-        return found
+            self.places[group] = sorted(span for sequence in sequences for span in sequence.spans(self))
+        return self.places[group]
 
     def is_denied(self, at: int) -> bool:
         """Whether the words before the one at `at` deny it."""
+        denials = {start for start, _ in self.places.get("NOT", ())}
         for before in range(at - 1, max(0, at - 1 - _DENIED), -1):
-            if self.words[before].text in (",", ":", "(", ")", "—", "but", "and"):
+            if self.words[before].text in _BREAKS:
                 return False
-            if any(start == before for start, _ in self.places.get("NOT", ())):
+            if before in denials:
                 return True
         return False
 
 
-class _Sequence(NamedTuple):
-    """Parts that follow each other: for each the most words before it, and the groups that it may be."""
+def _has_all(available: Set[str], needs: tuple[frozenset[str], ...]) -> bool:
+    """Whether a search may find something; most end here."""
+    return all(not groups.isdisjoint(available) for groups in needs)
 
-    parts: tuple[tuple[int, tuple[str, ...]], ...]
+
+class _Sequence:
+    """Parts that follow each other."""
+
+    def __init__(self, parts: Sequence[tuple[int, frozenset[str]]]) -> None:
+        self._parts = parts
+        """For each the most words before it, and the groups that it may be."""
+
+    @property
+    def needs(self) -> tuple[frozenset[str], ...]:
+        """Groups of which each needs one."""
+        return tuple(groups for _, groups in self._parts)
 
     def spans(self, sentence: Sentence) -> list[Span]:
         found: list[Span] = []
-        for number, (gap, groups) in enumerate(self.parts):
+        for number, (gap, groups) in enumerate(self._parts):
             places = sorted(place for group in groups for place in sentence.spans_of(group))
-            if not number:
+            if number:
+                ends = sorted((end, start) for start, end in found)
+                found = []
+                for start, end in places:
+                    before = bisect_right(ends, (start, len(sentence.words))) - 1
+                    if before >= 0 and start - ends[before][0] <= gap:
+                        found.append((ends[before][1], end))
+            else:
                 found = places
-                continue
-            ends = sorted((end, start) for start, end in found)
-            found = []
-            for start, end in places:
-                before = bisect_right(ends, (start, len(sentence.words))) - 1
-                if before >= 0 and start - ends[before][0] <= gap:
-                    found.append((ends[before][1], end))
             if not found:
                 break
         return found
@@ -115,6 +128,10 @@ class _Pattern(NamedTuple):
 
     wanted: tuple[_Sequence, ...]
     unwanted: tuple[_Sequence, ...]
+
+    @property
+    def needs(self) -> tuple[frozenset[str], ...]:
+        return tuple(groups for sequence in self.wanted for groups in sequence.needs)
 
     def search(self, sentence: Sentence) -> Span | None:
         spans = []
@@ -129,67 +146,100 @@ class _Pattern(NamedTuple):
 
 
 class _Vocabulary:
-    """What the file says."""
+    """The groups, phrases and patterns of the file."""
 
     def __init__(self) -> None:
         data = _data()
-        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._grammar = {name: frozenset(_entries(words)) for name, words in data["grammar"].items()}
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str, str]]] = {}
+        """By first word: the words of an entry, its group, and the form of its verb."""
         for group, words in data["words"].items():
             for entry in _entries(words):
                 self._add(entry, group)
         for group, words in data["verbs"].items():
             for entry in _entries(words):
                 verb, *particles = entry.split(" ")
-                for form, kind in _forms(verb):
-                    self._add(" ".join([form, *particles]), f"{group} {kind}")
-        self.phrases = {
-            group: [self._sequence(line) for line in lines.strip().splitlines()]
-            for group, lines in data["phrases"].items()
-        }
-        self.patterns = {}
+                for form, written in _forms(verb):
+                    self._add(" ".join([written, *particles]), group, form)
+        self.phrases = {group: self._sequences(lines) for group, lines in data["phrases"].items()}
+        self._needs = [(name, each.needs) for name, sequences in self.phrases.items() for each in sequences]
+        self.patterns: dict[str, list[tuple[tuple[frozenset[str], ...], _Pattern]]] = {}
         for family, part in data["families"].items():
-            unless = tuple(map(self._sequence, part.get("unless", "").strip().splitlines()))
+            unless = self._sequences(part.get("unless", ""))
             for key, name in (("finds", family), ("parameter", f"{family} parameter")):
-                self.patterns[name] = [self._pattern(line, unless) for line in part.get(key, "").strip().splitlines()]
+                lines = (line.split(" ! ") for line in part.get(key, "").splitlines() if line)
+                patterns = [
+                    _Pattern(tuple(map(self._sequence, wanted.split(" & "))), (*map(self._sequence, unwanted), *unless))
+                    for wanted, *unwanted in lines
+                ]
+                self.patterns[name] = [(pattern.needs, pattern) for pattern in patterns]
+
+    def available(self, places: Iterable[str]) -> Set[str]:
+        """The groups in `places`, and the phrases that may stand with them."""
+        found = set(places)
+        for name, needs in self._needs:
+            if name not in found and _has_all(found, needs):
+                found.add(name)
+        return found
 
     def groups_at(self, words: list[Word], at: int) -> Iterator[tuple[str, int]]:
         """Yield (group, number of words) of the groups that begin with a word."""
-        for entry, group in self._by_first.get(words[at].text, ()):
+        for entry, group, form in self._by_first.get(words[at].text, ()):
             length = len(entry)
             if length == 1 or tuple(word.text for word in words[at : at + length]) == entry:
-                verb, _, form = group.partition(" ")
                 if form:
-                    yield f"{verb}*", length
-                    if not _is_order(words, at, at + length, form):
-                        continue
-                yield verb, length
+                    yield f"{group}*", length
+                if not form or self._is_order(words, at, at + length, form):
+                    yield group, length
 
-    def _add(self, entry: str, group: str) -> None:
-        words = (entry,) if entry[0] == "'" else tuple(word.text for word in _words(entry))
-        entries = self._by_first.setdefault(words[0], [])
-        if (words, group) not in entries:
-            entries.append((words, group))
-
-    def _pattern(self, line: str, unless: tuple[_Sequence, ...]) -> _Pattern:
-        wanted, *unwanted = line.split(" ! ")
-        return _Pattern(
-            tuple(map(self._sequence, wanted.split(" & "))), (*map(self._sequence, unwanted), *unless)
+    def _is_order(self, words: list[Word], start: int, end: int, form: str) -> bool:
+        """Whether a form of a verb is an order there, rather than a statement about a tool, or a noun."""
+        before, grammar = words[start - 1].text, self._grammar
+        if form == "ing":
+            return not before or before in grammar["before_ing"]
+        if form == "past":
+            be = next((at for at in range(start - 1, max(0, start - 5), -1) if words[at].text in ("be", "been")), 0)
+            return be > 0 and not any(word.text in grammar["not_orders"] for word in words[max(1, be - 2) : be])
+        if form != "base" or (end < len(words) and words[end].text in grammar["after_nouns"]):
+            return False
+        if before == "to":
+            return words[start - 2].text in grammar["before_to"]
+        if before in grammar["before_orders"]:
+            return before not in grammar["adjectives"] or words[start - 2].text not in grammar["articles"]
+        if not before or not (before[0].isalnum() or before[0] == "'"):
+            return True
+        # "For a better result add …": the comma that is missing.
+        return (
+            words[1].text in grammar["openings"]
+            and not before.endswith("s")
+            and before not in grammar["articles"]
+            and before not in grammar["not_orders"]
+            and words[start].text not in grammar["nouns"]
+            and all(word.text != "," for word in words[2:start])
         )
 
+    def _add(self, entry: str, group: str, form: str = "") -> None:
+        words = (entry,) if entry.startswith("'") else tuple(word.text for word in _words(entry))
+        entries = self._by_first.setdefault(words[0], [])
+        if (words, group, form) not in entries:
+            entries.append((words, group, form))
+
+    def _sequences(self, lines: str) -> tuple[_Sequence, ...]:
+        return tuple(self._sequence(line) for line in lines.splitlines() if line)
+
     def _sequence(self, line: str) -> _Sequence:
-        gap, parts = 0, []
+        parts, gap = [], 0
         for part in line.split():
             if part in _GAPS:
                 gap = _GAPS[part]
                 continue
-            groups = []
-            for name in part.split("|"):
-                if name != "^" and (name.islower() or not name[0].isalpha()):
+            names = part.split("|")
+            for name in names:
+                if name.upper() != name or not name[0].isalpha():
                     self._add(name.replace("_", " "), name)
-                groups.append(name)
-            parts.append((gap, tuple(groups)))
+            parts.append((gap, frozenset(names)))
             gap = 0
-        return _Sequence(tuple(parts))
+        return _Sequence(parts)
 
 
 @cache
@@ -197,14 +247,14 @@ def _data() -> dict[str, Any]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
-def listed(name: str) -> tuple[str, ...]:
-    """The entries of a list of the file that stands in no section."""
-    return tuple(_entries(_data()[name]))
-
-
 @cache
 def _vocabulary() -> _Vocabulary:
     return _Vocabulary()
+
+
+def listed(name: str) -> tuple[str, ...]:
+    """The entries of one of the lists of names in the file."""
+    return tuple(_entries(_data()["names"][name]))
 
 
 def _entries(words: str) -> Iterator[str]:
@@ -214,73 +264,29 @@ def _entries(words: str) -> Iterator[str]:
 def _words(text: str) -> Iterator[Word]:
     for found in _WORD.finditer(text):
         word, end = found["word"], found["end"]
-        start = found.start()
-        if end is None:
-            if word == "cannot":
-                yield Word("can", start, start + 3)
-                yield Word("not", start + 3, found.end())
-            else:
-                yield Word(found[0].lower(), start, found.end())
-        elif end == "t" and word[-1] == "n":
-            yield Word(word.lower() if word.lower() == "can" else word[:-1].lower(), start, found.end("word"))
-            yield Word("not", found.end("word"), found.end())
+        start, middle = found.start(), found.end("word")
+        if word is not None and word.lower() == "cannot":
+            yield Word("can", start, start + 3)
+            yield Word("not", start + 3, middle)
+        elif end is None:
+            yield Word(found[0].lower(), start, found.end())
+        elif end == "t" and word[-1] == "n":  # Don't, can't
+            yield Word(word.lower().removesuffix("n") if word.lower() != "can" else "can", start, middle)
+            yield Word("not", middle, found.end())
         else:
-            yield Word(word.lower(), start, found.end("word"))
-            yield Word(f"'{end}", found.end("word"), found.end())
-
-
-_VOWELS = frozenset("aeiou")
+            yield Word(word.lower(), start, middle)
+            yield Word(f"'{end}", middle, found.end())
 
 
 def _forms(verb: str) -> Iterator[tuple[str, str]]:
     """Yield the forms of a verb: `send/sent` says what is not regular."""
     base, *past = verb.split("/")
-    yield base, "base"
-    silent = base.endswith("e") and not base.endswith("ee")
-    consonant_y = base.endswith("y") and base[-2] not in _VOWELS
-    yield base[:-1] + "ies" if consonant_y else base + ("es" if base.endswith(("s", "sh", "ch", "x", "z")) else "s"), "s"
-    doubled = base + base[-1] if past and past[0].endswith(base[-1] + "ed") and past[0][:-3] == base else base
-    yield (base[:-1] if silent else doubled) + "ing", "ing"
-    for form in past or [base[:-1] + "ied" if consonant_y else base + ("d" if base.endswith("e") else "ed")]:
-        yield form, "ed"
-
-
-def _is_order(words: list[Word], start: int, end: int, form: str) -> bool:
-    """Whether a form of a verb is an order there, rather than a statement about a tool, or a noun."""
-    before = words[start - 1].text
-    if form == "base":
-        if end < len(words) and words[end].text in ("of", "id", "ids"):
-            return False
-        if before == "to":
-            return words[start - 2].text in _AFTER_TO
-        if before in ("first", "next", "also", "only", "that") and words[start - 2].text in _DETERMINERS:
-            return False
-        if before in _leads() or not (before and (before[0].isalnum() or before[0] == "'")):
-            return True
-        return (
-            words[1].text in _OPENINGS
-            and before[-1] != "s"
-            and before not in _DETERMINERS
-            and before not in _POSSIBLE
-            and words[start].text not in _NOUNS
-            and all(word.text != "," for word in words[2:start])
-        )
-    if form == "ing":
-        return before in ("by", "without", "avoid", "from", "stop", "keep", "start", "not", "")
-    if form == "ed":
-        for at in range(start - 1, max(0, start - 5), -1):
-            if words[at].text in ("be", "been"):
-                return not {word.text for word in words[max(1, at - 2) : at]} & _POSSIBLE
-        return False
-    return False
-
-
-_DETERMINERS = frozenset("the a an its your our each every any".split())
-_POSSIBLE = frozenset("can could may might will would that which who you it they we i he she".split())
-_OPENINGS = frozenset("for before after when once with if from at".split())
-_NOUNS = frozenset("report copy post log list share output print mail email quote dump store call use run set show display ask repeat need want load hand type state point look place link close end check request visit pull import order supply cat".split())
-
-
-@cache
-def _leads() -> frozenset[str]:
-    return frozenset(_entries(_data()["words"]["LEAD"]))
+    ends_in_y = base.endswith("y") and base[-2] not in "aeiou"
+    hisses = base.endswith(("s", "sh", "ch", "x", "z"))
+    doubles = bool(past) and past[0] == f"{base}{base[-1]}ed"
+    stem = base[:-1] if base.endswith("e") and not base.endswith("ee") else base + base[-1] * doubles
+    yield "base", base
+    yield "third", f"{base[:-1]}ies" if ends_in_y else f"{base}{'es' if hisses else 's'}"
+    yield "ing", f"{stem}ing"
+    for form in past or [f"{base[:-1]}ied" if ends_in_y else f"{base.removesuffix('e')}ed"]:
+        yield "past", form
