@@ -19,6 +19,7 @@ from inspector.journal.filters.completion import TERMS
 from inspector.journal.filters.syntax import compiled as compiled_filter
 from inspector.redact.paths import RulePath
 from tests import golden
+from tests.cli import options_page
 from tests.cli.conftest import Run
 from tests.processes import ROOT
 
@@ -116,6 +117,11 @@ def test_help_lists_the_topics(run: Run) -> None:
     for name, topic in TOPICS.items():
         assert f"  {name}" in ran.out
         assert topic.summary in ran.out
+
+
+def test_the_page_of_commands_has_the_shared_options() -> None:
+    page = options_page.PAGE.read_text(encoding="utf-8")
+    assert page == options_page.written(page), "run: python -m tests.cli.options_page"
 
 
 MANUALS = {name: topic for name, topic in TOPICS.items() if isinstance(topic, HelpTopic)}
