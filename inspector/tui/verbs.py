@@ -195,6 +195,8 @@ _MESSAGES = (
     ("all", "all messages", "escape", "Clear the filter."),
     ("send-again", "send again", "s", "Send the selected request again."),
     ("edit-again", "edit and send", "S", "Edit the selected message and send it."),
+    ("copy", "copy", "c", "Copy the selected message as JSON."),
+    ("copy-curl", "as curl", "C", "Copy the selected request as a curl command."),
     ("compare", "compare two", "d", "Compare the selected message with another: press it on both."),
     ("follow", "follow", "f", "Keep the newest message selected, or stop."),
     ("times", "times", "t", "Change the times: clock, since the start, since the previous message."),
@@ -365,7 +367,8 @@ _CALL = (
 _ASK = (
     ("accept", "accept", "ctrl+r", "Send your answer."),
     ("decline", "decline", "ctrl+d", "Decline the question."),
-    ("cancel", "cancel", "escape", "Cancel an elicitation; leave any other question open and go back to the list."),
+    ("cancel", "cancel", "alt+c", "Answer an elicitation with “cancel”."),
+    ("later", "later", "escape", "Leave the question open, and go back to the list; it waits in the inbox."),
     ("standing", "always", "ctrl+s", "Give this answer to every question of this kind from now on."),
     ("open", "open URL", "o", "Open the URL in your browser."),
     ("copy", "copy URL", "c", "Copy the URL, to open it elsewhere."),

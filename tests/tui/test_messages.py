@@ -12,7 +12,7 @@ from inspector.tui.log.filter import exchange_filter, folded, highlight
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import LastMessageLine, MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
-from inspector.tui.pane_messages import EditMessage, EventHighlighted, Export, ShowEvent
+from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
@@ -229,6 +229,18 @@ async def test_exports_what_is_shown() -> None:
         pane.focus_inside()
         await pilot.press("x", "slash", *"status:error", "enter", "x")
         assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
+
+
+async def test_a_row_is_copied_as_json_and_as_curl_without_its_detail() -> None:
+    talk = example()
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 16), notifications=True, message_hook=app.hear) as pilot:
+        pane.focus_inside()
+        pane.select(7)
+        await pilot.press("c", "C")
+        assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
+        assert "HTTP" in screen_text(app), "over stdio it says why there is no curl command"
 
 
 async def test_compares_two_messages() -> None:

@@ -76,7 +76,7 @@ async def test_what_is_wrong_is_reported_before_it_is_sent_unchanged(tmp_path: P
         assert "email" not in answers(session)[0]["content"]
 
 
-@pytest.mark.parametrize(("key", "action"), [("ctrl+d", "decline"), ("escape", "cancel")])
+@pytest.mark.parametrize(("key", "action"), [("ctrl+d", "decline"), ("alt+c", "cancel")])
 async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str, action: str) -> None:
     """C-ELIC-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
@@ -89,11 +89,15 @@ async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str,
         await settle(pilot, lambda: f"The user chose to {action}" in screen_text(app))
 
 
-async def test_escape_leaves_a_question_open_that_has_no_cancelled_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [("ask-user", {}), ("ask-link", {}), ("ask-model", {"prompt": "How are you?"}), ("where-am-i", {})],
+)
+async def test_escape_leaves_every_question_open(tmp_path: Path, tool: str, arguments: dict[str, Any]) -> None:
     """C-SAMP-01: only decline (ctrl+d) refuses a sampling request; who wants back to the list loses nothing."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
-        work = await go(app, pilot, "tools", "ask-model")
-        await app.work.request.form.load({"prompt": "How are you?"})
+        work = await go(app, pilot, "tools", tool)
+        await app.work.request.form.load(arguments)
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert "esc later" in screen_text(app)
@@ -319,7 +323,7 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert app.work.work is asked
         assert "Later" in screen_text(app)
-        await pilot.press("escape")
+        await pilot.press("ctrl+d")
         await settle(pilot, lambda: not asked.is_running)
 
 
@@ -600,7 +604,7 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
         await settle(pilot, lambda: "accepted" in screen_text(app))
         assert "Really?" in screen_text(app)
         assert '"yes": true' in screen_text(app)
-        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages", "ask.cancel"]
+        assert [hint.verb for hint in pane.hints()] == ["ask.its-messages", "ask.later"]
 
 
 async def test_a_url_can_be_copied_to_be_opened_elsewhere(tmp_path: Path) -> None:

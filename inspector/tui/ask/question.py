@@ -292,16 +292,16 @@ class QuestionPane(CompactPane):
             return []
         if not self.is_open:
             answer = [("replay.answer", "go to answer")] if self._looks_back else []
-            return hints(self, *answer, "ask.its-messages", ("ask.cancel", "list"))
+            return hints(self, *answer, "ask.its-messages", ("ask.later", "list"))
         wanted: list[str | tuple[str, str]] = []
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
                 wanted += ["ask.open", "ask.copy"]
-            wanted += ["ask.accept", "ask.decline", "ask.cancel"]
+            wanted += ["ask.accept", "ask.decline", "ask.later", "ask.cancel"]
         else:
             # A result of the modern era cannot be answered with a refusal: the call ends.
             refuse = "decline" if question.reply is None else "decline, end call"
-            wanted += [("ask.accept", "answer"), ("ask.decline", refuse), ("ask.cancel", "later")]
+            wanted += [("ask.accept", "answer"), ("ask.decline", refuse), "ask.later"]
         if isinstance(self.body, RootsBody) and self.body.json is None:
             wanted.insert(1, ("ask.standing", "always answer this"))
         if len(self.session.inbox.open()) > 1:
@@ -340,14 +340,22 @@ class QuestionPane(CompactPane):
             self.question.decline()
             self._after()
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only an elicitation can be answered with “cancel”."""
+        if action == "cancel":
+            return self.question is not None and self.is_open and self.question.topic == "elicitation"
+        return True
+
     def action_cancel(self) -> None:
-        """Cancel an elicitation. Any other question has no such answer: it stays open, and the list is focused."""
-        if self.question is None or not self.is_open or self.question.topic != "elicitation":
-            self.post_message(LeaveWork())
-            return
-        self._stand({"elicitation": "cancel"})
-        self.question.cancel()
-        self._after()
+        """Answer an elicitation with “cancel”."""
+        if self.question is not None:
+            self._stand({"elicitation": "cancel"})
+            self.question.cancel()
+            self._after()
+
+    def action_later(self) -> None:
+        """Leave the question open, whatever it is, and go back to the list."""
+        self.post_message(LeaveWork())
 
     def _stand(self, answers: dict[str, Any]) -> None:
         """If the user chose so, give this answer to all questions of this kind."""

@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from textual.widget import Widget
+
 from inspector.config.secret_values import MASK
-from inspector.errors import UsageError
+from inspector.errors import InspectorError, UsageError
 from inspector.export.quoting import (
     FIELD_NAME,
     REDACTED,
@@ -30,8 +32,11 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.revisions import NEWEST_LEGACY
 from inspector.protocol.views import View
 from inspector.text import safe
+from inspector.tui.advice import error_text
 from inspector.tui.log.channel_events import request_head
+from inspector.tui.log.detail_view import json_text
 from inspector.tui.log.summaries import headers_of
+from inspector.tui.pane_messages import Copy
 
 _MAX_OPTIONS = 50
 _VARIABLE = re.compile(r"""\$\{?(INSPECTOR_[A-Z0-9_]+)|environ\[["'](INSPECTOR_[A-Z0-9_]+)""")
@@ -287,3 +292,36 @@ def suggested_name(journal: Journal, n: int) -> str:
     event = journal.event(n)
     suffix = "bin" if event.data is not None else "json" if event.kind == Kind.RPC else "txt"
     return f"{'-'.join(words) or 'message'}-{n}.{suffix}"
+
+
+# The clipboard
+
+
+def message_text(journal: Journal, n: int) -> str:
+    """Return the text of event `n` as copy takes it; empty for 0."""
+    event = journal.event(n) if n else None
+    return (json_text(event) or event.text) if event is not None else ""
+
+
+def copy_message(pane: Widget, journal: Journal, n: int) -> None:
+    """Copy event `n` as JSON; nothing for 0."""
+    if n:
+        _copy(pane, message_text(journal, n), "the message")
+
+
+def copy_request(pane: Widget, journal: Journal, n: int, form: str) -> None:
+    """Copy the request that event `n` is or answers in one of `FORMS`, or tell why it cannot be."""
+    if not n:
+        return
+    try:
+        text = FORMS[form](journal, n)
+    except InspectorError as error:
+        pane.notify(error_text(error, pane), markup=False, timeout=5)
+        return
+    secrets = ", ".join(variables(text))
+    _copy(pane, text, f"the request as {form}" + (f"; set {secrets} before you use it" if secrets else ""))
+
+
+def _copy(pane: Widget, text: str, what: str) -> None:
+    # A terminal cannot take a lone surrogate.
+    pane.post_message(Copy(text.encode("utf-8", "replace").decode(), what))

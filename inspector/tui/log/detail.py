@@ -13,7 +13,6 @@ from textual.binding import BindingType
 
 from inspector.client.session_state import SessionState
 from inspector.client.state.freshness import freshness
-from inspector.errors import InspectorError
 from inspector.journal import channels
 from inspector.journal.durations import took
 from inspector.journal.folding import Folding
@@ -30,7 +29,7 @@ from inspector.tui.log.always_shown import CALLS
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.marking import toggle_mark
 from inspector.tui.pane_keys import hints
-from inspector.tui.pane_messages import Copy, Export, HintsChanged, MarksChanged, Save, ShowEvent
+from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -299,12 +298,10 @@ class DetailPane(Pane):
     @property
     def shown_text(self) -> str:
         """The message as copy takes it; empty without one."""
-        event = self.session.journal.event(self.n) if self.n else None
-        return (detail_view.json_text(event) or event.text) if event is not None else ""
+        return copy_as.message_text(self.session.journal, self.n)
 
     def action_copy(self) -> None:
-        if self.n:
-            self._copy(self.shown_text, "the message")
+        copy_as.copy_message(self, self.session.journal, self.n)
 
     def action_copy_curl(self) -> None:
         self._copy_as("curl")
@@ -316,19 +313,7 @@ class DetailPane(Pane):
         self._copy_as("Python")
 
     def _copy_as(self, form: str) -> None:
-        if not self.n:
-            return
-        try:
-            text = copy_as.FORMS[form](self.session.journal, self.n)
-        except InspectorError as error:
-            self.notify(error_text(error, self), markup=False, timeout=5)
-            return
-        secrets = ", ".join(copy_as.variables(text))
-        self._copy(text, f"the request as {form}" + (f"; set {secrets} before you use it" if secrets else ""))
-
-    def _copy(self, text: str, what: str) -> None:
-        # A terminal cannot take a lone surrogate.
-        self.post_message(Copy(text.encode("utf-8", "replace").decode(), what))
+        copy_as.copy_request(self, self.session.journal, self.n, form)
 
     def action_save(self) -> None:
         if self.n:

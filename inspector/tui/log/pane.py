@@ -21,7 +21,7 @@ from inspector.journal.filters.completion import Completions, complete
 from inspector.journal.folding import Folding
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.log import border, labels
+from inspector.tui.log import border, copy_as, labels
 from inspector.tui.log.always_shown import AlwaysShown, filter_after_calls
 from inspector.tui.log.border import LogState
 from inspector.tui.log.exchange_rows import PAUSE
@@ -597,6 +597,12 @@ class MessagesPane(MomentLog):
         session = self.session.commands
         if n and session is not None:
             self.post_message(EditMessage(text_to_edit(session, n)))
+
+    def action_copy(self) -> None:
+        copy_as.copy_message(self, self.session.journal, self.shown)
+
+    def action_copy_curl(self) -> None:
+        copy_as.copy_request(self, self.session.journal, self.shown, "curl")
 
     def action_export(self) -> None:
         if self.filter is None:
