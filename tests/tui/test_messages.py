@@ -240,7 +240,7 @@ async def test_a_row_is_copied_as_json_and_as_curl_without_its_detail() -> None:
         pane.select(7)
         await pilot.press("c", "C")
         assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
-        assert "HTTP" in screen_text(app), "over stdio it says why there is no curl command"
+        assert "HTTP" in screen_text(app), "over stdio it says why"
 
 
 async def test_compares_two_messages() -> None:
