@@ -86,11 +86,11 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     started = sum(_report_entry(chart, where, looked_at[id(entry)]) for entry in entries)
     cause = chart.cause()
     if cause is not None and cause.weight >= Weight.LIKELY:
-        return Diagnosis(host.name, "host", "fails", cause.text, cause.fix, tuple(chart.steps))
+        return Diagnosis(f"--host {host.id}", "host", "fails", cause.text, cause.fix, tuple(chart.steps))
     text = f"{host.name} would start {started} of {quantity(len(entries), 'server')}."
     if not entries:
         text = f"{host.name} has no servers here."
-    return Diagnosis(host.name, "host", "starts", text, NO_FIX, tuple(chart.steps))
+    return Diagnosis(f"--host {host.id}", "host", "starts", text, NO_FIX, tuple(chart.steps))
 
 
 def as_host_starts(

@@ -85,6 +85,7 @@ def test_what_a_host_would_start_is_said_without_a_start(run: Run, home: Path) -
     cursor(home, shop={"command": "/bin/sh", "args": ["-c", "exit 3"]})
     ran = run("doctor", "--host", "all", "--json")
     assert (ran.code, [each["cause"] for each in ran.json["hosts"]]) == (0, ["Cursor would start 1 of 1 server."])
+    assert "`inspector doctor --host cursor`" in run("doctor", "--host", "cursor", "--paste").out
     assert not (home / "recordings").exists()
 
 
