@@ -96,6 +96,14 @@ def test_the_error_of_a_server_that_died_names_the_variable(
     assert SECRET not in ran.err
 
 
+@pytest.mark.parametrize("kind", ["junit", "markdown", "html"])
+def test_each_report_of_a_check_has_the_last_lines_and_the_variable(run: Run, server: list[str], kind: str) -> None:
+    ran = run("check", f"--{kind}", "-", "--revision", "2025-11-25", *server, "needs")
+    assert ran.code == 4
+    assert "no key\nORDERS_KEY is set in this shell but not passed to the server." in ran.out
+    assert SECRET not in ran.out
+
+
 def test_the_report_of_saved_calls_names_the_variable(run: Run, home: Path, server: list[str]) -> None:
     (home / "calls.yaml").write_text(
         f"inspector: 1\nserver: {sys.executable} server.py needs\nsteps: [{{call: orders, args: {{}}}}]\n"

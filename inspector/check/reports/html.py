@@ -51,6 +51,9 @@ def _lines(report: Report) -> Iterator[str]:
         if problem:
             yield f"<li>{_text(problem)}</li>"
     yield "</ul>"
+    if report.cause:
+        cause = "\n".join(map(_text, report.cause))
+        yield f"<pre>{cause}</pre>"
     for verdict, heading in _HEADINGS.items():
         found = [checked for checked in report.checked if checked.verdict == verdict]
         if found:

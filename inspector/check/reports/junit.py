@@ -20,7 +20,8 @@ def document(report: Report) -> str:
     cases = [_case(report, result) for result in report.results]
     if report.problem:
         failed = report.problem if report.unreached or report.unjudged else ""
-        cases.append(Case("connection", "connection", failed, "" if failed else report.problem))
+        skipped = "" if failed else report.problem
+        cases.append(Case("connection", "connection", failed, skipped, details="\n".join(report.cause)))
     if report.policy.fail_under:
         cases.append(Case("score", "score", report.summary if report.below else ""))
     name = f"inspector check {report.run.target}"

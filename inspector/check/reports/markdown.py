@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.check.outcome import events_named
 from inspector.check.reports.summary import CheckSummary, Report, origin_of
-from inspector.markup import span
+from inspector.markup import fence, span
 from inspector.version import __version__
 
 _MAX_COUNT = 5
@@ -33,6 +33,9 @@ def _lines(report: Report) -> Iterator[str]:
         yield f"- {span(visited.name)}{f': {span(visited.problem, 500)}' if visited.problem else ''}"
     if report.run.problem:
         yield f"- {span(report.run.problem, 1000)}"
+    if report.cause:
+        yield ""
+        yield fence("\n".join(report.cause))
     for died in report.run.deaths:
         yield f"- the server exited at {span(died, 500)}"
     for verdict, heading in (("fail", "Failures"), ("warn", "Warnings"), ("note", "Notes")):

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from inspector import log_lines
 from inspector.check.check_table import Check, CheckClass
 from inspector.check.outcome import Seen
 from inspector.check.reports.policy import (
@@ -32,6 +33,7 @@ from inspector.check.reports.source_files import Sources
 from inspector.check.result import VERDICTS, Result, Verdict
 from inspector.check.run import Run
 from inspector.config.paths import shown
+from inspector.errors import ServerExited
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
@@ -215,6 +217,13 @@ class Report:
         if self.run.problem or not self.unreached:
             return self.run.problem
         return next(visited.problem for visited in self.run.visits)
+
+    @property
+    def cause(self) -> list[str]:
+        """Why the server could not be checked, in lines: the end of its stderr, and what to do."""
+        error = self.run.error if self.unreached else None
+        lines = log_lines.shown(error.stderr) if isinstance(error, ServerExited) else []
+        return [*lines, error.hint.command_line] if error is not None and error.hint else lines
 
     @property
     def exit_code(self) -> int:
