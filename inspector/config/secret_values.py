@@ -29,7 +29,7 @@ _NO_SECRET_AT_END = re.compile(
     r"|max|min|enabled|disabled|env|header|prefix|algorithm|store|provider|host|port|policy"
 )
 _HARMLESS_BEFORE_TOKEN = re.compile(r"page|next|previous|continuation|continue|progress|sync|max|min|cancellation|per")
-_QUERY_SECRET = re.compile(r"key|sig|signature|code|auth", re.IGNORECASE)
+_QUERY_SECRET = re.compile(r"key|code|auth|(?:.*[-_])?sig(?:nature)?", re.IGNORECASE)
 
 _HARMLESS_VARIABLE = re.compile(
     r"HOME|PWD|OLDPWD|USER|LOGNAME|USERNAME|USERPROFILE|HOSTNAME|COMPUTERNAME|PATH|TMPDIR|TMP|TEMP|LANG|SHELL|TERM"
@@ -121,7 +121,7 @@ def in_url(url: str) -> list[str]:
     for userinfo in _USERINFO.findall(url):
         user, colon, password = userinfo.partition(":")
         found.append(password if colon else user)
-    found += [value for _, name, value in _PARAMETER.findall(url) if _secret_parameter(name)]
+    found += [value for _, name, value in _PARAMETER.findall(url) if is_secret_parameter(name)]
     return found + [decoded for value in found if (decoded := unquote(value)) != value]
 
 
@@ -174,10 +174,11 @@ def mask_url(url: str) -> str:
 
 
 def _mask_parameter(found: re.Match[str]) -> str:
-    return f"{found[1]}{found[2]}={MASK}" if found[3] and _secret_parameter(found[2]) else found[0]
+    return f"{found[1]}{found[2]}={MASK}" if found[3] and is_secret_parameter(found[2]) else found[0]
 
 
-def _secret_parameter(name: str) -> bool:
+def is_secret_parameter(name: str) -> bool:
+    """Whether the value of a URL's parameter is a secret by its name."""
     plain = unquote(name)
     return looks_secret_setting(plain) or bool(_QUERY_SECRET.fullmatch(plain))
 

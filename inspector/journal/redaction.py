@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from inspector.config import secret_values
 from inspector.config.secret_forms import BEGINNING, DEPTH, LARGE, SHORTEST, SecretFinder
 from inspector.protocol.exact_json.tokens import STRING_AT, JsonSyntaxError, JsonToken, tokens, unquote
 
@@ -35,6 +36,9 @@ SECRET_HEADERS = frozenset(
     )
 )
 """Header names whose values are never recorded. A session id is a bearer secret too (C-HTTP-20)."""
+
+_SHOWN_HEADERS = ("access-control-", "mcp-param-")
+"""How names of headers begin that are no secrets whatever follows; `Mcp-Param-…` repeats what the message has."""
 
 SECRET_FIELDS = frozenset(
     """
@@ -63,7 +67,7 @@ _GROUP, _BEFORE = LARGE * 3 // 4, LARGE // 4 - 64
 """Bytes of lines that are searched together, and of the line before them: so many are not a large text."""
 
 _SCHEME = re.compile(r"^(\S+) +(\S.*)$", re.DOTALL)
-_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_]+)=([^&#;\s]*)")
+_QUERY = re.compile(r"([?&#;]|^)([A-Za-z_][\w.%-]*+)=([^&#;\s]*)")
 _JSON_FIELD = re.compile(
     r'("(?:' + "|".join(map(re.escape, sorted(SECRET_FIELDS))) + r')"\s*+:\s*+")((?:[^"\\]++|\\.)*+)("?)', re.IGNORECASE
 )
@@ -82,6 +86,13 @@ _KEPT_HEADS = 256
 """Headers whose shown values are remembered."""
 _KEPT_CHARACTERS = 1024
 """Length of a value that is remembered at most."""
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether values of a header are never recorded. `name` is in lower case."""
+    if name in SECRET_HEADERS or "session" in name:
+        return True
+    return secret_values.looks_secret_setting(name) and not name.startswith(_SHOWN_HEADERS)
 
 
 class Redactor:
@@ -242,7 +253,7 @@ class Redactor:
         return kept, changed
 
     def _header(self, name: str, value: str) -> str:
-        if name in SECRET_HEADERS:
+        if is_secret_header(name):
             scheme = _SCHEME.match(value) if name.endswith("authorization") else None
             return f"{scheme[1]} {self.mark(scheme[2])}" if scheme else self.mark(value)
         return (self.url(value) if name in _URL_HEADERS else self.text(value))[0]
@@ -270,7 +281,7 @@ class Redactor:
         return _QUERY.sub(
             lambda found: (
                 f"{found[1]}{found[2]}={self.mark(found[3])}"
-                if found[2].lower() in SECRET_FIELDS and found[3]
+                if found[3] and (found[2].lower() in SECRET_FIELDS or secret_values.is_secret_parameter(found[2]))
                 else found[0]
             ),
             body,

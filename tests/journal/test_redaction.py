@@ -20,8 +20,12 @@ def redactor():
 
 
 @pytest.mark.parametrize(
-    "name", ["Authorization", "COOKIE", "set-cookie", "Proxy-Authorization", "X-API-Key", "Mcp-Session-Id"]
-)
+    "name",
+    [
+        "Authorization", "COOKIE", "set-cookie", "Proxy-Authorization", "X-API-Key", "Mcp-Session-Id", "X-Vault-Token",
+        "Ocp-Apim-Subscription-Key", "X-Amz-Security-Token", "CF-Access-Client-Secret", "Session-Id",
+    ],
+)  # fmt: skip
 def test_secret_headers(redactor, name):
     [(kept, value)], changed = redactor.headers([(name, "Bearer abc123")])
     assert kept == name
@@ -35,7 +39,8 @@ def test_the_scheme_of_an_authorization_stays(redactor):
 
 
 def test_other_headers_stay_in_their_order(redactor):
-    pairs = [("Accept", "a"), ("accept", "b"), ("X", "")]
+    pairs = [("Accept", "a"), ("accept", "b"), ("X", ""), ("Access-Control-Allow-Credentials", "true")]
+    pairs += [("Mcp-Param-Api-Key", "k-1"), ("X-RateLimit-Limit-Tokens", "9"), ("WWW-Authenticate", "Bearer")]
     assert redactor.headers(pairs) == (pairs, False)
 
 
@@ -46,6 +51,9 @@ def test_other_headers_stay_in_their_order(redactor):
         ("https://user:SECRET@h/x", "SECRET"),
         ("https://h/#access_token=SECRET", "SECRET"),
         ("https://h/x?a=1;refresh_token=SECRET", "SECRET"),
+        ("https://h/x?api-key=SECRET", "SECRET"),
+        ("https://h/x?X-Amz-Signature=SECRET&a=1", "SECRET"),
+        ("https://h/x?api%5Fkey=SECRET", "SECRET"),
     ],
 )
 def test_urls(redactor, url, hidden):
