@@ -122,7 +122,7 @@ class ServerList:
             for problem in self.problems:
                 if problem.server and problem.server == name:
                     why, fix = (problem.message, problem.hint)
-                    if problem.remark is not None and not problem.remark.off:
+                    if problem.remark is not None and not problem.remark.is_choice:
                         why, fix = problem.remark.text.removesuffix("."), Hint(problem.remark.fix)
                     return TargetError(f"@{shown} cannot be used: {why}", hint=fix)
             named = [entry for entry in self.entries if entry.name == name]
@@ -234,10 +234,10 @@ def _with_winner(entry: ServerEntry, managed: ServerEntry | None, first: ServerE
         return entry
     if managed is not None and entry.scope != "managed":
         text = f"{host.name} does not start @{entry.name}: your organization allows only the servers of {managed.path}."
-        return replace(entry, remark=Remark(text, fact=host.facts["managed"], off=True))
+        return replace(entry, remark=Remark(text, fact=host.facts["managed"], about="choice"))
     if first is not entry and host.rule("wins"):
         text = f"{host.name} does not start this @{entry.name}: that in {first.path} wins."
-        return replace(entry, remark=Remark(text, fact=host.facts["wins"], off=True))
+        return replace(entry, remark=Remark(text, fact=host.facts["wins"], about="choice"))
     return entry
 
 
@@ -399,7 +399,7 @@ def _entry(
         path=place.path,
         kind=made.kind,
         summary=made.summary,
-        disabled=found.disabled or (remark is not None and remark.off),
+        disabled=found.disabled or (remark is not None and remark.is_choice),
         raw=found.raw,
         definition=made,
         family=place.family,

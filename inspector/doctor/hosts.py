@@ -79,9 +79,9 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     for problem in listed.problems:
         if problem.server and only in ("", problem.server):
             remark = problem.remark or Remark(f"{problem.message}.", problem.hint.command_line)
-            if remark.off:
+            if remark.is_choice:
                 chart.add(f"@{problem.server}", "skipped", remark.text.removesuffix("."), details=[str(problem.path)])
-            elif not remark.whole:
+            elif remark.about != "file":
                 _blame(chart, f"@{problem.server}", remark)
     started = sum(_report_entry(chart, where, looked_at[id(entry)]) for entry in entries)
     cause = chart.cause()
@@ -153,7 +153,7 @@ def _started(where: HostFolder, found: ExaminedEntry) -> StdioTarget | HttpTarge
     target = found.target
     if not isinstance(target, StdioTarget):
         return target
-    workspace = found.entry.workspace or where.workspaces[-1]
+    workspace = found.entry.workspace or where.folder
     return as_started_by(where.host, target, where.machine, workspace)
 
 
@@ -162,7 +162,7 @@ def _report_file(chart: StepCollector, file: HostFile, listed: ServerList) -> No
     if problem is not None:
         chart.add("file", "failed", problem.message, fix=Fix(problem.hint), cause=f"{problem.message}.")
         return
-    whole = next((remark for remark in listed.remarks(file.path) if remark.whole), None)
+    whole = next((remark for remark in listed.remarks(file.path) if remark.about == "file"), None)
     remark = whole or reading.misplaced(file.host, file)
     names = {file.top, *(each.name for each in listed.entries if each.path == file.path)}
     twice = [key for key in _repeated(file.path) if key in names]
@@ -189,10 +189,10 @@ def _report_entry(chart: StepCollector, where: HostFolder, found: ExaminedEntry)
     """Add the step of one entry. True if the host would start it, as far as is known without a start."""
     host, entry = where.host, found.entry
     name = f"@{entry.name}"
-    if entry.remark is not None and entry.remark.whole:
+    if entry.remark is not None and entry.remark.about == "file":
         chart.add(name, "skipped", f"{host.name} does not read its file", details=[str(entry.path)])
         return False
-    if entry.remark is not None and entry.remark.off:
+    if entry.remark is not None and entry.remark.is_choice:
         chart.add(name, "skipped", entry.remark.text.removesuffix("."), details=[str(entry.path)])
         return False
     if entry.remark is not None:

@@ -100,12 +100,12 @@ def _notes(found: ServerList) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with files and entries, each with its fix, once."""
     for problem in found.problems:
         yield problem.message, problem.hint.command_line
-    yield from dict.fromkeys((remark.text, remark.fix) for remark in found.remarks() if not remark.off)
+    yield from dict.fromkeys((remark.text, remark.fix) for remark in found.remarks() if not remark.is_choice)
 
 
 def _switched(entry: ServerEntry) -> str:
     """The mark of an entry that its host does not start."""
-    if entry.remark is not None and not entry.remark.off:
+    if entry.remark is not None and not entry.remark.is_choice:
         return "its host does not start it  "
     return "disabled  " if entry.disabled else ""
 

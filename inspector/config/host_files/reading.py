@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from inspector.config import foreign_files, jsonc
 from inspector.config.host_files import table
@@ -31,17 +31,18 @@ _BARE = re.compile(r"\$[A-Za-z_]\w{0,100}")
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A difference between an entry and what its host does with it: a sentence, a fix, and the fact.
-
-    `off`: the user switched it off, or another entry is used instead, so nothing is wrong. `whole`: it does not read
-    the file, so it starts none of its entries.
-    """
+    """A difference between an entry and what its host does with it: a sentence, a fix, and the fact."""
 
     text: str
     fix: str = ""
     fact: HostFact | None = None
-    off: bool = False
-    whole: bool = False
+    about: Literal["entry", "file", "choice"] = "entry"
+    """Its cause: the entry; its file, which the host does not read; or a choice of the user, so nothing is wrong."""
+
+    @property
+    def is_choice(self) -> bool:
+        """Whether nothing is wrong: the user switched the entry off, or another one is used instead."""
+        return self.about == "choice"
 
 
 @dataclass(slots=True)
@@ -65,7 +66,7 @@ class FileReading:
         if self.whole is not None:
             return self.whole
         if disabled:
-            return Remark(f"{self.host.name} does not start @{name}: it is disabled in {self.path}.", off=True)
+            return Remark(f"{self.host.name} does not start @{name}: it is disabled in {self.path}.", about="choice")
         off = self._switched(name) or self._listed(name, scope)
         return off or self._condition(name, raw) or self._other_keys(name, raw)
 
@@ -86,7 +87,7 @@ class FileReading:
                     f"{self.host.name} does not read {self.path}: line {line}, column {column} has {_SAYS[kind]}, "
                     "which it does not accept."
                 )
-                return Remark(text, _FIXES[kind], self.host.facts["refuses"], whole=True)
+                return Remark(text, _FIXES[kind], self.host.facts["refuses"], about="file")
         return None
 
     def _refused_by_one(self) -> Remark | None:
@@ -97,7 +98,7 @@ class FileReading:
                     text = (
                         f"{self.host.name} does not read {self.path}: of @{name}, {rule['says'].removeprefix('its ')}."
                     )
-                    return Remark(text, rule["fix"], self.host.facts["entries"], whole=True)
+                    return Remark(text, rule["fix"], self.host.facts["entries"], about="file")
         return None
 
     def _switched(self, name: str) -> Remark | None:
@@ -110,7 +111,7 @@ class FileReading:
                 enabled = switch.get("enabled") if isinstance(switch, dict) else None
                 if enabled is False:
                     text = f"{self.host.name} does not start @{name}: it is disabled in {path}."
-                    return Remark(text, fact=self.host.facts["switches"], off=True)
+                    return Remark(text, fact=self.host.facts["switches"], about="choice")
                 if enabled is True:
                     return None
         return None
@@ -131,7 +132,7 @@ class FileReading:
                 if isinstance(names, list) and (name in names) != bool(rule.get("only")):
                     how = "is not in" if rule.get("only") else "is in"
                     text = f"{self.host.name} does not start @{name}: it {how} “{rule['member']}” of {path}."
-                    return Remark(text, fact=self.host.facts["lists"], off=True)
+                    return Remark(text, fact=self.host.facts["lists"], about="choice")
         return None
 
     def _condition(self, name: str, raw: Mapping[str, Any]) -> Remark | None:
@@ -141,7 +142,9 @@ class FileReading:
             return None
         aside = bool(rule.get("not_examined"))
         does = f"@{name} is not examined" if aside else f"{self.host.name} does not start @{name}"
-        return Remark(f"{does}: {rule['says']}.", rule["fix"], self.host.facts["entries"], off=aside)
+        return Remark(
+            f"{does}: {rule['says']}.", rule["fix"], self.host.facts["entries"], about="choice" if aside else "entry"
+        )
 
     def _applies(self, rule: Mapping[str, Any], name: str, raw: Mapping[str, Any]) -> bool:
         def is_set(key: str) -> bool:
@@ -163,21 +166,20 @@ class FileReading:
         keys = self.host.rule("keys")
         if keys is None:
             return None
-        command, urls, env = keys.get("command", "command"), keys["url"], keys["env"]
-        fact, host = self.host.facts["keys"], self.host.name
+        command, urls = keys.get("command", "command"), keys["url"]
         known = {key for host in table.hosts() for key in _names(host.rule("keys", {}))}
-        if not any(raw.get(key) for key in (command, *urls, "transport")):
-            wrong = next((key for key in sorted(known) if raw.get(key) and key not in (env, "env")), "")
-            if wrong and not urls:
-                bridge = '"command": "npx", "args": ["-y", "mcp-remote", "URL"]'
-                fix = f"Add the URL in its settings, or start a bridge: {bridge}."
-                text = f"{host} does not start @{name}: it has “{wrong}”, and {host} starts only commands."
-                return Remark(text, fix, fact)
-            if wrong:
-                right = command if wrong in ("command", "cmd") else urls[0]
-                text = f"{host} does not start @{name}: it has “{wrong}”, and {host} reads “{right}”."
-                return Remark(text, f"Rename “{wrong}” to “{right}”.", fact)
-        return None
+        wrong = next((key for key in sorted(known) if raw.get(key)), "")
+        if not wrong or any(raw.get(key) for key in (command, *urls, "transport")):
+            return None
+        fact, host = self.host.facts["keys"], self.host.name
+        if not urls:
+            bridge = '"command": "npx", "args": ["-y", "mcp-remote", "URL"]'
+            fix = f"Add the URL in its settings, or start a bridge: {bridge}."
+            text = f"{host} does not start @{name}: it has “{wrong}”, and {host} starts only commands."
+            return Remark(text, fix, fact)
+        right = command if wrong in ("command", "cmd") else urls[0]
+        text = f"{host} does not start @{name}: it has “{wrong}”, and {host} reads “{right}”."
+        return Remark(text, f"Rename “{wrong}” to “{right}”.", fact)
 
 
 def other_variables(host: Host, raw: Mapping[str, Any]) -> Remark | None:

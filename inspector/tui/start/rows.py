@@ -51,7 +51,7 @@ class Configured:
         if self.entry.disabled:
             return "disabled", "muted"
         if self.entry.remark is not None:
-            return "not started by its host", "finding"
+            return "not started by its host", "muted" if self.entry.remark.is_choice else "finding"
         if self.asks:
             return "needs consent", "finding"
         if self.last is None:
