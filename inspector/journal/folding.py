@@ -3,7 +3,7 @@
 Heads of HTTP, SSE events without a message and life events of an HTTP channel are folded into the message that they
 carry: those of the request into the request, those of the response into the answer. A mark is folded into its message.
 An HTTP exchange without a message is one row, that of its request head. The pages of one list are one row, that of the
-request for the first page.
+request for the first page, and so are the polls of one task.
 
 The decision uses the index's columns only; no body is read.
 """
@@ -94,13 +94,16 @@ class Folding:
 
     def folded(self, n: int) -> list[int]:
         """Return the other events in the row of `n`, ascending: HTTP events, and messages of further pages."""
+        listed = self.list_messages(n)
+        if listed and not self._over_http and not len(self.journal.marks):
+            return listed[1:]
         found = self._members(n)
-        for m in self.list_messages(n):
+        for m in listed:
             found += self._members(m) if m == n else [m, *self._members(m)]
         return sorted(set(found))
 
     def list_messages(self, n: int) -> list[int]:
-        """Return the messages of a list of several pages whose first page request `n` requests; else none."""
+        """Return the messages of several pages, or polls, of which request `n` is the first; else none."""
         index = self.journal.index
         requests = [n, *(page for page in index.pages.get(n, ()) if page <= self.seen)]
         if len(requests) == 1:

@@ -39,6 +39,10 @@ _MAX_SAVED = 200_000
 _TRIMMED = 1 << 22
 """Events that are read between two times that memory of columns in files is given back."""
 
+POLL = "tasks/get"
+"""The request that asks again and again how a task stands."""
+MAX_POLLS = 50
+"""Polls in one row of a log; an endless task fills several."""
 MAX_NAMES = 0xFFFF
 """Names of one kind that are kept; further ones share the last number."""
 _FURTHER = "…"
@@ -141,9 +145,9 @@ class Index:
         self.invalid = 0
         self.errors = 0
         self.page_requests = array("I")
-        """Requests for a further page of a list, ascending."""
+        """Requests for a further page of a list, and further polls of a task, ascending."""
         self.page_heads = array("I")
-        """The request for the first page of each of them."""
+        """The request for the first page, or the first poll, of each of them."""
         self.pages: dict[int, array[int]] = {}
         """By request for a first page: the requests for further ones."""
         self._list_heads: dict[tuple[int, str], int] = {}
@@ -516,6 +520,8 @@ class Index:
         params = message.get("params")
         if message["method"] in _LISTS:
             self._note_page(n, dir, message["method"], params)
+        elif message["method"] == POLL:
+            self._note_poll(n, dir, params)
         if dir is _SEND:
             meta = params.get("_meta") if type(params) is dict else None
             token = id_key(meta.get("progressToken")) if type(meta) is dict else None
@@ -623,6 +629,23 @@ class Index:
         if not head or type(params) is not dict or params.get("cursor") is None:
             self._list_heads[dir, method] = n
             return
+        self._add_page(n, head)
+
+    def _note_poll(self, n: int, dir: Dir, params: Any) -> None:
+        """Assign a poll of a task to the first one, as a page to its list; after `MAX_POLLS` another row begins."""
+        task = params.get("taskId") if type(params) is dict else None
+        if type(task) is not str:
+            return
+        key = (dir, f"{POLL} {task}")
+        head = self._list_heads.get(key, 0)
+        if head and len(self.pages.get(head, ())) < MAX_POLLS - 1:
+            self._add_page(n, head)
+            return
+        if len(self._list_heads) >= MAX_NAMES:
+            self._list_heads.clear()
+        self._list_heads[key] = n
+
+    def _add_page(self, n: int, head: int) -> None:
         self.page_requests.append(n)
         self.page_heads.append(head)
         self.pages.setdefault(head, array("I")).append(n)

@@ -22,7 +22,7 @@ from inspector.journal.columns import FORMATS, SPARE_ROWS, SPILL_ROWS, folders, 
 from inspector.journal.index import Index
 from inspector.journal.redaction import Redactor
 
-_FORMAT = 2
+_FORMAT = 3
 _FILE = "index.json"
 _MAX_STATE = 64 << 20
 _MAX_BYTES = 16 << 30

@@ -10,6 +10,7 @@ import pytest
 from inspector.journal.filters import FilteredView, parse
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.format import Dir
+from inspector.journal.index import MAX_POLLS
 from inspector.journal.journal import Journal
 from tests.processes import ROOT
 from tests.tui.recorded_conversation import Talk
@@ -112,6 +113,22 @@ def test_the_pages_of_a_list_are_one_row() -> None:
     assert found.list_messages(1) == [1, 2, 3, 4, 5, 6]
     assert found.folded(1) == [2, 3, 4, 5, 6]
     assert found.list_messages(7) == []
+
+
+def test_the_polls_of_a_task_are_one_row_and_those_of_an_endless_one_several() -> None:
+    talk = Talk()
+    for id, task in enumerate(("a", "a", "b", "a")):
+        talk.ask(id, "tasks/get", {"taskId": task})
+        talk.answer(id, {"taskId": task, "status": "working"})
+    found = folding(talk.journal)
+    assert rows(found) == [1, 5, 6]
+    assert found.list_messages(1) == [1, 2, 3, 4, 7, 8]
+    assert found.folded(1) == [2, 3, 4, 7, 8]
+    for id in range(10, 10 + MAX_POLLS):
+        talk.ask(id, "tasks/get", {"taskId": "a"})
+        talk.answer(id, {"taskId": "a", "status": "completed"})
+    found.advance(len(talk.journal))
+    assert rows(found) == [1, 5, 6, 9 + 2 * (MAX_POLLS - 3)]
 
 
 def test_a_page_that_is_requested_before_the_one_before_it_came_is_folded_too() -> None:

@@ -14,7 +14,10 @@ from inspector.client.session import Session
 from inspector.client.state.tasks import Task
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
+from inspector.protocol.jsonrpc import Shape
 from inspector.tui.app import InspectorApp
 from inspector.tui.navigator import Opening, ScreenNavigator, StartedSession
 from inspector.tui.work.task import TaskPane
@@ -124,6 +127,9 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         for words in ("↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1"):
             await shows(app, pilot, words)
         assert "The result appears here" in screen_text(app)
+        polls = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="tasks/get")
+        await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
+        await becomes(app, pilot, lambda: sum("tasks/get" in line for line in screen_lines(app)) == 1, "one row")
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
         await shows(app, pilot, "✓ completed")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from textual.cache import LRUCache
 
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import Index, State
+from inspector.journal.index import POLL, Index, State
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
@@ -133,14 +133,21 @@ class HttpLabels:
 
 
 def list_words(journal: Journal, n: int, messages: Sequence[int]) -> list[Piece]:
-    """Return the label of a list of several pages: method, number of pages, number of items."""
+    """Return the label of a list of several pages: method, number of pages, number of items.
+
+    Of several polls of a task: method, number of polls, status.
+    """
     index = journal.index
     pages = sum(index.shape(m) is Shape.REQUEST for m in messages)
     answers = [m for m in messages if index.shape(m) in (Shape.RESULT, Shape.ERROR)]
-    said: list[Piece] = [index.method(n), (f"  {quantity(pages, 'page')}", "muted")]
+    polls = index.method(n) == POLL
+    said: list[Piece] = [index.method(n), (f"  {quantity(pages, 'poll' if polls else 'page')}", "muted")]
     failed = next((m for m in answers if index.shape(m) is Shape.ERROR), 0)
     if failed:
         return [*said, "  ", *summary(journal, failed)]
+    if polls:
+        told = summary(journal, answers[-1]) if answers else []
+        return [*said, ("  " + "".join(each if isinstance(each, str) else each[0] for each in told), "bright")]
     if sum(index.size(m) for m in answers) <= _MAX_COUNTED:
         items = sum(items_of(index.method(n), journal.event(m).message) for m in answers)
         said.append((f"  {counted_items(index.method(n), items)}", "bright"))

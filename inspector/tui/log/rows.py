@@ -339,7 +339,7 @@ def fitted(pieces: list[Piece], room: int) -> list[Piece]:
         return pieces
     if pieces and pieces[0] == ("notifications/", "normal"):
         return fitted(pieces[1:], room)
-    if len(pieces) == 3 and (pages := pieces[1][0]).endswith((" page", " pages")):
+    if len(pieces) == 3 and (pages := pieces[1][0]).endswith((" page", " pages", " poll", " polls")):
         items = pieces[2][0].strip()
         number = f" {signs_now().times}{pages.split()[0]} "
         short: list[Piece] = [(number, "muted"), (items, "bright")]
