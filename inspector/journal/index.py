@@ -632,7 +632,7 @@ class Index:
         self._add_page(n, head)
 
     def _note_poll(self, n: int, dir: Dir, params: Any) -> None:
-        """Assign a poll of a task to the first one, as a page to its list; after `MAX_POLLS` another row begins."""
+        """Assign a poll of a task to its first one; `MAX_POLLS` of them are one row."""
         task = params.get("taskId") if type(params) is dict else None
         if type(task) is not str:
             return

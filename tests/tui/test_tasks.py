@@ -129,7 +129,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         assert "The result appears here" in screen_text(app)
         polls = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="tasks/get")
         await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
-        await becomes(app, pilot, lambda: sum("tasks/get" in line for line in screen_lines(app)) == 1, "one row")
+        await becomes(app, pilot, lambda: sum("→←     tasks/get" in line for line in screen_lines(app)) == 1, "row")
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
         await shows(app, pilot, "✓ completed")
@@ -248,7 +248,7 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
         n = session.tasks.items["t-1"].call_n
         await shows(app, pilot, f'exchange:#{n} | "t-1"')
         messages = main_screen(app).panes.messages
-        await becomes(app, pilot, lambda: f"of {len(session.journal)}" in screen_text(app), "filtered")
+        await becomes(app, pilot, lambda: "hidden by the filter" in screen_text(app), "filtered")
         found = [session.journal.index.method(n) for n in messages._view.numbers]  # type: ignore[attr-defined]
         assert "tools/call" in found
         assert "tasks/result" in found
