@@ -52,7 +52,7 @@ class HostFolder:
     @property
     def is_used(self) -> bool:
         """Whether one of its files exists."""
-        return any(table.exists(file.path) for file in self.files)
+        return any(foreign_files.present(file.path) for file in self.files)
 
     def servers(self) -> ServerList:
         """Return what the host's files say."""
@@ -69,9 +69,9 @@ def survey(where: HostFolder, only: str = "") -> Diagnosis:
     chart = StepCollector(Privacy(secrets, str(machine.home)))
     files = where.files
     for file in files:
-        if table.exists(file.path):
+        if foreign_files.present(file.path):
             _report_file(chart, file, listed)
-    missing = list(dict.fromkeys(str(file.path) for file in files if not table.exists(file.path)))
+    missing = list(dict.fromkeys(str(file.path) for file in files if not foreign_files.present(file.path)))
     if missing:
         chart.add("file", "skipped", f"does not exist: {', '.join(missing)}")
     for remark in reading.ignored(host, machine, where.workspaces, files):

@@ -564,6 +564,14 @@ def test_a_path_is_that_of_the_system(system: str, path: str) -> None:
     assert found.path == Path(path)
 
 
+def test_a_file_that_is_none_is_named(home: Path) -> None:
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").symlink_to("gone.json")
+    where = HostFolder(host_named("cursor"), Machine(home, {}, "linux"), home / "p")
+    assert where.is_used
+    assert survey(where).cause == "~/.cursor/mcp.json cannot be read: the link has no target."
+
+
 def test_an_unknown_host_is_named_with_the_nearest() -> None:
     with pytest.raises(UsageError, match="curser is not a host") as caught:
         host_named("curser")
