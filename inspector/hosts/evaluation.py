@@ -597,13 +597,22 @@ def _choices(schema: dict[str, Any]) -> set[str]:
     return {value for value in found if type(value) is str}
 
 
+_STORES = frozenset("create add save update edit set define register import mock generate replace insert".split())
+_WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
+
+def _stores(tool: dict[str, Any]) -> bool:
+    """Whether a tool writes a definition, by its name: an HTTP method that it takes is kept, and not requested."""
+    return not _STORES.isdisjoint(word.lower() for word in _WORDS.findall(tool["name"]))
+
+
 def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     limit = "reading and writing in separate tools"
     for tool in server.tools:
         mixed = ""
         for name, schema in _parameters(tool, server):
             values = _choices(schema)
-            groups = [given["methods"]]
+            groups = [] if _stores(tool) else [given["methods"]]
             if name in given["named"]:
                 groups.append(given["actions"])
                 values |= {value.lower() for value in values}
@@ -616,7 +625,8 @@ def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) 
 
 def _no_free_text(names: list[str], fact: Fact, server: ServerDefinitions) -> Iterator[Measure]:
     for tool in server.tools:
-        free = [name for name, schema in _parameters(tool, server) if name in names and _is_free_text(schema)]
+        kept = () if _stores(tool) else _parameters(tool, server)
+        free = [name for name, schema in kept if name in names and _is_free_text(schema)]
         found = f"parameter {free[0]} accepts any text" if free else "no such parameter"
         yield Measure(f"tool {tool['name']}", not free, found, "reading and writing in separate tools", 0, tool["name"])
 

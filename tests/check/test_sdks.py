@@ -26,6 +26,7 @@ FASTMCP_3 = '{"jsonrpc":"2.0","id":4,"result":{"tools":[{"name":"add","_meta":{"
 TYPESCRIPT_1 = '{"result":{"tools":[]},"jsonrpc":"2.0","id":4}'
 NO_METHOD = '{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"Method not found"}}'
 MCP_SERVER = '{"result":{"content":[{"type":"text","text":"MCP error -32602: Tool x not found"}],"isError":true},"jsonrpc":"2.0","id":7}'
+COPIED = '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"MCP error -32602: Tool x not found"}],"isError":true}}'
 TYPESCRIPT_2 = '{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"Request is missing the required _meta envelope for protocol revision 2026-07-28"}}'
 GO = r'{"jsonrpc":"2.0","id":6,"error":{"code":-32601,"message":"method not found: \"inspector/no-such-method\""}}'
 GO_HTTP = r'{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"invalid params: unmarshaling \"[]\" into a *mcp.CallToolParamsRaw: json: cannot unmarshal"}}'
@@ -71,6 +72,8 @@ def seen(*messages: str) -> ServerIdentity:
         ([TYPESCRIPT_1], ""),  # One sign alone is not enough.
         ([PYTHON_1, MCP_SERVER], ""),  # A gateway: either side may be the cause.
         ([PYTHON_1, GO], ""),
+        # The wording of an error can be copied: without the messages of the SDK it proves nothing.
+        ([PLAIN, NO_METHOD, COPIED], ""),
     ],
 )
 def test_an_sdk_is_recognised_by_what_it_sends(messages: list[str], name: str) -> None:

@@ -129,3 +129,20 @@ def test_odd_definitions_are_read_in_bounded_time():
     ]  # fmt: skip
     assert found(*odd)
     assert time.process_time() - began < 1.0
+
+
+@pytest.mark.parametrize(
+    ("name", "mixes"),
+    [
+        ("api_request", True), ("http", True), ("sendRequest", True), ("createCollectionRequest", False),
+        ("update_webhook", False), ("APIMockSave", False), ("recreated", True),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("method", [{"enum": ["GET", "POST"]}, {"type": "string"}])
+def test_a_method_that_is_stored_for_later_is_not_called(name, mixes, method):
+    schema = {"type": "object", "properties": {"method": {"description": "The method.", **method}}}
+    assert ("DEF-06" in found(GOOD | {"name": name, "inputSchema": schema})) == mixes
+
+
+def test_an_action_is_done_at_once_whatever_the_tool_is_called():
+    assert "DEF-06" in found(GOOD | {"name": "set_context"} | parameter("action", enum=["get", "set"]))
