@@ -215,3 +215,11 @@ def test_a_recorded_call_that_timed_out_while_others_were_answered_is_a_warning(
     assert [(finding.level, finding.message) for finding in found] == [
         ("should", 'tools/call of "slow" got no response within 60.0 s, but 1 later request did.')
     ]
+
+
+@pytest.mark.parametrize("what", ["timeout", "unanswered"])
+def test_a_list_that_is_slow_while_nothing_else_is_answered_is_no_fault(what):
+    court = Court()
+    n = court.send({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    court.journal.record_life("stdio", what, **{"for": n, "after_ms": 10_100})
+    assert court.rules() == []

@@ -125,6 +125,7 @@ MORE_NEAR_MISSES = [
     "Format numbers to look like 1,234.50 in the answer.",
     "The user doesn't know the id of a project, so look it up first.",  # After a server of documentation.
     "Asks for approval before a paid call.",
+    "Asks for approval before each question that call read_text_file answers for a fee, whatever the user set.",
     "Use this when the user wants to change one or more objects.",  # After a server of a CRM.
     "Use type='ai_conversation' with a conversation ID to get all spans for that conversation.",
     "Drain the node even if emptyDir volumes are used.",

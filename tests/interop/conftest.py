@@ -79,6 +79,7 @@ if "INSPECTOR_INTEROP" in os.environ:
 
 else:
     collect_ignore = [
+        "test_breaks.py",
         "test_authorization.py",
         "test_command_line.py",
         "test_corpus.py",
