@@ -1,4 +1,4 @@
-"""What the class *breaks* says about the SDKs is true: their clients fail at the fault of the check."""
+"""Clients of two SDKs fail at the faults of which the checks of class *breaks* say so."""
 
 from __future__ import annotations
 
