@@ -72,7 +72,7 @@ class Parameter(Enum):
     OUT = ("-o",) * 2
     PIN_REMOVE = "--remove", "`inspector pin --remove`"
     PIN_UPDATE = "`inspector pin --update {target}`", "`inspector pin --update`"
-    PROTOCOL = "--revision", 'protocol="{}"'
+    REVISION = "--revision", 'revision="{}"'
     RECORD = "--record", "record={}"
     SET_VARIABLE = "--set {}=VALUE", 'set={"{}": VALUE}'
     TIMEOUT = "--timeout", "timeout={}"

@@ -158,8 +158,8 @@ def _own_texts(value: ast.expr) -> Iterator[ast.Constant]:
             "Allow more time with “timeout” in the settings.",
         ),
         (
-            Hint("Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."),
-            "Try --era legacy, or remove --era and --revision.", 'Try era="legacy", or remove era and protocol.',
+            Hint("Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.REVISION)), "."),
+            "Try --era legacy, or remove --era and --revision.", 'Try era="legacy", or remove era and revision.',
             "Try legacy with “revision” (f9), or choose “auto” with “revision” (f9).",
         ),
         (

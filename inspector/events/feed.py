@@ -124,7 +124,7 @@ class Feed:
                 parameter
                 for parameter, is_set in (
                     (Parameter.ERA, options.era != "auto"),
-                    (Parameter.PROTOCOL, options.protocol),
+                    (Parameter.REVISION, options.protocol),
                 )
                 if is_set
             )

@@ -46,23 +46,25 @@ async def load(
     max_waiting: int = WAITING,
     in_flight: int = 0,
     connections: int = 1,
-    fail: str | Iterable[str] = (),
+    fail_on: str | Iterable[str] = (),
     find_limit: bool = False,
     allow_calls: str | Iterable[str] = (),
     allow_remote: bool = False,
     floor: bool = True,
     told: Callable[[LoadReport], object] | None = None,
     record: str | os.PathLike[str] | bool = False,
+    fail: str | Iterable[str] = (),
     **options: Any,
 ) -> LoadReport:
     """Call a tool at a constant rate, and measure how the server answers.
 
     `tool`: a name, or `PlannedCall`s with weights. `rate`: calls per second; `users`: the closed model instead;
-    `seconds`: length of the run (30) with its `warm_up` (3). `fail`: conditions such as `"p99>300ms"`; those that hold
-    are in `LoadReport.failing`. `find_limit`: step the rate up until one of them breaks. `allow_calls`: tools that are
-    called although they are not annotated read-only, or `"all"`; `allow_remote`: the server may be on another machine.
-    `told` is called with the report so far, four times a second. `record`: the file for the slowest and the failed
-    calls; True: the folder of recordings. The rest is as with `inspector.open`.
+    `seconds`: length of the run (30) with its `warm_up` (3). `fail_on`: conditions such as `"p99>300ms"`; those
+    that hold are in `LoadReport.failing`. `find_limit`: step the rate up until one of them breaks. `allow_calls`:
+    tools that are called although they are not annotated read-only, or `"all"`; `allow_remote`: the server may be
+    on another machine. `told` is called with the report so far, four times a second. `record`: the file for the
+    slowest and the failed calls; True: the folder of recordings. `fail` is the old name of `fail_on`. The rest is
+    as with `inspector.open`.
 
     Raises `UsageError` for an invalid plan and a tool that is not allowed, `NotOffered` for an unknown one, and the
     error of a connection that could not be made.
@@ -83,7 +85,8 @@ async def load(
         connections,
         in_flight,
     )
-    conditions = [FailCondition.parse(text) for text in ((fail,) if isinstance(fail, str) else fail)]
+    wanted = fail_on or fail
+    conditions = [FailCondition.parse(text) for text in ((wanted,) if isinstance(wanted, str) else wanted)]
     names = frozenset((allow_calls,) if isinstance(allow_calls, str) else allow_calls)
     allowed: frozenset[str] | Literal["all"] = "all" if names == {"all"} else names
     journal = new_journal(

@@ -47,7 +47,7 @@ def open(
     bearer: str = "",
     auth: AuthOptions | None = None,
     era: Literal["auto", "legacy", "modern"] | None = None,
-    protocol: str | None = None,
+    revision: str | None = None,
     timeout: float | None = None,
     max_timeout: float = MAX_TIMEOUT,
     sampling: str | SamplingCallback | None = None,
@@ -57,6 +57,7 @@ def open(
     extensions: Mapping[str, Mapping[str, Any]] | Sequence[str] = (),
     log_level: str = "",
     record: str | os.PathLike[str] | bool = False,
+    protocol: str | None = None,
 ) -> Session:
     """Return a session with `target`, for use with `async with`.
 
@@ -67,17 +68,21 @@ def open(
     (`.env` files with more), `inherit_env` (True: all variables of this process, its secrets too), `cwd`. Of a URL:
     `headers`, `bearer` (a token), `auth` (all other login options), `verify` (False: accept any certificate, and send
     no stored login). `trust`: allow an entry of a config file that is not the user's own to use the user's secrets, a
-    proxy, or no verification. `era`, `protocol`: use these instead of negotiating. `timeout`: seconds without a
+    proxy, or no verification. `era`, `revision`: use these instead of negotiating. `timeout`: seconds without a
     response or progress; `max_timeout`: in total. `sampling`: the text of the answer, `"decline"`, or a callback;
     `elicit`: the content, `"defaults"`, `"decline"`, `"cancel"`, or a callback; `roots`: URIs or folders. A capability
     whose option is None is not declared to the server. `client`: the client's name, as `NAME` or `NAME/VERSION`.
     `extensions`: ids to offer, or a mapping of ids to settings; without it none is offered. `record`: the file to
     record to, which must be new; True: the folder in which `inspector` keeps recordings.
+    `protocol` is the old name of `revision`.
 
     Raises `TargetError`, `ConfigError`, `UsageError`, or `TrustNeeded` (see `trust`) immediately; a failure of the
     server is raised when connecting.
     """
-    given = {"era": era, "protocol": protocol, "timeout": timeout, "max_timeout": max_timeout, "client": client}
+    revision = protocol if revision is None else revision
+    if not isinstance(revision, str | None):
+        raise UsageError(f"“revision” in inspector.open must be text, not {revision!r:.60}.")
+    given = {"era": era, "timeout": timeout, "max_timeout": max_timeout, "client": client}
     given |= {"log_level": log_level or None, "sampling": None if callable(sampling) else sampling}
     for name, value in given.items():
         if value is not None:
@@ -133,7 +138,7 @@ def open(
         timeout=seconds,
         max_timeout=max(max_timeout, seconds),
         era=era or entry.era or "auto",
-        protocol=protocol or entry.protocol or "",
+        protocol=revision or entry.protocol or "",
         standing=StandingAnswers(
             "ask" if callable(sampling) else _checked("sampling", sampling),
             "ask" if callable(elicit) else _checked_elicit(elicit),

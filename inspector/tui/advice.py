@@ -78,7 +78,7 @@ PLACES: Mapping[Parameter, VerbAdvice | str] = {
     Parameter.OUT: "`inspector import` on the command line",
     Parameter.PIN_REMOVE: "deleting that file",
     Parameter.PIN_UPDATE: VerbAdvice("app.pin"),
-    Parameter.PROTOCOL: _REVISION,
+    Parameter.REVISION: _REVISION,
     Parameter.RECORD: "the command that starts Inspector",
     Parameter.SET_VARIABLE: "`inspector run` on the command line",
     Parameter.TIMEOUT: "“timeout” in the settings",

@@ -160,7 +160,7 @@ def test_the_function_of_the_library() -> None:
 
     async def work() -> inspector.LoadReport:
         return await inspector.load(
-            list(SERVER[1:]), "echo", {"k": 1}, rate=50, seconds=0.4, warm_up=0.1, fail="p99>10s", floor=False,
+            list(SERVER[1:]), "echo", {"k": 1}, rate=50, seconds=0.4, warm_up=0.1, fail_on="p99>10s", floor=False,
             told=lambda report: told.append(report.sent),
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ import pytest
 import inspector
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
-from inspector.library.session import Session
+from inspector.library.session import Session, parts
 from inspector.transports.memory import MemoryTransport
 from tests.client.conftest import Server, until
 from tests.library.conftest import session_on
@@ -407,7 +407,7 @@ def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
         inspector.open("https://h.example/mcp", bearer="x", auth=inspector.AuthOptions())
     wrong = {
         "era": "old",
-        "protocol": 5,
+        "revision": 5,
         "timeout": "5",
         "max_timeout": 0,
         "client": 5,
@@ -417,6 +417,8 @@ def test_what_is_given_wrongly_is_refused_at_once(tmp_path: Path) -> None:
     for name, value in wrong.items():
         with pytest.raises(inspector.UsageError, match=f"“{name}” in inspector.open must be"):
             inspector.open("true", **{name: value})
+    assert parts(inspector.open("true", protocol="2025-06-18"))[1].protocol == "2025-06-18"  # The old name.
+    assert parts(inspector.open("true", revision="2025-06-18"))[1].protocol == "2025-06-18"
     (tmp_path / "s.mcp.jsonl").write_text("x")
     with pytest.raises(inspector.UsageError, match="--cwd has no effect"):
         inspector.open(str(tmp_path / "s.mcp.jsonl"), cwd=tmp_path)

@@ -95,7 +95,7 @@ class LegacyDriver:
             usable = [item for item in supported if item in LEGACY]
             hint = Hint(f"It supports: {names}.")
             if usable:
-                hint = Hint(hint, " Try ", Parameter.PROTOCOL.to(usable[-1]), ".")
+                hint = Hint(hint, " Try ", Parameter.REVISION.to(usable[-1]), ".")
             wants_modern = not usable and any(item in MODERN for item in supported)
         else:
             hint = Hint("See the server's stderr and the message log for the reason.")

@@ -113,7 +113,7 @@ _TRY_MODERN = Hint(
     ".",
 )
 _TRY_LEGACY = Hint(
-    "Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.PROTOCOL)), "."
+    "Try ", Parameter.ERA.to("legacy"), ", or ", UnsetParameters((Parameter.ERA, Parameter.REVISION)), "."
 )
 _MAY_BE_LEGACY = Hint(
     "A server of the legacy era may respond this way: try ",
