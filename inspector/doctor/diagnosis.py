@@ -122,6 +122,7 @@ class Diagnosis:
     def as_json(self) -> dict[str, Any]:
         """Return the document of `--json`."""
         return {
+            "exit_code": self.exit_code,
             "target": self.target,
             "kind": self.kind,
             "outcome": self.outcome,
