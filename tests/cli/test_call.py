@@ -366,5 +366,5 @@ def test_an_error_as_json_is_one_line_and_names_the_recording(run: Run, script: 
     assert ran.code == 1
     [line] = (ran.out + ran.err).splitlines()
     said = json.loads(line)["error"]
-    assert said["error"]["message"] == "two\nlines"
+    assert said["rpc_error"]["message"] == "two\nlines"
     assert Path(said["recording"]).read_text(encoding="utf-8").splitlines()[-1]
