@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import text_or_file
@@ -13,6 +14,10 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
+
+
+_PATIENCE = 2.0
+"""Seconds for a list that only a note needs."""
 
 
 async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
@@ -60,6 +65,26 @@ def _with_content(word: str) -> str:
     if key.endswith(":") and text.startswith("@"):
         return f"{key}={text_or_file(text)}"
     return f"{key[:-1]}={text_or_file(f'@{text}')}" if key.endswith("@") and len(key) > 1 else word
+
+
+async def accepted_despite(session: Session, tool: str, arguments: dict[str, Any]) -> str:
+    """What a server let pass: a tool that it does not list, or a required argument that is missing; else empty.
+
+    The tools are listed for it after a call without arguments only: else the list was read for the arguments.
+    """
+    if arguments and not session.catalog["tools"].pages:
+        return ""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            text = await unlisted(session, "tools", tool)
+    except TimeoutError:
+        return ""
+    if text:
+        return f"{text} It accepted the call."
+    schema = (session.catalog.tools.get(tool) or {}).get("inputSchema")
+    required = schema.get("required") if isinstance(schema, dict) else None
+    missing = [name for name in required if name not in arguments] if isinstance(required, list) else []
+    return f"The schema requires {missing[0]}. The server accepted the call without it." if missing else ""
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {

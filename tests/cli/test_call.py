@@ -312,6 +312,23 @@ def test_an_answer_that_breaks_a_rule_is_reported_and_fails_with_strict(run: Run
     assert ran.out.startswith("x\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "note"),
+    [
+        (["t"], "note: The schema requires message. The server accepted the call without it.\n"),
+        (["t", "count=1"], "note: The schema requires message. The server accepted the call without it.\n"),
+        (["tt"], "note: The server does not list a tool “tt”. Did you mean “t”? It accepted the call.\n"),
+        (["t", "message=x"], ""),
+    ],
+)
+def test_what_a_lenient_server_accepts_is_a_note(run: Run, script: Script, words: list[str], note: str) -> None:
+    schema = SCHEMA | {"required": ["message"]}
+    listed = {"result": {"tools": [{"name": "t", "inputSchema": schema}]}}
+    ran = run("call", *words, *script(tools__list=listed, tools__call=text("ok")))
+    assert (ran.code, ran.out, ran.err) == (0, "ok\n", note)
+    assert run("call", *words, *script(tools__list=listed, tools__call=text("no", isError=True))).err.count("note") == 0
+
+
 def test_a_second_answer_is_reported_without_strict(run: Run, script: Script) -> None:
     server = script(broken("second"))
     ran = run("call", "t", "message=x", *server)

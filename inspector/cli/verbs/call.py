@@ -67,6 +67,11 @@ def run(invocation: Invocation) -> int:
             from inspector.cli.content import blocks_of, save_or_tell
 
             save_or_tell(invocation.option("output"), blocks_of(body.get("content")), out, force=forced(invocation))
+        if not failed:
+            from inspector.cli.arguments import accepted_despite
+
+            if text := await accepted_despite(session, invocation.arguments["tool"], arguments):
+                out.note(f"note: {out.safe(text, 500)}")
         doubtful = _judged(session, call, body, strict, out)
         return 1 if failed or (strict and doubtful) else 0
 
