@@ -68,7 +68,7 @@ def _with_content(word: str) -> str:
 
 
 async def accepted_despite(session: Session, tool: str, arguments: dict[str, Any]) -> str:
-    """What a server let pass: a tool that it does not list, or a required argument that is missing; else empty.
+    """Return a sentence about an unlisted tool or a missing argument that the server accepted; else empty.
 
     The tools are listed for it after a call without arguments only: else the list was read for the arguments.
     """

@@ -15,6 +15,7 @@ from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
 from inspector.load.reports.junit import as_junit
+from inspector.load.reports.markdown import as_markdown
 from inspector.load.reports.text import LoadText, row_limits
 from inspector.text import signs
 from tests.load.simulated import CALL, simulate, stalls
@@ -256,6 +257,15 @@ def test_page_has_no_script_and_no_reference_and_escapes_texts() -> None:
     assert page.count("<svg") == 4
     for svg in page.split("<svg")[1:]:
         ET.fromstring("<svg" + svg.partition("</svg>")[0] + "</svg>")
+
+
+def test_markdown_begins_with_the_result_and_what_fails() -> None:
+    evil = ErrorCount("tool", None, "```\n# evil", 3.0, 7)
+    found = replace(run(0.025, stalls), errors=[evil]).judged([FailCondition.parse("p99>1ms")])
+    text = as_markdown(found)
+    head, _, rest = text.partition("```")
+    assert head.startswith(f"# Load test of `get`\n\n`{found.verdict}`\n\n- **failed**: `p99>1ms`, found ")
+    assert "\n# evil" not in rest
 
 
 def test_cases_for_ci() -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.load.report import LoadReport
     from inspector.load.runner import LoadRun
 
-_FILES = ("html", "junit", "locust")
+_REPORTS = ("html", "junit", "markdown")
 _STOPPED = "The search was stopped."
 
 
@@ -37,7 +37,7 @@ def run(invocation: Invocation) -> int:
 
     out = Output.of(invocation)
     _check(invocation)
-    to_stdout = check_outputs(invocation, *_FILES)
+    to_stdout = check_outputs(invocation, *_REPORTS, "locust")
     secrets = Secrets()
     conditions = _conditions(invocation)
     target = session_setup.live_target(invocation)
@@ -294,10 +294,10 @@ class _Progress:
 
 def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdout: bool) -> None:
     """Print the report, and write those that were asked for."""
-    for name, form in (("html", "html"), ("junit", "junit")):
+    for name in _REPORTS:
         where = invocation.option(name)
         if where is not None:
-            write_text(where, _document(form, report), out, force=forced(invocation))
+            write_text(where, _document(name, report), out, force=forced(invocation))
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
@@ -315,6 +315,10 @@ def _document(form: str, report: LoadReport) -> str:
         from inspector.load.reports.html import as_html
 
         return as_html(report)
+    if form == "markdown":
+        from inspector.load.reports.markdown import as_markdown
+
+        return as_markdown(report)
     from inspector.load.reports.junit import as_junit
 
     return as_junit(report)
@@ -381,6 +385,7 @@ VERBS = {
             SET,
             REPORTS["html"],
             REPORTS["junit"],
+            REPORTS["markdown"],
             Option(
                 "--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output, completes="file"
             ),
