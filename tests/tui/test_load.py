@@ -49,6 +49,13 @@ def test_no_row_is_wider_than_its_pane(cells: int) -> None:
         assert max(len(line) for line in plain(rows[:-1]).split("\n")) <= max(cells, 40)
 
 
+def test_what_stands_beside_a_count_has_room_or_is_left_out() -> None:
+    for most, shown in ((1000, " of 1,000"), (1_000_000, "")):
+        found = run(0.025, max_waiting=most)
+        (line,) = [line for line in plain(now_rows(found, 5.0, 16, 300, 32)).split("\n") if line.startswith("waiting")]
+        assert line.removeprefix("waiting").strip().removeprefix("316") == shown
+
+
 def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
     found = run(0.025, stalls)
     found.target = "\u202eshop\x9b31m\ud800"

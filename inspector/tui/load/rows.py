@@ -84,8 +84,13 @@ def now_rows(report: LoadReport, now: float, at_server: int, queued: int, cells:
 
 
 def _number(cells: int, label: str, number: int, beside: str = "", role: str = "bright") -> Row:
+    room = max(cells - 24, 0)  # What does not fit stands in the plan, too.
     return Row(
-        [(label.ljust(15), "muted"), (count(number).rjust(8), role), (beside.rjust(max(cells - 23, 0)), "muted")]
+        [
+            (label.ljust(15), "muted"),
+            (count(number).rjust(8), role),
+            (f" {beside.rjust(room)}" if len(beside) <= room else "", "muted"),
+        ]
     )
 
 

@@ -68,7 +68,7 @@ class LoadScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012 - declared so by Textual
     DEFAULT_CSS = """
     LoadScreen { layout: vertical; }
-    LoadScreen #load-verdict { height: 3; }
+    LoadScreen #load-verdict { height: 4; }
     LoadScreen #load-body { height: 1fr; }
     LoadScreen #load-left { width: 36; }
     LoadScreen #load-plan { height: auto; max-height: 45%; }
@@ -79,7 +79,6 @@ class LoadScreen(Screen[None]):
     LoadScreen #load-series { height: 3fr; }
     LoadScreen #load-errors { height: 1fr; min-height: 5; }
     LoadScreen #load-process { height: 2fr; }
-    LoadScreen.-narrow #load-verdict { height: 4; }
     LoadScreen.-narrow #load-errors { height: 5; }
     LoadScreen.-narrow #load-plan { display: none; }
     LoadScreen.-narrow.-series #load-latency { display: none; }
