@@ -56,6 +56,13 @@ def test_what_stands_beside_a_count_has_room_or_is_left_out() -> None:
         assert line.removeprefix("waiting").strip().removeprefix("316") == shown
 
 
+def test_the_errors_have_the_last_lines_of_a_server_that_ended() -> None:
+    found = run(0.025, more={"lost": 1, "stderr": ("fatal: \x1b[31mno memory",)})
+    text = plain(error_rows(found, 40))
+    assert "fatal: " in text
+    assert "\x1b" not in text
+
+
 def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
     found = run(0.025, stalls)
     found.target = "\u202eshop\x9b31m\ud800"

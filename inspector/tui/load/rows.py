@@ -9,7 +9,7 @@ from inspector.load.plan import LoadPlan, rate_text
 from inspector.load.report import LoadReport
 from inspector.load.reports.text import row_limits, time_text
 from inspector.protocol.jsonrpc import excerpt
-from inspector.text import count, quantity
+from inspector.text import count, quantity, safe
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Piece
@@ -199,6 +199,9 @@ def error_rows(report: LoadReport, cells: int) -> list[Row]:
                 ]
             )
         )
+    if report.stderr:
+        rows += [Row(), Row([("stderr of the server before its end", "bright")])]
+        rows += [Row([(safe(line, cells), "normal")]) for line in report.stderr]
     return rows or [Row([("none", "muted")])]
 
 

@@ -198,9 +198,9 @@ class LoadScreen(Screen[None]):
         self._draw_verdict(run, report)
         self._show("plan-rows", plan_rows(self._plan))
         cells = self._cells("now-rows")
-        self._show(
-            "now-rows", now_rows(report, run.seconds, run.arrivals.at_server, run.arrivals.queued, min(cells, 32))
-        )
+        # Calls in the warm-up count while it runs; the report has those that are left at its end.
+        waiting = report if run.phase == "over" else run.arrivals
+        self._show("now-rows", now_rows(report, run.seconds, waiting.at_server, waiting.queued, min(cells, 32)))
         self._show("latency-rows", latency_rows(report, self._cells("latency-rows")))
         # Three charts with a name and an empty line each, and two lines below them.
         lines = (self._lines("series-rows") - 8) // 3
@@ -229,7 +229,7 @@ class LoadScreen(Screen[None]):
         edge.facts = [f"{state}  {min(run.seconds, self._plan.seconds):.1f} s of {self._plan.seconds:g} s"]
         if self._problem:
             row = Row([(self._problem, "error")])
-        elif not report.latency.count and not report.failed:
+        elif not report.latency.count and not report.failed and run.phase != "over":
             row = Row([("The verdict appears after the warm-up.", "muted")])
         else:
             good = report.keeps_up and not report.stalls and not report.failed
