@@ -36,8 +36,8 @@ class CommandLineParser:
         self.filled: dict[str, list[str]] = {}
         self.typed: list[tuple[Option | PositionalArgument, str]] = []
         """The options and arguments in order, each with its word; an option's word is its value."""
-        self.renamed: dict[str, str] = {}
-        """The old names of options that were given, each with the name of today."""
+        self.flags: dict[str, str] = {}
+        """The flag with which each option was given, by the name of the option."""
         self.target_words: list[str] = []
         self.command = False
         self.waiting: Option | None = None
@@ -123,8 +123,7 @@ class CommandLineParser:
         option = self._known.get(flag)
         if option is None:
             raise self._unknown(flag)
-        if flag == option.old:
-            self.renamed[flag] = option.flags[-1]
+        self.flags[option.name] = flag
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value.", hint=f"Write {flag} alone.")
@@ -209,7 +208,7 @@ class CommandLineParser:
         where = [name for name in ("record", "keep", "no-record") if name in self.values]
         if len(where) > 1:
             raise UsageError(f"--{where[0]} cannot be used with --{where[1]}.", hint="Remove one of them.")
-        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.renamed)
+        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.flags)
 
     def _take_side(self) -> None:
         """Fill a slot with the command after `--`, as one word."""
@@ -314,7 +313,9 @@ def notes_on(invocation: Invocation) -> list[str]:
     Old names, a revision that may be misspelt, and options that the server gets.
     """
     notes = [
-        f"note: {old} is now {name}. The next version does not take {old}." for old, name in invocation.renamed.items()
+        f"note: {option.old} is now {option.flags[-1]}. The next version does not take {option.old}."
+        for option in invocation.verb.options
+        if option.old and invocation.flags.get(option.name) == option.old
     ]
     revision = invocation.option("revision")
     if isinstance(revision, str):

@@ -144,7 +144,7 @@ class Verb:
 class Invocation:
     """A parsed command line: the verb, the values of its options and slots, and the words of the target."""
 
-    __slots__ = ("arguments", "command", "out", "renamed", "target_words", "typed", "values", "verb")
+    __slots__ = ("arguments", "command", "flags", "out", "target_words", "typed", "values", "verb")
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Invocation:
         target_words: list[str],
         command: bool,
         typed: Sequence[tuple[Option | PositionalArgument, str]] = (),
-        renamed: Mapping[str, str] | None = None,
+        flags: Mapping[str, str] | None = None,
     ) -> None:
         self.verb = verb
         self.values = values
@@ -165,8 +165,8 @@ class Invocation:
         """The target came after `--`, so it is a command."""
         self.typed = typed
         """The options and arguments as they were typed, in order."""
-        self.renamed = renamed or {}
-        """The old names of options that were given, each with the name of today."""
+        self.flags = flags or {}
+        """The flag with which each option was given, by the name of the option."""
         self.out: Output | None = None
         """Where the command prints, once it has started to."""
 

@@ -97,9 +97,10 @@ def test_the_old_format_option_of_call_is_still_read(
     assert (ran.code, ran.out) == (0, "one\n")
     assert "note: --output text is now --format text." in ran.err
     assert not list(tmp_path.glob("text"))
-    ran = run("call", "t", "--output", "./text", *server)
-    assert (ran.code, (tmp_path / "text").read_text()) == (0, "one")
-    assert ran.err == "written: text\n"
+    for words in (["--output", "./text"], ["-o", "json"]):
+        ran = run("call", "t", *words, *server)
+        assert (ran.code, Path(words[1]).read_text()) == (0, "one")
+        assert ran.err == f"written: {Path(words[1])}\n"
 
 
 def test_a_hint_repeats_no_option_that_another_verb_reads_in_another_way() -> None:

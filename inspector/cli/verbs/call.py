@@ -81,7 +81,7 @@ def run(invocation: Invocation) -> int:
 def _format(invocation: Invocation) -> str:
     """The format of the result; empty for text and structured content. Raises `UsageError`."""
     given = next((word for option, word in invocation.typed if option.name == "output"), "")
-    if given in FORMATS:  # The old name of --format; a file of this name is written as ./text.
+    if given in FORMATS and invocation.flags["output"] == "--output":  # The old name of --format.
         invocation.values.setdefault("format", given)
         del invocation.values["output"]
         Output.of(invocation).note(f"note: --output {given} is now --format {given}.")
