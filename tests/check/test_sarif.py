@@ -149,6 +149,9 @@ def test_without_a_source_file_it_is_the_line_of_the_recording() -> None:
     places = [place["physicalLocation"] for place in run["results"][0]["locations"]]
     assert [place["artifactLocation"]["uri"] for place in places] == ["run%201.mcp.jsonl"] * 2
     assert [place["region"]["startLine"] for place in places] == [5, 7]
+    kept = Report(Run("server", [finding], [VISITED]), str(Path.cwd() / "kept" / "run 1.mcp.jsonl"))
+    place = run_of(kept)["results"][0]["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == "kept/run%201.mcp.jsonl"
 
 
 def test_fingerprints_are_the_same_in_another_run_and_differ_between_servers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
+from inspector.journal.journal import Journal
 from tests.cli.conftest import Run, Script
 from tests.test_addresses import BECOMES, DISGUISED, LOOKALIKE, MIXES, REQUESTED
 
@@ -118,6 +120,33 @@ def test_every_session_is_listed_with_what_came_of_it(run: Run, script: Script) 
     assert {entry["revision"] for entry in found} == {"2025-11-25", ""}
     assert all(entry["ended"] and not entry["growing"] and entry["events"] > 2 for entry in found)
     assert {Path(entry["path"]).parent.name for entry in found} == {"recordings"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "sessions"),
+    [
+        (("tools",), 1),
+        (("check", "--only", "lifecycle", "--revision", "2025-11-25"), 1),
+        (("doctor",), 1),
+        (("diff", "{}"), 2),
+        (("pin",), 1),
+        (("run", "flow.yaml"), 1),
+    ],
+)
+def test_each_session_of_a_command_is_kept_in_a_folder(
+    run: Run, script: Script, home: Path, words: tuple[str, ...], sessions: int
+) -> None:
+    (home / "flow.yaml").write_text("inspector: 1\nsteps: [{request: ping}]\n")
+    server = script(tools__list={"result": {"tools": []}})
+    for times in (1, 2):
+        run(*(word.format(shlex.join(server[1:])) for word in words), "--keep", "kept", "--force", *server)
+        kept = list((home / "kept").glob("*.mcp.jsonl"))
+        assert len(kept) == times * sessions
+        for path in kept:
+            Journal.open(path).release()
+    assert (home / "kept").stat().st_mode & 0o777 == 0o700
+    assert not run("recordings").out
 
 
 @pytest.mark.slow

@@ -166,3 +166,16 @@ def test_importing_targets_loads_nothing_heavy() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_reports_name_a_path_relative_to_the_folder_or_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    work = tmp_path / "home" / "work"
+    work.mkdir(parents=True)
+    monkeypatch.chdir(work)
+    assert paths.shown(work / "kept" / "a.mcp.jsonl") == "kept/a.mcp.jsonl"
+    assert paths.shown(Path("kept/a.mcp.jsonl")) == "kept/a.mcp.jsonl"
+    assert paths.shown(tmp_path / "home" / ".local" / "a") == "~/.local/a"
+    assert paths.shown(tmp_path / "other" / "a") == str(tmp_path / "other" / "a")
