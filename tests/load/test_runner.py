@@ -18,6 +18,7 @@ from inspector.config.targets import StdioTarget
 from inspector.errors import NotOffered, ServerExited, UsageError
 from inspector.journal.journal import Journal
 from inspector.load import echo_server, precise_timers
+from inspector.load.connection import LoadConnection
 from inspector.load.floor import measure_floor
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.reports.html import as_html
@@ -157,13 +158,24 @@ async def test_a_hanging_server_ends_with_timeouts_and_queued_calls_are_not_sent
 
 
 @pytest.mark.slow
-async def test_a_crash_loses_calls_and_the_connection_is_made_again(journal: Journal) -> None:
+async def test_a_crash_loses_calls_and_the_connection_is_made_again(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def on_call(number: int, message: dict[str, Any], reply: SendReply) -> None:
         if number == 10:
             raise ServerExited("The server ended with exit code 3.", stderr=("fatal: no memory",))
         reply(result(message))
 
-    report = await run_of(answering(on_call), journal).go()
+    run = run_of(answering(on_call), journal)
+    start, early = run._start, []
+
+    def watched(connection: LoadConnection, due: float) -> None:
+        early.append(connection in run._reconnecting)
+        start(connection, due)
+
+    monkeypatch.setattr(run, "_start", watched)
+    report = await run.go()
+    assert not any(early)  # A call that is sent earlier counts the time of the reconnect as a delay of ours.
     assert report.stderr == ("fatal: no memory",)
     assert (report.lost, report.exit_code) == (1, 4)
     lost = report.errors[0]
@@ -197,13 +209,17 @@ async def test_a_server_that_does_not_come_back_ends_the_run(journal: Journal, m
 @pytest.mark.slow
 async def test_a_run_can_be_stopped_and_cancelled(journal: Journal) -> None:
     server = answering(lambda number, message, reply: reply(result(message)))
-    run = run_of(server, journal, plan={"seconds": 30.0}, told=lambda run: run.now() > 0.2 and run.stop())
+
+    def stop(run: LoadRun) -> None:
+        if run.now() > 0.2:
+            run.stop()
+
+    run = run_of(server, journal, plan={"seconds": 30.0}, told=stop)
     report = await run.go()
     assert report.incomplete == "stopped by the user"
     assert report.sent > 20
 
-    run = run_of(answering(lambda *_: None), journal, plan={"seconds": 30.0, "in_flight": 4})
-    run._told = lambda run: run.now() > 0.2 and run.stop()
+    run = run_of(answering(lambda *_: None), journal, plan={"seconds": 30.0, "in_flight": 4}, told=stop)
     report = await run.go()
     assert (report.sent, report.at_server, report.done) == (4, 4, 0)
     assert report.queued >= 36
