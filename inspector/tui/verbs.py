@@ -413,6 +413,7 @@ _SERVER = (
 _FAILED = (
     ("stop", "stop", "escape", "Stop connecting."),
     ("again", "start again", "r", "Connect again."),
+    ("call-again", "and call again", "ctrl+r", "Connect again, and send the call that was lost again."),
     ("watch", "watch files", "w", "Restart the server when one of its files changes, or stop watching them."),
     ("edit", "edit", "e", "Change the command or the URL, and open it instead."),
     ("doctor", "doctor", "d", "Check each step of the connection, find the cause and suggest a fix."),

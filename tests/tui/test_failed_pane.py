@@ -5,11 +5,17 @@ from __future__ import annotations
 import socket
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 
 from inspector.config.targets import HttpTarget, StdioTarget
-from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, running, shows
+from inspector.tui.app import InspectorApp
+from inspector.tui.main.layout import shows_failure
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, main_screen, on_demo, running, shows
+from tests.tui.live_demo import sent
+from tests.tui.test_calls import to_tool
 from tests.tui.test_server_pane import COUNTING
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -197,3 +203,67 @@ async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
         await pilot.press("r")
         await shows(app, pilot, "Connecting to @banner")
+
+
+async def lose(app: InspectorApp, pilot: Pilot[Any]) -> None:
+    """Call a tool whose server then exits."""
+    await to_tool(app, pilot, "crash")
+    await pilot.press(*"7", "ctrl+r")
+    await shows(app, pilot, "The server exited")
+
+
+@pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])
+async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        work = main_screen(app).panes.work
+        await to_tool(app, pilot, "echo")
+        await pilot.press(*"hi", "ctrl+r")
+        await becomes(app, pilot, lambda: work.result.answer is not None, "a result")
+        await lose(app, pilot)
+        await shows(app, pilot, 'crash  {"exit_code": 7}')
+        await shows(app, pilot, "^r connects and sends it again")
+        await pilot.press("1")
+        failed = main_screen(app).panes.failed
+        assert failed is not None
+        assert not failed.display
+        assert main_screen(app).panes.catalog.display
+        await pilot.press("home", "enter")
+        await becomes(app, pilot, lambda: work.work is not None and work.work.catalog_item.address == "echo", "echo")
+        await becomes(app, pilot, lambda: work.result.answer is not None, "its result")
+        assert work.request.form.value == {"message": "hi"}
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "not connected")
+        await pilot.press("escape", "6")
+        await becomes(app, pilot, lambda: failed.display, "the failure is shown by Server")
+
+
+async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
+    async with on_demo() as (app, pilot):
+        await lose(app, pilot)
+        lost = main_screen(app).panes.work.lost_work()
+        assert lost is not None
+        lost.sent = {"exit_code": 9}
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "exit code 9")
+        calls = sent(main_screen(app).session, "tools/call")
+        assert [each["arguments"] for each in calls] == [{"exit_code": 7}, {"exit_code": 9}]
+
+
+async def test_after_a_restart_the_form_still_has_the_lost_call() -> None:
+    async with on_demo() as (app, pilot):
+        await lose(app, pilot)
+        session = main_screen(app).session
+        await pilot.press("r")
+        await becomes(app, pilot, lambda: session.phase == "ready", "ready")
+        assert main_screen(app).panes.work.request.form.value == {"exit_code": 7}
+        assert len(sent(session, "tools/call")) == 1
+        await pilot.press("ctrl+r")
+        await becomes(app, pilot, lambda: len(sent(session, "tools/call")) == 2, "sent again")
+
+
+def test_a_tab_shows_the_failure_until_the_user_looks_at_another() -> None:
+    assert shows_failure("tools", blocked=True, looked_away=False)
+    assert not shows_failure("tools", blocked=True, looked_away=True)
+    assert shows_failure("server", blocked=True, looked_away=True)
+    assert not shows_failure("check", blocked=True, looked_away=False)
+    assert not shows_failure("server", blocked=False, looked_away=False)

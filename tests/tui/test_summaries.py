@@ -157,6 +157,7 @@ def test_a_notification_says_what_it_says(method: str, params: Any, words: str) 
         ),
         ("failed", {"error": {"message": "refused"}}, "no connection: refused"),
         ("cancel", {"for": 1, "reason": "by the user"}, "cancelled by us: by the user"),
+        ("cancel", {"for": 1, "reason": "cancelled by the user"}, "cancelled by the user"),
         ("questions-declined", {"count": 1, "open": 1000}, "1 question declined unseen: 1,000 others waited"),
         ("questions-declined", {"count": 300, "open": "x"}, "300 questions declined unseen: 0 others waited"),
         ("questions-declined", {"count": 10**4000, "open": -1}, "0 questions declined unseen: 0 others waited"),
@@ -219,3 +220,14 @@ def test_a_step_of_a_login_says_what_was_decided() -> None:
     journal = Journal.unnamed({})
     n = journal.record_auth("issuer", False, "The issuer is another one.", rule="RFC 8414")
     assert plain(summary(journal, n)) == "issuer The issuer is another one."
+
+
+def test_an_event_about_a_request_names_it() -> None:
+    talk = Talk()
+    request = talk.call(1, "crash")
+    journal = talk.journal
+    n = journal.record_life("", "lost", **{"for": request, "by": "server"})
+    assert plain(summary(journal, n)) == "tools/call crash lost its connection"
+    for other in (n + 1, 10**9, "x", None):
+        n = journal.record_life("", "lost", **{"for": other})
+        assert plain(summary(journal, n)) == "a request lost its connection"

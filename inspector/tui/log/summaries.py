@@ -68,7 +68,7 @@ def summary(journal: Journal, n: int) -> list[Piece]:
     if kind == Kind.SSE:
         return _sse(facts, event.text)
     if kind == Kind.LIFE:
-        return life(facts)
+        return life(facts, _about(journal, facts))
     if kind == Kind.NOTE:
         return [one_line(facts.text("text"))]
     if kind == Kind.MARK:
@@ -326,9 +326,19 @@ def _sse(facts: View, text: str) -> list[Piece]:
     return [(words or "event", "muted"), (f"  {one_line(text)}", "muted")]
 
 
-def life(facts: View) -> list[Piece]:
-    """Describe an event of the connection or of a request."""
+def _about(journal: Journal, facts: View) -> str:
+    """Name the request that an event is about; empty for none."""
+    n = facts.members.get("for")
+    if type(n) is not int or not 0 < n <= journal.index.count or journal.index.shape(n) is not Shape.REQUEST:
+        return ""
+    return "".join(piece if isinstance(piece, str) else piece[0] for piece in summary(journal, n)[:2])
+
+
+def life(facts: View, request: str = "") -> list[Piece]:
+    """Describe an event of the connection, or of a request with its name."""
     event = facts.text("event")
+    if event == "lost" and "for" in facts.members:
+        return [(f"{request or 'a request'} lost its connection", "error")]
     if event in _LIFE:
         return _LIFE[event](facts)
     return [(event or "unnamed event", "normal"), *_facts(facts.members, {"event", "for"})]
@@ -374,11 +384,9 @@ def _given_up(words: str, role: str) -> Callable[[View], list[Piece]]:
     return say
 
 
-def _lost(facts: View) -> list[Piece]:
-    """The end of the connection, or that of one request with it."""
-    if "for" in facts.members:
-        return [("a request lost its connection", "error")]
-    return _failure("the connection was lost")(facts)
+def _cancelled(facts: View) -> list[Piece]:
+    reason = facts.text("reason")
+    return [one_line(reason)] if reason.startswith("cancelled") else _given_up("cancelled by us", "normal")(facts)
 
 
 def _declined(facts: View) -> list[Piece]:
@@ -400,12 +408,12 @@ _LIFE: Mapping[str, Callable[[View], list[Piece]]] = {
     "closed": lambda facts: ["the server closed its output" if facts.text("by") == "server" else "closed"],
     "ready": _ready,
     "failed": _failure("no connection"),
-    "lost": _lost,
+    "lost": _failure("the connection was lost"),
     "error": _failure("the request failed"),
     "negotiation": lambda facts: ["negotiation: ", (one_line(facts.text("text")), "normal")],
     "reopen": lambda facts: ["reconnecting"],
     "session-lost": lambda facts: [("the server dropped the session; starting another", "error")],
-    "cancel": _given_up("cancelled by us", "normal"),
+    "cancel": _cancelled,
     "timeout": _given_up("timed out", "error"),
     "questions-declined": _declined,
     "reading-paused": lambda facts: [("reading paused: the server does not read our responses", "error")],

@@ -24,6 +24,11 @@ WIDE, MEDIUM = 140, 100
 BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
 
 
+def shows_failure(place: str, *, blocked: bool, looked_away: bool) -> bool:
+    """Whether a tab shows the pane about the connection: each but the checks, until the user chose a tab to read."""
+    return blocked and place != "check" and (place == "server" or not looked_away)
+
+
 def width_class(width: int) -> str:
     """Return the class of a screen of this width in cells."""
     return next(name for least, name in reversed(BREAKPOINTS) if width >= least)
@@ -122,6 +127,8 @@ class PaneLayout:
         self._zoom = Zoom(panes.body, panes.work)
         self.blocked = False
         """The connection failed or takes long: the pane that shows this replaces the lists. The pane must exist."""
+        self._looked_away = False
+        """The user chose a tab since: its lists, forms and results can be read, and Server shows the pane."""
 
     # Visible panes
 
@@ -133,7 +140,12 @@ class PaneLayout:
     @property
     def _unconnected(self) -> bool:
         """The pane about the missing connection replaces all but the log and the checks, which connect on their own."""
-        return self.blocked and self.place != "check"
+        return shows_failure(self.place, blocked=self.blocked, looked_away=self._looked_away)
+
+    def block(self, blocked: bool) -> None:
+        """Let the pane about the connection replace the lists, or show them again."""
+        self._looked_away = self._looked_away and blocked
+        self.blocked = blocked
 
     def resized(self) -> None:
         """The size of the screen has changed."""
@@ -217,6 +229,7 @@ class PaneLayout:
         self.maximise(False)
         self.restore_zoom()
         self.place = place
+        self._looked_away = self.blocked and any(self._session.catalog[name].pages for name in KINDS)
         if place != "calls":
             self._panes.messages.show_run("")
         if place in KINDS:

@@ -143,6 +143,8 @@ class Panes:
                 after = next(columns[each] for each in _ORDER[_ORDER.index(name) + 1 :] if each in columns)
                 await self.body.mount(pane, before=after)
                 self._later[name] = pane
+                if name == "failed" and self.failed is not None:
+                    self.failed.lost_call = self.lost_call
             if missing:
                 self._made()
 
@@ -157,6 +159,11 @@ class Panes:
                 await self.log.mount(pane, before=self.detail)
                 self.timeline = pane
             return self.timeline
+
+    def lost_call(self) -> int:
+        """The request of the newest call if its answer was lost with the connection; else 0."""
+        lost = self.work.lost_work()
+        return lost.call.n if lost is not None and lost.call is not None else 0
 
     @property
     def in_timeline(self) -> bool:

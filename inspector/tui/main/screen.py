@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
     from inspector.tui.search.sources import SearchHit
+    from inspector.tui.server.failed import FailedPane
     from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.result import ResultPane
     from inspector.tui.work.tasks import TaskActions, TasksPane
@@ -166,6 +167,8 @@ class MainScreen(Screen[None]):
         self._calls: CallsPart | None = None
         self._questions_shown: set[Question] = set()
         self._told_notices: set[str] = set()
+        self._call_again = False
+        """The lost call is sent again when the session is connected."""
         self._news = (0, 0)
         if playback is not None:
             playback.join(self)
@@ -299,6 +302,11 @@ class MainScreen(Screen[None]):
     def on_reconnected(self) -> None:
         """Mark what is different, and run again what was chosen for it."""
         self.panes.catalog.mark_changed(self.session.surface_changes)
+        lost = self.panes.work.lost_work() if self._call_again else None
+        self._call_again = False
+        if lost is not None:
+            self.show_address(lost.catalog_item.list_name, lost.catalog_item.address)
+            self.panes.work.send_again(lost, lost.sent)
         if self._files.on and (self._calls is not None or self.panes.work.pinned is not None):
             self.calls.restarted()
 
@@ -361,7 +369,7 @@ class MainScreen(Screen[None]):
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
-        self.pane_layout.blocked = blocked
+        self.pane_layout.block(blocked)
         self._tick_state()
         if (session.phase == "connecting" or self._judge is None) and not self._counts:
             # Shown times change even if nothing happens, and a list may never come.
@@ -693,7 +701,8 @@ class MainScreen(Screen[None]):
         if self.session.commands is not None:
             window_of(self).navigator.compose_message(self.session.commands, event.text)
 
-    def on_failed_pane_again(self) -> None:
+    def on_failed_pane_again(self, event: FailedPane.Again) -> None:
+        self._call_again = event.and_call
         self.connection.reopen()
 
     def on_failed_pane_stop(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -19,6 +19,8 @@ from inspector.client.state.steps import ConnectionStep, beside_error, connectio
 from inspector.config.settings import Settings
 from inspector.errors import AuthorizationNeeded, InspectorError, ServerExited
 from inspector.log_lines import shown
+from inspector.protocol.forms.values import json_of
+from inspector.protocol.views import View
 from inspector.text import quantity, safe
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
@@ -30,7 +32,7 @@ from inspector.tui.server.connecting import connecting_rows, printed
 from inspector.tui.server.examination import Examination, fix_rows
 from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph, plain
+from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.wrapping import wrap
@@ -45,6 +47,8 @@ _PLAIN_WIDTH = 100
 _FRAME = 5
 """Lines of the pane beside the facts: its edge, its keys, and the heading of stderr with the line above it."""
 
+_CALL = 400
+"""Characters of a lost call that are shown."""
 _LEAST_LINES = 3
 """Lines of stderr that are shown even if the pane has to scroll."""
 
@@ -55,7 +59,11 @@ class FailedPane(Container):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
 
     class Again(Message):
-        """Connect again."""
+        """Connect again, and then send the lost call again if wanted."""
+
+        def __init__(self, *, and_call: bool = False) -> None:
+            super().__init__()
+            self.and_call = and_call
 
     class Stop(Message):
         """Stop connecting."""
@@ -68,6 +76,8 @@ class FailedPane(Container):
         self._examination: Examination | None = None
         self._examined = 0
         self._watching = False
+        self.lost_call: Callable[[], int] = lambda: 0
+        """Returns the request of the call that was lost with the connection; 0 for none."""
         self._cause: FailureCause | None = None
         self._explained = -1
         """The phase, as a number of changes, whose cause is known or being searched."""
@@ -85,22 +95,25 @@ class FailedPane(Container):
         login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
         stdio = self.session.target.kind == "stdio"
         again = ("failed.again", "start again" if stdio else "connect again")
+        lost = ["failed.call-again"] if self.check_action("call_again", ()) else []
         other = ("failed.edit", "edit the command" if stdio else "edit the URL")
         edit = [other] if self.check_action("edit", ()) else []
         doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
         source = ["failed.open-source"] if self.check_action("open_source", ()) else []
         if not stdio:  # The login and its error are wanted more often than another path.
-            return hints(self, again, *login, *doctor, "failed.copy", *edit, "app.revision")
+            return hints(self, again, *lost, *login, *doctor, "failed.copy", *edit, "app.revision")
         watch = ("failed.watch", "stop watching" if self._watching else "restart on change")
         watches = [watch] if self.check_action("watch", ()) else []
-        return hints(self, again, *edit, *doctor, "failed.copy", *source, *watches, "app.revision")
+        return hints(self, again, *lost, *edit, *doctor, "failed.copy", *source, *watches, "app.revision")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The login can be shown if there was one; other credentials are offered if one was needed."""
         if action == "stop":
             return self._connecting
-        if self._connecting and action in ("again", "edit"):
+        if self._connecting and action in ("again", "call_again", "edit"):
             return False
+        if action == "call_again":
+            return self.session.commands is not None and self.lost_call() > 0
         if action in ("doctor", "edit"):
             return self.session.commands is not None
         if action == "watch":
@@ -209,6 +222,7 @@ class FailedPane(Container):
         rows = paragraph(cause.text if cause is not None else error.message, "bright")
         if cause is not None and (cause.fix.text or cause.fix.command):
             rows += fix_rows(cause.fix)
+        rows += self._lost_rows()
         rows.append(Row())
         steps = connection_steps(self.session.journal)
         if isinstance(error, AuthorizationNeeded):
@@ -222,6 +236,21 @@ class FailedPane(Container):
         if error.hint and not (isinstance(error, ServerExited) and error.stderr):
             rows += [Row(), *paragraph(advice(error.hint, keymap_of(self)))]
         return rows
+
+    def _lost_rows(self) -> list[Row]:
+        """The call that was lost, as it was sent, and how to send it again."""
+        n = self.lost_call()
+        message = self.session.journal.event(n).message if n else None
+        if not isinstance(message, dict):
+            return []
+        params = View(View(message).object("params"))
+        name = params.text("name") or params.text("uri")
+        arguments = params.members.get("arguments")
+        sent = f"{name}  {json_of(arguments)}" if arguments else name
+        key = next((hint.label for hint in hints(self, "failed.call-again")), "")
+        rows = [Row(), *fact("lost call", safe(sent, _CALL), "bright")]
+        told = f"{key} connects and sends it again. The other tabs keep lists, forms and results."
+        return [*rows, *fact("", told, "muted")]
 
     def _login_step(self) -> list[ConnectionStep]:
         """Return how far the login got."""
@@ -290,10 +319,17 @@ class FailedPane(Container):
 
     def action_again(self) -> None:
         """Connect again, with the same command or URL."""
+        self._connect_again()
+
+    def action_call_again(self) -> None:
+        """Connect again, and send the lost call again."""
+        self._connect_again(and_call=True)
+
+    def _connect_again(self, *, and_call: bool = False) -> None:
         if self._examination is not None:
             self._examination.stop()
             self._examination = None
-        self.post_message(self.Again())
+        self.post_message(self.Again(and_call=and_call))
 
 
 def _last_lines(lines: Sequence[str], width: int, room: int) -> list[Row]:

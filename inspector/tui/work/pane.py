@@ -339,13 +339,25 @@ class WorkPane(Container):
         self._show_result()
         self.result.redraw()
 
+    def lost_work(self) -> WorkItem | None:
+        """The item of the newest call, if the connection was lost before its answer."""
+        called = [work for work in self.work_items.all() if isinstance(work.call, Call)]
+        newest = max(called, key=lambda work: work.call.n if work.call is not None else 0, default=None)
+        return newest if newest is not None and newest.call is not None and newest.call.fate == "lost" else None
+
     def send_pinned(self) -> Call | None:
         """Call the pinned item again; its result says what is different. Returns the call, if one was sent."""
-        session, call = self.session.commands, None
-        if self.pinned is None or session is None:
+        if self.pinned is None:
             return None
         work, arguments = self.pinned
         self._compares = work.answer
+        return self.send_again(work, arguments)
+
+    def send_again(self, work: WorkItem, arguments: Any) -> Call | None:
+        """Send a request of an item again without its form. Returns the call, if it was sent."""
+        session, call = self.session.commands, None
+        if session is None:
+            return None
         try:
             work.call = call = work.catalog_item.send(session, arguments)
             work.sent = arguments
