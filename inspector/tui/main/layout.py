@@ -25,7 +25,7 @@ BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE
 
 
 def shows_failure(place: str, *, blocked: bool, looked_away: bool) -> bool:
-    """Whether a tab shows the pane about the connection: each but the checks, until the user chose a tab to read."""
+    """Whether a tab shows the pane about the connection; the checks never do."""
     return blocked and place != "check" and (place == "server" or not looked_away)
 
 
