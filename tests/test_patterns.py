@@ -25,6 +25,7 @@ from inspector.check.reports.sdks import SDKS
 from inspector.hosts.facts import FILE as FACTS
 from tests.regex_steps import Steps, TooManySteps, bound, slow_texts
 
+HOST_FILES = Path(inspector.__file__).parent / "config" / "host_files" / "hosts.json"
 BUDGET = 400
 """Steps for a character."""
 FREE = 60
@@ -55,6 +56,8 @@ MADE_LATER = {
     "inspector.demo.schema": "patterns of the demo's own schemas",
     "inspector.demo.uri_templates": "templates of the demo",
     "inspector.config.folder_names": "the home folder",
+    "inspector.config.host_files.reading": "texts in a table: tested",
+    "inspector.config.host_files.table": "texts in a table: tested",
     "inspector.doctor.sdk_versions": "texts in a table: tested as values",
     "inspector.doctor.shell_variables": "texts in a table: tested as values",
     "inspector.hosts.evaluation": "texts in a table: tested",
@@ -163,6 +166,20 @@ def _in_tables() -> Iterator[Use]:
     for key, pattern in re.findall(r'"(pattern|replace)": ("(?:[^"\\]|\\.)*")', FACTS.read_text(encoding="utf-8")):
         if "{tool}" not in pattern:
             yield Use("inspector.hosts: facts.json", re.compile(json.loads(pattern)), key == "pattern")
+    for pattern in _of_host_files(json.loads(HOST_FILES.read_text(encoding="utf-8"))):
+        yield Use("inspector.config.host_files: hosts.json", re.compile(pattern), False)
+
+
+def _of_host_files(value: Any) -> Iterator[str]:
+    """Yield the patterns of the table of host files."""
+    if isinstance(value, dict):
+        if value.get("rule") == "expands":
+            yield from value["value"]
+        if isinstance(value.get("not"), str):
+            yield value["not"]
+        yield from value.get("matches", {}).values()
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _of_host_files(inner)
 
 
 @cache

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import inspector
 from inspector.config import trust
+from inspector.config.host_files.reading import passed_as_written
 from inspector.config.host_files.table import Machine, host_named, hosts
 from inspector.doctor.diagnosis import Diagnosis
 from inspector.doctor.hosts import HostFolder, as_host_starts, survey
@@ -570,6 +571,15 @@ def test_a_file_that_is_none_is_named(home: Path) -> None:
     where = HostFolder(host_named("cursor"), Machine(home, {}, "linux"), home / "p")
     assert where.is_used
     assert survey(where).cause == "~/.cursor/mcp.json cannot be read: the link has no target."
+
+
+def test_many_references_are_looked_at_once_each() -> None:
+    """With one look at all of them for each, an entry of 700 kB would take hours."""
+    host = host_named("claude-code")
+    assert passed_as_written(host, {"command": "x", "args": ["${HOME}" * 100_000]}) is None
+    found = passed_as_written(host, {"command": "x", "args": ["${HOME}" * 100_000 + "${env:A}"]})
+    assert found is not None
+    assert found.text.startswith("Claude Code passes “${env:A}” in ")
 
 
 def test_an_unknown_host_is_named_with_the_nearest() -> None:

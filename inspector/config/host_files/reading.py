@@ -202,12 +202,12 @@ def passed_as_written(host: Host, raw: Mapping[str, Any]) -> Remark | None:
     others = {pattern for each in table.hosts() for pattern in each.rule("expands", ()) if pattern != _BARE.pattern}
     foreign, mine = re.compile("|".join(sorted(others))), re.compile("|".join(own) or "(?!)")
     for place, text in _texts(host, raw):
-        whole = None if place.startswith("the ") else _BARE.fullmatch(text)
-        for found in filter(None, (*foreign.finditer(text), whole)):
-            if not any(each.start() <= found.start() < each.end() for each in mine.finditer(text)):
-                fact = host.facts["expands"]
-                sentence = f"{host.name} passes “{found[0]}” in {place} as it is written: it expands {fact.what}."
-                return Remark(sentence, "Write the value, or the form that it expands.", fact)
+        rest = mine.sub(lambda own: "\0" * len(own[0]), text)
+        found = foreign.search(rest) or (None if place.startswith("the ") else _BARE.fullmatch(rest))
+        if found is not None:
+            shown, fact = text[slice(*found.span())], host.facts["expands"]
+            sentence = f"{host.name} passes “{shown}” in {place} as it is written: it expands {fact.what}."
+            return Remark(sentence, "Write the value, or the form that it expands.", fact)
     return None
 
 
