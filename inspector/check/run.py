@@ -466,6 +466,9 @@ class Runner:
 
     async def _apart_checks(self, opened: _OpenVisit) -> None:
         """The checks on connections of their own, one after the other."""
+        if opened.visit.shares_processes:
+            # Before a check ends the process of the session, and not within its time, which is shorter than a timeout.
+            await opened.visit.settle()
         for check in opened.apart:
             await self._one(opened.visit, check)
         await opened.visit.settle()

@@ -188,13 +188,20 @@ def hangs(message, _say):
     return method(message) == "tools/call" and params(message).get("name") == "echo"
 
 
-@pytest.mark.parametrize("only", [(), ("CASE-01", "TOOL-30", "BASE-02")])
-async def test_a_tool_that_never_answers_fails_the_run_and_its_recording(only):
+@pytest.mark.parametrize(
+    ("only", "check", "timeout"),
+    [((), 10.0, 0.4), (("CASE-01", "TOOL-30", "BASE-02"), 10.0, 0.4), (("CASE-01", "BASE-02", "LIFE-03"), 0.3, 1.0)],
+)
+async def test_a_tool_that_never_answers_fails_the_run_and_its_recording(only, check, timeout):
+    """Also where the timeout of a request is longer than the time limit of a check."""
     async with Planted(Takes(hangs)) as server:
         wanted = CheckSelection(
-            revisions=(R4,), only=frozenset(only), limits=SHORT, allowed=Allowed(calls=("echo", "add"))
+            revisions=(R4,),
+            only=frozenset(only),
+            limits=replace(SHORT, check=check),
+            allowed=Allowed(calls=("echo", "add")),
         )
-        run, journal = await run_on(server, wanted, 0.4)
+        run, journal = await run_on(server, wanted, timeout)
     for found in (run, of_recording(journal, "the run", CheckSelection())):
         report = report_of(found, journal, Policy())
         assert report.exit_code == 5
