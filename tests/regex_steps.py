@@ -94,6 +94,8 @@ class Steps:
             return self._node("look", self._sequence(value[1], ACCEPT, flags), back, op is code.ASSERT, after)
         if op is code.GROUPREF:
             return self._node("again", value, after)
+        if op is code.FAILURE:
+            return self._node("branch", [])
         if op in (code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT):
             least, most, inner = value
             one = _test(*inner[0], flags, self.is_bytes) if len(inner) == 1 else None
