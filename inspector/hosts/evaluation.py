@@ -597,7 +597,8 @@ def _choices(schema: dict[str, Any]) -> set[str]:
     return {value for value in found if type(value) is str}
 
 
-_STORES = frozenset("create add save update edit set define register import mock generate replace insert".split())
+_STORES = frozenset("create add save update edit put set define register import mock generate replace insert".split())
+_HTTP_METHODS = frozenset(("method", "http_method", "verb"))
 _WORDS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
 
@@ -613,7 +614,7 @@ def _no_enum_with(given: dict[str, Any], fact: Fact, server: ServerDefinitions) 
         for name, schema in _parameters(tool, server):
             values = _choices(schema)
             groups = [] if _stores(tool) else [given["methods"]]
-            if name in given["named"]:
+            if name in given["named"] and not (_stores(tool) and name in _HTTP_METHODS):
                 groups.append(given["actions"])
                 values |= {value.lower() for value in values}
             for reads, writes in groups:

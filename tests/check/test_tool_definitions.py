@@ -138,7 +138,7 @@ def test_odd_definitions_are_read_in_bounded_time():
         ("update_webhook", False), ("APIMockSave", False), ("recreated", True),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("method", [{"enum": ["GET", "POST"]}, {"type": "string"}])
+@pytest.mark.parametrize("method", [{"enum": ["GET", "POST", "DELETE"]}, {"type": "string"}])
 def test_a_method_that_is_stored_for_later_is_not_called(name, mixes, method):
     schema = {"type": "object", "properties": {"method": {"description": "The method.", **method}}}
     assert ("DEF-06" in found(GOOD | {"name": name, "inputSchema": schema})) == mixes
