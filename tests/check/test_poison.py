@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -330,6 +331,16 @@ def test_no_rule_reads_a_number_outside_a_word() -> None:
     assert [
         found for pattern in patterns for found in literal.findall(re.sub(r"\[[^\]]*\]|\{[^}]*\}", "", pattern.pattern))
     ] == []
+
+
+def test_each_group_of_the_file_is_used_and_each_that_is_used_is_known() -> None:
+    data = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    lines = [*data["phrases"].values(), *(lines for family in data["families"].values() for lines in family.values())]
+    used = set(re.findall(r"[A-Z_]{2,}", " ".join(lines)))
+    known = {*data["words"], *data["verbs"], *data["phrases"]}
+    by_program = {"URL", "OPEN_URL", "FILLED_URL", "FILLED_LINK", "FILE", "ENVIRONMENT_NAME", "ARGUMENT", "PRODUCT"}
+    assert used - known - by_program == {"TOOL", "FOREIGN"}
+    assert known - used == {"ALWAYS"}  # Read by `ordered_tools`.
 
 
 def test_a_definition_is_remembered_only_if_no_names_can_change_the_verdict() -> None:

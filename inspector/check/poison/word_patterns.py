@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
 from pathlib import Path
@@ -63,8 +64,10 @@ class Sentence:
         """The first and last character of what a pattern of the family finds. No group is added after that."""
         known = _vocabulary()
         self._available = self._available or known.available(self.places)
-        for needs, pattern in known.patterns[family]:
-            if _has_all(self._available, needs):
+        by_group = known.by_rarest[family]
+        for number in sorted({number for group in self._available for number in by_group.get(group, ())}):
+            pattern = known.patterns[family][number]
+            if _has_all(self._available, pattern.needs):
                 found = pattern.search(self)
                 if found is not None:
                     return self.words[found[0]].start, self.words[found[1] - 1].end
@@ -123,24 +126,22 @@ class _Sequence:
         return found
 
 
-class _Pattern(NamedTuple):
+class _Pattern:
     """Sequences that all stand in a sentence, in any order, and others of which none does."""
 
-    wanted: tuple[_Sequence, ...]
-    unwanted: tuple[_Sequence, ...]
-
-    @property
-    def needs(self) -> tuple[frozenset[str], ...]:
-        return tuple(groups for sequence in self.wanted for groups in sequence.needs)
+    def __init__(self, wanted: list[_Sequence], unwanted: list[_Sequence]) -> None:
+        self._wanted, self._unwanted = wanted, unwanted
+        self.needs = tuple(groups for sequence in wanted for groups in sequence.needs)
+        """Groups of which a sentence needs one each."""
 
     def search(self, sentence: Sentence) -> Span | None:
         spans = []
-        for sequence in self.wanted:
+        for sequence in self._wanted:
             found = next((span for span in sequence.spans(sentence) if not sentence.is_denied(span[0])), None)
             if found is None:
                 return None
             spans.append(found)
-        if any(sequence.spans(sentence) for sequence in self.unwanted):
+        if any(sequence.spans(sentence) for sequence in self._unwanted):
             return None
         return min(start for start, _ in spans), max(end for _, end in spans)
 
@@ -163,16 +164,24 @@ class _Vocabulary:
                     self._add(" ".join([written, *particles]), group, form)
         self.phrases = {group: self._sequences(lines) for group, lines in data["phrases"].items()}
         self._needs = [(name, each.needs) for name, sequences in self.phrases.items() for each in sequences]
-        self.patterns: dict[str, list[tuple[tuple[frozenset[str], ...], _Pattern]]] = {}
+        self.patterns: dict[str, list[_Pattern]] = {}
+        self.by_rarest: dict[str, dict[str, list[int]]] = {}
+        """By family and group, the numbers of the patterns that need it or one as rare. Most searches end here."""
         for family, part in data["families"].items():
             unless = self._sequences(part.get("unless", ""))
             for key, name in (("finds", family), ("parameter", f"{family} parameter")):
                 lines = (line.split(" ! ") for line in part.get(key, "").splitlines() if line)
-                patterns = [
-                    _Pattern(tuple(map(self._sequence, wanted.split(" & "))), (*map(self._sequence, unwanted), *unless))
+                self.patterns[name] = [
+                    _Pattern([*map(self._sequence, wanted.split(" & "))], [*map(self._sequence, unwanted), *unless])
                     for wanted, *unwanted in lines
                 ]
-                self.patterns[name] = [(pattern.needs, pattern) for pattern in patterns]
+        sizes = Counter(group for entries in self._by_first.values() for _, group, _ in entries)
+        for name, patterns in self.patterns.items():
+            index = self.by_rarest[name] = {}
+            for number, pattern in enumerate(patterns):
+                rarest = min(pattern.needs, key=lambda groups: sum(sizes.get(group, 100) for group in groups))
+                for group in rarest:
+                    index.setdefault(group, []).append(number)
 
     def available(self, places: Iterable[str]) -> Set[str]:
         """The groups in `places`, and the phrases that may stand with them."""
