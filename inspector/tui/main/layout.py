@@ -56,8 +56,9 @@ MainScreen { layout: vertical; layers: base above; }
 #log > #detail { height: 1fr; }
 #last { height: 1; display: none; }
 
-MainScreen.-medium #body { layout: grid; grid-size: 2 2; grid-columns: 34 1fr; grid-rows: 5fr 4fr; }
-MainScreen.-medium #log { column-span: 2; width: 100%; }
+MainScreen.-medium #body { layout: grid; grid-size: 2 1; grid-columns: 34 1fr; grid-rows: 1fr; }
+MainScreen.-medium #log { dock: bottom; width: 100%; height: 6; }
+MainScreen.-medium #log.-entered { height: 44%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
 MainScreen.-medium #log > #detail { display: none; }
 MainScreen.-medium.-detail #log { layout: horizontal; }
@@ -68,7 +69,6 @@ MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
 MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
 MainScreen.-medium #skills, MainScreen.-medium #skill { width: 100%; }
 MainScreen.-medium #server, MainScreen.-medium #failed, MainScreen.-medium #check { column-span: 2; width: 100%; }
-MainScreen.-medium.-log-hidden #body, MainScreen.-medium.-log-away #body { grid-rows: 1fr; grid-size: 2 1; }
 
 MainScreen.-narrow #catalog, MainScreen.-narrow #inbox, MainScreen.-narrow #tasks { width: 1fr; }
 MainScreen.-narrow #calls, MainScreen.-narrow #skills, MainScreen.-narrow #log { width: 1fr; }
@@ -211,6 +211,13 @@ class PaneLayout:
         self._zoom.apply()
         self._keep_focus()
         self._arranged()
+
+    def focus_moved(self) -> None:
+        """Give the log below two columns its lines while it is used, and a few otherwise: the answer needs them."""
+        focused = self._screen.focused
+        entered = focused is not None and self._panes.log in focused.ancestors
+        if entered != self._panes.log.has_class("-entered"):
+            self._panes.log.set_class(entered, "-entered")
 
     def go(self, pane: str) -> None:
         """Show this pane: in a single column alone; in two, the detail beside the messages or not."""

@@ -526,6 +526,7 @@ class MainScreen(Screen[None]):
         return self.pane_layout.zoom_hint
 
     def on_descendant_focus(self) -> None:
+        self.pane_layout.focus_moved()
         self._show_footer()
 
     def on_hints_changed(self) -> None:

@@ -58,9 +58,15 @@ NOT_CONNECTED = "Not sent: not connected to the server."
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
 
-COMPACT_BELOW = 26
+COMPACT_BELOW = 30
 """Lines below which the panes hide their keys, which the footer also shows."""
 
+LOW = 12
+"""Lines of the pane below which form and result keep only what cannot be missed."""
+ROOM_OF_RESULT = 18
+"""Lines that a result gets before the form gets more than `FORM_BESIDE_RESULT`: a table then has 12 rows."""
+FORM_BESIDE_RESULT = 8
+"""Lines that a form has above a result, on any screen that is high enough."""
 EMPTY_RESULT = 4
 """Lines of a result pane without a result; a long form has the others."""
 
@@ -590,6 +596,9 @@ class WorkPane(Container):
         limit = max(int(self.size.height * (0.2 if compact and brief else share)), min(least, self.size.height // 2))
         if self._lower is self.result and self.work is not None and self.work.answer is None:
             limit = max(self.size.height - EMPTY_RESULT, least)
+        elif self._lower is self.result:
+            least = FORM_BESIDE_RESULT if self.size.height >= LOW else self.size.height // 2
+            limit = min(limit, max(self.size.height - ROOM_OF_RESULT, least))
         if (limit, brief) != (self.request.most_lines, self.request.is_brief):
             self.request.most_lines, self.request.is_brief = limit, brief
             self.request.styles.max_height = limit

@@ -360,11 +360,18 @@ class RequestPane(CompactPane):
         most = 1 if self.is_brief or tight else ABOUT_LINES
         # Without room for the empty line below it, the last line of the description would be cut without a sign.
         self._about.limit(min(most, room), after=int(most < room))
-        others = _FRAME - 2 * self.compact + self._about.size.height + self._past.size.height * self._past.display
+        # With so few lines a field is worth more than the description.
+        self._about.display = self.most_lines > _FRAME + 2 or not self._form.form.has_fields
+        others = (
+            _FRAME
+            - 2 * self.compact
+            + self._about.size.height * self._about.display
+            + self._past.size.height * self._past.display
+        )
         others += self._uri.size.height * self._uri.display
         self._about.styles.max_height = room
         for view in (self._form, *self._kept.values()):
-            view.styles.max_height = max(self.most_lines - others, 4)
+            view.styles.max_height = max(self.most_lines - others, 2)
 
     def on_resize(self) -> None:
         self.fit()

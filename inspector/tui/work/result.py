@@ -68,6 +68,10 @@ class ViewChosen(Message):
         self.view = view
 
 
+LOW, VERY_LOW = 8, 4
+"""Lines of content below which the row of views gives way."""
+
+
 class ResultPane(CompactPane):
     """The result of the current item, or the text that replaces a missing one."""
 
@@ -117,6 +121,14 @@ class ResultPane(CompactPane):
         yield self._page
         yield self._happened
         yield self._differences
+
+    def on_resize(self) -> None:
+        self._fit_tabs()
+
+    def _fit_tabs(self) -> None:
+        """In a low pane, show a row more instead of the line below the views; in a very low one, instead of them."""
+        self.tab_row.styles.height = 2 if self.size.height >= LOW else 1
+        self.tab_row.display = bool(self.tabs) and self.size.height >= VERY_LOW
 
     def on_mount(self) -> None:
         self._draw()
@@ -199,6 +211,7 @@ class ResultPane(CompactPane):
         plain = [view.id for view in self._views] == ["content", "raw"] and tab == "content"
         self.tabs = [] if plain else self._views
         self.tab_row.active = tab
+        self._fit_tabs()
         self._content.set_class(plain and not self._notice.display, "-alone")
         self._draw_keys()
 

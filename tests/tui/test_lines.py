@@ -1,0 +1,49 @@
+"""Lines go to content: a bigger terminal never shows less of a result, and the log takes only what it needs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from inspector.tui.main.screen import MainScreen
+from tests.tui.live_app import becomes, main_screen, on_demo
+from tests.tui.tui_screens import screen_text
+
+pytestmark = pytest.mark.slow
+
+
+async def called(size: tuple[int, int]) -> tuple[int, str]:
+    """Call a tool whose result is a table; return how many rows are shown, and the screen."""
+    async with on_demo(size=size) as (app, pilot):
+        await pilot.press(*"/list-orders", "enter", "ctrl+r")
+        screen = main_screen(app)
+        await becomes(app, pilot, lambda: "rows  6 columns" in screen_text(app), "answered")
+        await becomes(app, pilot, lambda: "1000" in screen_text(app), "drawn")
+        assert isinstance(screen, MainScreen)
+        text = screen_text(app)
+        return len(re.findall(r"│ 1\d{3}  ", text)), text
+
+
+@pytest.mark.parametrize(
+    ("size", "least"), [((160, 45), 12), ((120, 35), 12), ((100, 30), 8), ((80, 24), 6), ((50, 12), 1)]
+)
+async def test_a_result_has_its_rows(size: tuple[int, int], least: int) -> None:
+    rows, text = await called(size)
+    assert rows >= least, text
+
+
+async def test_on_the_smallest_screen_a_field_and_a_row_are_shown() -> None:
+    _, text = await called((50, 12))
+    assert "▌ ▏500" in text, "the field comes before the description"
+    assert "Returns a list" not in text
+
+
+async def test_the_log_gets_its_lines_when_it_is_used() -> None:
+    async with on_demo(size=(100, 30)) as (app, pilot):
+        log = main_screen(app).panes.log
+        assert log.size.height == 6
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: log.size.height > 10, "entered")
+        await pilot.press("m")
+        await becomes(app, pilot, lambda: log.size.height == 6, "left")
