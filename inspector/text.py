@@ -33,6 +33,26 @@ _IDEOGRAPHIC_SPACE, _BRAILLE_BLANK = "\u3000", "\u2800"
 _TAKES_EMOJI_STYLE = frozenset("#*0123456789\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299")
 _ZWJ = "\u200d"
 _STYLES = "\ufe0e\ufe0f"
+_TONES = ("\U0001f3fb", "\U0001f3ff")
+"""The first and the last character that gives an emoji a skin colour."""
+
+
+class _Terminal:
+    """What the terminal of this process does with emoji. It is one for the whole process, like the terminal itself."""
+
+    counts_parts = False
+
+
+def terminal_counts_parts(*, of_emoji: bool) -> None:
+    """Tell that the terminal counts the cells of a style selector and of a skin colour apart, as tmux 3.3 does.
+
+    `safe` then leaves out style selectors, and writes skin colours as code points: else each later character of the
+    line, and the edge of the pane, stands in another cell than is counted here.
+    """
+    _Terminal.counts_parts = of_emoji
+    _doubtful.cache_clear()
+
+
 _SENTENCE_ENDS = (".", "!", "?", ":", "…", ".”", '."', ".)")
 
 
@@ -106,7 +126,10 @@ def _unicode_escape(match: re.Match[str]) -> str:
 # Compiled when first needed: ordinary text never needs it, and every start loads this module.
 @cache
 def _doubtful(multiline: bool) -> re.Pattern[str]:
-    return re.compile(f"[^{_ITSELF}\n]+" if multiline else f"[^{_ITSELF}]+")
+    itself = _ITSELF
+    if _Terminal.counts_parts:
+        itself = itself.replace("\U0001f300-\U0001f64f", "\U0001f300-\U0001f3fa\U0001f400-\U0001f64f")
+    return re.compile(f"[^{itself}\n]+" if multiline else f"[^{itself}]+")
 
 
 @cache
@@ -129,9 +152,13 @@ def _shown(match: re.Match[str]) -> str:
             out.append("↵")
             base = "\n"
         elif char in _STYLES and not styled and stack == 0 and _is_emoji_base(base):
-            out.append(char)
+            if not _Terminal.counts_parts:
+                out.append(char)
             styled = True
             continue
+        elif _Terminal.counts_parts and _TONES[0] <= char <= _TONES[1]:
+            out.append(_code_point(char))
+            base = "\n"
         elif char == _ZWJ and _is_picture(base) and at + 1 < len(text) and _is_picture(text[at + 1]):
             out.append(char)
         elif _is_invisible(char):
@@ -312,9 +339,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
     for at, char in enumerate(text):
         cells = _char_cells(char)
         regional = "\U0001f1e6" <= char <= "\U0001f1ff"
-        if at and (
-            cells == 0 or joined or (regional and flag) or ("\U0001f3fb" <= char <= "\U0001f3ff" and width == 2)
-        ):
+        if at and (cells == 0 or joined or (regional and flag) or (_TONES[0] <= char <= _TONES[1] and width == 2)):
             if char == "\ufe0f" and width == 1 and _is_emoji_base(text[at - 1]):
                 width = 2
             joined = char == _ZWJ

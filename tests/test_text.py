@@ -6,6 +6,7 @@ import json
 import re
 import sys
 import unicodedata
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from inspector.text import (
     safe,
     signs,
     size,
+    terminal_counts_parts,
     wants_ascii,
 )
 
@@ -91,6 +93,29 @@ def test_what_is_invisible_or_moves_things_is_shown(hostile: str, shown: str, in
 def test_emoji_sequences_stay_whole_and_take_two_cells(emoji: str) -> None:
     assert safe(emoji) == emoji
     assert cell_len(emoji) == 2
+
+
+@pytest.fixture
+def tmux() -> Iterator[None]:
+    terminal_counts_parts(of_emoji=True)
+    yield
+    terminal_counts_parts(of_emoji=False)
+
+
+@pytest.mark.usefixtures("tmux")
+@pytest.mark.parametrize(
+    ("emoji", "shown", "cells"),
+    [
+        ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧", 2),
+        ("❤\ufe0f", "❤", 1),
+        ("\U0001f3f3\ufe0f\u200d🌈", "\U0001f3f3\u200d🌈", 1),
+        ("👍🏽", "👍‹1F3FD›", 9),
+        ("👩🏽\u200d💻", "👩‹1F3FD›‹200D›💻", 17),
+    ],
+)
+def test_an_emoji_takes_the_cells_that_tmux_gives_it(emoji: str, shown: str, cells: int) -> None:
+    """Measured in tmux 3.3a, by the column of the cursor after each."""
+    assert (safe(emoji), cell_len(safe(emoji))) == (shown, cells)
 
 
 def test_a_joiner_that_joins_nothing_is_shown() -> None:

@@ -30,7 +30,7 @@ from inspector.config.targets import RecordingTarget, Target
 from inspector.errors import ConfigError, InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import warm_up
-from inspector.text import safe, wants_ascii
+from inspector.text import safe, terminal_counts_parts, wants_ascii
 from inspector.tui.advice import error_text
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.driver import enduring
@@ -114,6 +114,8 @@ class InspectorApp(KeysInOrder, App[int]):
         wanted = settings.ascii == "auto" and wants_ascii(os.environ, getattr(sys.stdout, "encoding", None))
         self.ascii_only = wanted or settings.ascii == "always"
         """Whether only ASCII signs are drawn; widgets read it here."""
+        multiplexed = "TMUX" in os.environ or os.environ.get("TERM", "").startswith(("tmux", "screen"))
+        terminal_counts_parts(of_emoji=multiplexed)
         draw_scrollbars(ascii_only=self.ascii_only)
         self.verb_keys = Keymap(dict(settings.keymap))
         self.custom_commands = CustomCommands(settings.commands, self.verb_keys.keys)

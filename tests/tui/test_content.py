@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from inspector.protocol.views import ContentBlock
 from inspector.tui.widgets.content import ContentView
-from inspector.tui.widgets.content_blocks import BLOCK_LIMIT, DrawOptions, bytes_of, file_name, shown_blocks
+from inspector.tui.widgets.content_blocks import (
+    BLOCK_LIMIT,
+    DrawOptions,
+    bytes_of,
+    file_name,
+    shown_blocks,
+    text_sections,
+)
 from tests.tui.test_media import png
 from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
@@ -223,3 +230,10 @@ async def test_no_content_says_what_would_be_here():
         view.load({"type": "text", "text": "one block"})
         await pilot.pause()
         assert screen_text(pilot.app).strip() == "one block"
+
+
+@pytest.mark.parametrize(("kind", "lines"), [("", 3), ("text/plain", 3), ("text/markdown", 2)])
+def test_only_what_is_declared_as_markdown_joins_its_lines(kind: str, lines: int) -> None:
+    text = "**Steps** of **today**\nbegin here\n# End"
+    (section,) = text_sections(text, kind, DrawOptions())
+    assert len(section) == lines

@@ -169,7 +169,7 @@ def text_sections(text: str, mime_type: str, look: DrawOptions) -> list[Section]
                 tree = Tree(text, inline=0 if look.blocks else INLINE)
                 section = JsonSection(tree, blocks=look.blocks) if tree.error is None else None
         elif kind in ("", "text/plain") and _is_markdown(shown[:20_000]):
-            section = MarkdownSection(shown)
+            section = MarkdownSection(shown, joins=False)
     if section is None:
         section = TextSection(shown)
     elif isinstance(section, JsonSection):

@@ -97,9 +97,10 @@ class _Line:
 class MarkdownSection(Section):
     """The lines of a Markdown text. Its blocks are parsed at once, a line only when it is drawn."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, joins: bool = True) -> None:
+        """`joins`: the lines of a paragraph become one. A text that is only taken for Markdown keeps its lines."""
         self.raw = text
-        self.blocks = list(_with_tables(list(_blocks(text))))
+        self.blocks = list(_with_tables(list(_blocks(text, joins=joins))))
         self._made: LRUCache[int, _Line] = LRUCache(64)
 
     def __len__(self) -> int:
@@ -129,7 +130,7 @@ class MarkdownSection(Section):
         return made
 
 
-def _blocks(text: str) -> Iterator[_Block]:
+def _blocks(text: str, *, joins: bool) -> Iterator[_Block]:
     """Yield the lines, tables not yet recognised."""
     fence = ""
     paragraph: list[str] = []
@@ -143,7 +144,7 @@ def _blocks(text: str) -> Iterator[_Block]:
                 else:
                     yield _Block(raw, "code")
                 continue
-            if len(whole) <= TEXT_LINE and _goes_on(raw):
+            if joins and len(whole) <= TEXT_LINE and _goes_on(raw):
                 paragraph.append(raw.strip(" "))
                 if raw.endswith("  ") or sum(map(len, paragraph)) > TEXT_LINE:
                     yield _Block(" ".join(paragraph))
