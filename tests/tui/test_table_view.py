@@ -46,6 +46,16 @@ async def test_numbers_are_exact_and_right_text_is_left() -> None:
         assert "null" in shown[3]
 
 
+async def test_a_null_far_below_is_not_cut() -> None:
+    rows = [{"n": at % 10, "t": "x"} for at in range(5000)]
+    rows[3001] = {"n": None, "t": None}  # type: ignore[dict-item]
+    view, app = stage(table(rows))
+    async with app.run_test(size=(60, 12)) as pilot:
+        await settle(pilot, lambda: "row 1 of" in screen_text(app) or " 0 " in screen_text(app))
+        view.list.cursor = 3001
+        await settle(pilot, lambda: screen_text(app).count("null") == 2)
+
+
 async def test_a_column_is_sorted_up_down_and_not_at_all() -> None:
     view, app = stage(table())
     async with app.run_test(size=(110, 10)) as pilot:

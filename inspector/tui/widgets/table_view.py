@@ -224,6 +224,7 @@ class TableView(Container):
         about = self.table.columns[column]
         wrong = [row for row, found in self.marks.items() if column in found]
         marked = 2 if wrong else 0
+        least = 1 if len(self._sample) == len(self.table) else _NULL
         measured = [cells[column] for cells in self._sample]
         measured += [self.table.cells(row)[column] for row in wrong[:MEASURED]]
         if about.is_numeric:
@@ -231,9 +232,9 @@ class TableView(Container):
             words = max((cell_len(_shown(value)) for value in measured if type(value) is not WrittenNumber), default=0)
             places = max(map(_places, numbers), default=0)
             whole = max((len(number) - _after(number) for number in numbers), default=0)
-            return min(max(about.longest, words, whole + (places + 1 if places else 0)), WIDEST) + marked, places
+            return min(max(about.longest, words, least, whole + (places + 1 if places else 0)), WIDEST) + marked, places
         widest = max((cell_len(_shown(value)) for value in measured), default=0)
-        return min(max(widest, 1), WIDEST) + marked, 0
+        return min(max(widest, least), WIDEST) + marked, 0
 
     def placed(self, width: int) -> list[tuple[int, int, int]]:
         """Return (column, first cell, cells) of the columns on the screen."""
@@ -691,6 +692,10 @@ def _share(least: Sequence[int], wanted: Sequence[int], spare: int) -> list[int]
         cells[at] += given
         spare -= given
     return cells
+
+
+_NULL = len("null")
+"""Cells that a column has room for if a value that was not measured may be null."""
 
 
 def _shown(value: Any) -> str:
