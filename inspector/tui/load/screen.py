@@ -68,7 +68,8 @@ class LoadScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012 - declared so by Textual
     DEFAULT_CSS = """
     LoadScreen { layout: vertical; }
-    LoadScreen #load-verdict { height: 4; }
+    LoadScreen #load-verdict { height: auto; max-height: 8; }
+    LoadScreen #load-verdict FactsView { height: auto; max-height: 6; }
     LoadScreen #load-body { height: 1fr; }
     LoadScreen #load-left { width: 36; }
     LoadScreen #load-plan { height: auto; max-height: 45%; }
