@@ -15,7 +15,8 @@ from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.tui.load.dialog import LoadDialog, planned
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
 from inspector.tui.load.screen import LoadScreen, report_text
-from inspector.tui.widgets.fact_rows import plain
+from inspector.tui.widgets.fact_rows import Row, RowSection, plain
+from inspector.tui.widgets.facts_view import FactsView
 from tests.load.simulated import stalls
 from tests.load.test_report import run
 from tests.tui.live_app import NARROW, WIDE, becomes, running, shows
@@ -61,6 +62,22 @@ def test_the_errors_have_the_last_lines_of_a_server_that_ended() -> None:
     text = plain(error_rows(found, 40))
     assert "fatal: " in text
     assert "\x1b" not in text
+
+
+@pytest.mark.slow
+async def test_a_long_verdict_is_shown_whole() -> None:
+    verdict = " ".join(f"word{at}" for at in range(60))
+    async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
+        await pilot.press("enter")
+        await shows(app, pilot, "f12 load test")
+        await pilot.press("f12")
+        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await pilot.press("ctrl+r")
+        await shows(app, pilot, "Latency")
+        app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
+        await shows(app, pilot, "word59")
+        assert "word0 " in screen_text(app)
+        await pilot.press("escape")
 
 
 def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
