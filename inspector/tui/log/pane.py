@@ -46,8 +46,10 @@ from inspector.tui.widgets.virtual_list import VirtualList
 
 __all__ = ["LastMessageLine", "MessageList", "MessagesPane"]
 
-CLOCK = 0.1
-"""Seconds between two updates of the waiting times of visible requests."""
+CLOCKS = ((10, 0.1), (600, 1.0))
+"""Ages in seconds of a waiting request, and the seconds between two updates of its time until then."""
+RARELY = 10.0
+"""Seconds between two updates of an older one: a subscription is open for hours, and its time is not news."""
 PATIENCE = 0.15
 """Seconds without a key before a filter runs over a long recording."""
 FOLD_TIME = 0.01
@@ -56,6 +58,11 @@ FOLD_PAUSE = 0.02
 """Seconds until the next tick if there is more to fold."""
 DRAWN = 0.05
 """Seconds between two drawings while a thread reads."""
+
+
+def clock_period(age: float) -> float:
+    """Seconds after which the time of a request that waits since `age` seconds is drawn again."""
+    return next((period for limit, period in CLOCKS if age < limit), RARELY)
 
 
 class MessagesPane(MomentLog):
@@ -266,9 +273,10 @@ class MessagesPane(MomentLog):
         self._drawn = now
         if changed:
             self._list.rows_changed(changed)
-        waiting = any(n and self._rows.pending(n) for n in map(self._rows.numbers.__getitem__, rows))
+        waiting = [n for n in map(self._rows.numbers.__getitem__, rows) if n and self._rows.pending(n)]
         if waiting and self._rows.now is not None and self._clock is None:
-            self._clock = self.set_timer(CLOCK, self._clock_ticks)
+            age = (self._rows.now - max(map(self.session.journal.index.time, waiting))) / 1_000_000
+            self._clock = self.set_timer(clock_period(age), self._clock_ticks)
 
     def _clock_ticks(self) -> None:
         self._clock = None
