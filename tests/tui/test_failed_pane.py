@@ -11,8 +11,10 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.layout import shows_failure
+from inspector.tui.server.examination import step_rows
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, main_screen, on_demo, running, shows
 from tests.tui.live_demo import sent
 from tests.tui.test_calls import to_tool
@@ -267,3 +269,11 @@ def test_a_tab_shows_the_failure_until_the_user_looks_at_another() -> None:
     assert shows_failure("server", blocked=True, looked_away=True)
     assert not shows_failure("check", blocked=True, looked_away=False)
     assert not shows_failure("server", blocked=False, looked_away=False)
+
+
+def test_a_long_path_leaves_room_for_what_matters() -> None:
+    details = ("PATH: " + ":".join(f"/opt/tools/{at}/bin" for at in range(60)),)
+    rows = step_rows(DoctorStep("command", "failed", "x: not found", details), 100)
+    shown = "".join(piece if isinstance(piece, str) else piece[0] for piece in rows[-1].pieces)
+    assert len(shown) < 200
+    assert shown.endswith("…")

@@ -11,7 +11,7 @@ from inspector.client.recording import new_journal
 from inspector.client.session_state import Commands
 from inspector.config.command_lines import line_of
 from inspector.config.targets import HttpTarget, StdioTarget
-from inspector.text import duration
+from inspector.text import duration, safe
 from inspector.tui.advice import advice
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, paragraph, text_lines
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TITLE = 15
 TIME = 10
 MAX_DETAILS = 6
+DETAIL = 160
+"""Characters of a detail that are shown: a PATH would fill the pane. The report has all of it."""
 NARROW = 60
 """Width in cells up to which the text of a step is below its title."""
 
@@ -81,7 +83,7 @@ class Examination:
             rows += fix_rows(found.fix)
         rows.append(Row())
         for step in self.steps:
-            rows += _step_rows(step, width)
+            rows += step_rows(step, width)
         if found is None:
             return rows
         if found.last_words:
@@ -103,7 +105,8 @@ def fix_rows(fix: Fix) -> list[Row]:
     return rows
 
 
-def _step_rows(step: DoctorStep, width: int) -> list[Row]:
+def step_rows(step: DoctorStep, width: int) -> list[Row]:
+    """Return a step and, below it, what is known about its failure."""
     signs = signs_now()
     marks = {
         "ok": (signs.done, "received"),
@@ -123,5 +126,5 @@ def _step_rows(step: DoctorStep, width: int) -> list[Row]:
         indent = 4
         rows = [Row(head, indent), Row([(" " * indent, said), (first, said)], indent)]
     details = step.details if step.verdict in ("failed", "warn") and step.name != "stderr" else ()
-    below = (*rest, *details)[:MAX_DETAILS]
+    below = [safe(line, DETAIL) for line in (*rest, *details)[:MAX_DETAILS]]
     return rows + [Row([(" " * indent, "muted"), (line, "muted")], indent) for line in below]

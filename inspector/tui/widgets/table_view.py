@@ -644,7 +644,7 @@ class TableHead(LineWidget):
             at = start + taken
         more = view.left or len(placed) < len(view.order)
         if more:
-            line.append(Segment(f" {signs.cut}"))
+            line += paint.segments([(f" {signs.cut}", "muted")])
         return paint.strip(line, cells)
 
     def on_click(self, event: Click) -> None:
