@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from inspector.protocol.tables import Table, table_of, table_of_text
-from inspector.tui.themes import palette
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.table_view import AT_ONCE, TableHead, TableView
 from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
@@ -149,9 +148,9 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         assert "k012" in screen_lines(app)[0]
         assert "k000" not in screen_lines(app)[0]
         heading = app.query_one(TableHead).render_line(0)
-        (sign,) = [segment for segment in heading if "…" in segment.text]
-        assert sign.style is not None
-        assert sign.style.color == palette().style("muted").color, "readable in every theme"
+        inked = [segment for segment in heading if segment.text.strip()]
+        assert inked[-1].text.strip() == "…"
+        assert all(segment.style is not None and segment.style.color is not None for segment in inked)
         view.step_column(1_000)
         await pilot.pause()
         assert "k999" in screen_lines(app)[0]
