@@ -55,7 +55,7 @@ async def test_a_note_is_typed_and_its_letters_are_text() -> None:
         assert talk.journal.marks.of(2) == mark
         await pilot.press("slash", *"mark:wrong", "enter")
         assert "tools/list" in screen_text(app)
-        assert "1 of" in screen_text(app)
+        assert "1 row  " in screen_text(app)
 
 
 async def test_the_detail_shows_the_note() -> None:

@@ -80,7 +80,8 @@ class PinWatch:
         try:
             self._pin = Pins().get(session.target)
         except ConfigError as error:
-            self._screen.notify(error_text(error, self._screen), severity="warning", timeout=TOLD)
+            text = f"The comparison was skipped. {error_text(error, self._screen)}"
+            self._screen.notify(text, severity="warning", timeout=TOLD)
 
     def _compare(self, now: dict[str, Any], pin: Pin) -> None:
         from inspector.check.drift import drift_from
