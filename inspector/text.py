@@ -38,13 +38,13 @@ _TONES = ("\U0001f3fb", "\U0001f3ff")
 
 
 class _Terminal:
-    """What the terminal of this process does with emoji. It is one for the whole process, like the terminal itself."""
+    """The terminal of this process: how it counts emoji."""
 
     counts_parts = False
 
 
 def terminal_counts_parts(*, of_emoji: bool) -> None:
-    """Tell that the terminal counts the cells of a style selector and of a skin colour apart, as tmux 3.3 does.
+    """Set whether the terminal counts the parts of an emoji apart, as tmux 3.3 does.
 
     `safe` then leaves out style selectors, and writes skin colours as code points: else each later character of the
     line, and the edge of the pane, stands in another cell than is counted here.

@@ -1,4 +1,4 @@
-"""Lines go to content: a bigger terminal never shows less of a result, and the log takes only what it needs."""
+"""Lines go to content: a bigger terminal never shows less of a result."""
 
 from __future__ import annotations
 
