@@ -126,7 +126,7 @@ class ResultPane(CompactPane):
         self._fit_tabs()
 
     def _fit_tabs(self) -> None:
-        """Take the line below the views for a row in a low pane, and the views in a very low one."""
+        """Give the lines of the views to the rows in a low pane."""
         self.tab_row.styles.height = 2 if self.size.height >= LOW else 1
         self.tab_row.display = bool(self.tabs) and self.size.height >= VERY_LOW
 
