@@ -24,6 +24,8 @@ _TRANSPORTS: dict[str, Literal["auto", "stdio", "http", "sse"]] = {
     "remote": "auto",
     "sse": "sse",
 }
+THE_COMMAND, THE_URL = "the command", "the URL"
+"""Places of references, as they are named in questions and errors."""
 _REFERENCE = re.compile(r"\$\{|\$[A-Za-z_]")
 _HTTP = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 
@@ -75,10 +77,10 @@ class Definition:
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every text that may have references, with its place, such as `header X-Key`."""
-        yield from (("the command", word) for word in self.command)
+        yield from ((THE_COMMAND, word) for word in self.command)
         yield from ((f"variable {name}", value) for name, value in self.env.items())
         yield from ((f"header {name}", value) for name, value in self.headers)
-        named = (("envFile", self.env_file), ("cwd", self.cwd), ("the URL", self.url), ("proxy", self.proxy or ""))
+        named = (("envFile", self.env_file), ("cwd", self.cwd), (THE_URL, self.url), ("proxy", self.proxy or ""))
         yield from named
         yield from ((f"auth.{name}", value) for name, value in self.auth.items() if isinstance(value, str))
 

@@ -24,7 +24,7 @@ from inspector.config import (
 from inspector.config.host_files import table
 from inspector.config.host_files.reading import FileReading, Remark
 from inspector.config.host_files.table import SCOPES, ConfigFamily, Host, HostScope
-from inspector.config.server_definition import Definition
+from inspector.config.server_definition import THE_COMMAND, THE_URL, Definition
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import ConfigError, TargetError
 from inspector.hints import NO_HINT, Hint, Parameter
@@ -292,7 +292,7 @@ def outline(
     It reads no value, so it needs no consent. It is not for a start. Raises ConfigError.
     """
     survey, made = _surveyed(entry, environ, home, lenient=True)
-    if any(place in ("the command", "the URL") for place, _ in survey.uses):
+    if any(place in (THE_COMMAND, THE_URL) for place, _ in survey.uses):
         return None
     return _http(entry, made, survey) if made.kind == "http" else _stdio(entry, made, survey)
 
@@ -331,7 +331,7 @@ def _context(entry: ServerEntry, environ: Mapping[str, str] | None, home: Path |
 
 
 def _stdio(entry: ServerEntry, made: Definition, expander: expand.Expander) -> StdioTarget:
-    command = tuple(text_checks.checked_text(expander(word), "the command") for word in made.command)
+    command = tuple(text_checks.checked_text(expander(word), THE_COMMAND) for word in made.command)
     host = table.host_with_id(entry.host)
     if host is not None and host.rule("home"):
         command = tuple(

@@ -64,8 +64,7 @@ class RequestOutcome:
     @property
     def reply(self) -> str:
         """The response in a few words that follow “got”."""
-        is_said = self.message is not None or self.shown.startswith("no response")
-        return self.shown if is_said else f"no response ({self.shown})"
+        return self.shown if self.message is not None else f"no response ({self.shown.removeprefix('no response ')})"
 
     @property
     def shown(self) -> str:
