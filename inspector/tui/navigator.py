@@ -284,7 +284,8 @@ class ScreenNavigator:
     def compose_message(self, session: Commands, text: str) -> None:
         from inspector.tui.log.compose import ComposeScreen
 
-        self._app.push_screen(ComposeScreen(session, text))
+        whole = self._app.screen.has_class("-maximised")
+        self._app.push_screen(ComposeScreen(session, text, whole=whole))
 
     def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:
         from inspector.tui.login.screen import AuthorizationScreen

@@ -176,7 +176,8 @@ class ComposeScreen(ModalScreen[None]):
     ComposeScreen Horizontal { height: 1fr; }
     ComposeScreen #methods { width: 36; height: 1fr; display: none; }
     ComposeScreen.-narrow > #panel, ComposeScreen.-medium > #panel { width: 100%; }
-    ComposeScreen.-medium > #panel { margin: 2 0 15 0; }
+    ComposeScreen.-medium > #panel { margin: 2 0 7 0; }
+    ComposeScreen.-whole > #panel { width: 100%; margin: 2 0 1 0; }
     ComposeScreen.-medium.-answered > #panel { margin: 2 0 1 0; }
     ComposeScreen.-wide.-answered > #panel { width: 100%; layout: horizontal; }
     ComposeScreen.-wide.-answered #message, ComposeScreen.-wide.-answered #answer { width: 1fr; }
@@ -185,8 +186,9 @@ class ComposeScreen(ModalScreen[None]):
     """The judge keeps running while the screen is open: it shows the findings of the answer."""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-medium"), (140, "-wide")]  # noqa: RUF012
 
-    def __init__(self, session: Commands, text: str = "") -> None:
-        super().__init__()
+    def __init__(self, session: Commands, text: str = "", *, whole: bool = False) -> None:
+        """`whole`: over the whole screen, because the log has it and no part of it could be read beside this."""
+        super().__init__(classes="-whole" if whole else None)
         self.session = session
         self.as_typed = False
         self._call: Call | None = None
