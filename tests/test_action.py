@@ -113,7 +113,7 @@ def test_a_run_without_a_report_has_its_error_in_the_summary(tmp_path: Path) -> 
     ran = act(tmp_path, verb="run", path="nothing.yaml", args="--no-record")
     assert ran.code == 2
     assert ran.summary.startswith(
-        "`inspector run` ended with 2 without a report:\n\n    error: nothing.yaml: does not exist\n"
+        "`inspector run` ended with 2 without a report:\n\n    error: nothing.yaml: does not exist.\n"
     )
     assert "error: nothing.yaml: does not exist" in ran.printed
     assert not (tmp_path / "inspector-report" / "recordings").exists()

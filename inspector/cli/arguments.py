@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import text_or_file
@@ -14,10 +13,6 @@ if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
-
-
-_PATIENCE = 2.0
-"""Seconds for a list that only a note needs."""
 
 
 async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
@@ -70,16 +65,11 @@ def _with_content(word: str) -> str:
 async def accepted_despite(session: Session, tool: str, arguments: dict[str, Any]) -> str:
     """Return a sentence about an unlisted tool or a missing argument that the server accepted; else empty.
 
-    The tools are listed for it after a call without arguments only: else the list was read for the arguments.
+    It looks only at a list that was read for the types of the arguments: a note is not worth another request.
     """
-    if arguments and not session.catalog["tools"].pages:
+    if not session.catalog["tools"].pages:
         return ""
-    try:
-        async with asyncio.timeout(_PATIENCE):
-            text = await unlisted(session, "tools", tool)
-    except TimeoutError:
-        return ""
-    if text:
+    if text := await unlisted(session, "tools", tool):
         return f"{text} It accepted the call."
     schema = (session.catalog.tools.get(tool) or {}).get("inputSchema")
     required = schema.get("required") if isinstance(schema, dict) else None
@@ -106,6 +96,8 @@ async def unlisted(session: Session, list_name: ListName, name: str) -> str:
     thing, key = _THINGS[list_name]
     if not listed.pages:
         await session.load(list_name)
+    # The list has names as they are recorded: a secret in this one is hidden in both.
+    name = session.journal.redactor.text(name)[0]
     names = [item[key] for item in listed.items if type(item.get(key)) is str]
     if name in names or not names:
         return ""

@@ -52,9 +52,11 @@ def test_a_tool_result_that_cannot_be_saved(run: Run, serve: Serve) -> None:
 
 
 def test_a_recording_that_cannot_be_written_where_it_was_requested(run: Run, serve: Serve, tmp_path: Path) -> None:
-    ran = run("call", "echo", "--record", str(tmp_path), *serve("good"))
+    file = tmp_path / "file"
+    file.touch()
+    ran = run("call", "echo", "--record", str(file / "below"), *serve("good"))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: The recording {tmp_path} cannot be written: Is a directory.\nhint: ")
+    assert ran.err.startswith(f"error: The recording {file / 'below'} cannot be written: Not a directory.\nhint: ")
 
 
 @pytest.mark.slow

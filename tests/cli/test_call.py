@@ -315,9 +315,9 @@ def test_an_answer_that_breaks_a_rule_is_reported_and_fails_with_strict(run: Run
 @pytest.mark.parametrize(
     ("words", "note"),
     [
-        (["t"], "note: The schema requires message. The server accepted the call without it.\n"),
+        (["t"], ""),
         (["t", "count=1"], "note: The schema requires message. The server accepted the call without it.\n"),
-        (["tt"], "note: The server does not list a tool “tt”. Did you mean “t”? It accepted the call.\n"),
+        (["tt", "count=1"], "note: The server does not list a tool “tt”. Did you mean “t”? It accepted the call.\n"),
         (["t", "message=x"], ""),
     ],
 )

@@ -109,7 +109,9 @@ def invalid_rules(event: Event, stdio: bool) -> Iterator[RuleVerdict]:
     """Bytes that are not JSON."""
     reason = event.fields.get("why", "")
     line = excerpt(event.bytes.decode("utf-8", "replace"), 80).strip('"')
-    if stdio:
+    if stdio and not event.bytes.strip():
+        yield "STDIO-01", "must", "Text on stdout: an empty line."
+    elif stdio:
         # A reader of the parser's reason looks for a fault in JSON; a line of text was never meant to be JSON.
         broken = f" ({reason})" if line[:1] in ("{", "[") else ""
         yield "STDIO-01", "must", f"Text on stdout: {line}{broken}."
