@@ -7,6 +7,7 @@ import re
 import pytest
 
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import becomes, main_screen, on_demo
 from tests.tui.tui_screens import screen_text
 
@@ -47,3 +48,25 @@ async def test_the_log_gets_its_lines_when_it_is_used() -> None:
         await becomes(app, pilot, lambda: log.size.height > 10, "entered")
         await pilot.press("m")
         await becomes(app, pilot, lambda: log.size.height == 6, "left")
+
+
+@pytest.mark.parametrize("size", [(100, 30), (120, 35), (139, 45)])
+async def test_the_zoomed_log_has_all_lines(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        log = main_screen(app).panes.log
+        await pilot.press("m", "z")
+        await becomes(app, pilot, lambda: log.size.height >= size[1] - 4, "alone")
+        await pilot.press("v")
+        await becomes(app, pilot, lambda: log.size.height >= size[1] - 4, "as a timeline")
+        await pilot.press("v", "z", "m")
+        await becomes(app, pilot, lambda: log.size.height == 6, "below again")
+
+
+@pytest.mark.parametrize("size", [(120, 35), (100, 30), (80, 24)])
+async def test_earlier_calls_open_beside_a_result(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await pilot.press(*"/list-orders", "enter", "ctrl+r")
+        await becomes(app, pilot, lambda: "rows  6 columns" in screen_text(app), "answered")
+        await pilot.press("up")
+        await becomes(app, pilot, lambda: isinstance(app.screen, EarlierCalls), "listed")
+        await pilot.press("escape")

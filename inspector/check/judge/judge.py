@@ -318,7 +318,7 @@ class Judge:
         if not large:
             if self._is_told_by_exchange(event, message, shape):
                 message = {**message, "id": 0}
-            elif shape == Shape.ERROR and not request and message.get("id") is None:
+            elif not request and ("id" not in message or (shape == Shape.ERROR and message["id"] is None)):
                 return  # Clients drop it, and no request waits for it: if one did, its lost response is the fault.
             if state.features.tasks_extension and type(body) is dict and body.get("resultType") == "task":
                 method = ""  # The result of an extension: the official schema does not define it.

@@ -57,8 +57,8 @@ MainScreen { layout: vertical; layers: base above; }
 #last { height: 1; display: none; }
 
 MainScreen.-medium #body { layout: grid; grid-size: 2 1; grid-columns: 34 1fr; grid-rows: 1fr; }
-MainScreen.-medium #log { dock: bottom; width: 100%; height: 6; }
-MainScreen.-medium #log.-entered { height: 44%; }
+MainScreen #log.-below { dock: bottom; width: 100%; height: 6; }
+MainScreen #log.-below.-entered { height: 44%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
 MainScreen.-medium #log > #detail { display: none; }
 MainScreen.-medium.-detail #log { layout: horizontal; }
@@ -180,7 +180,6 @@ class PaneLayout:
         chosen = _LISTS.get(self.place)
         # The checks have a separate recording, and a skill needs the room: the log is hidden until the user opens it.
         log_away = self.place in ("check", "skills") and where not in ("messages", "detail")
-        screen.set_class(log_away, "-log-away")
         screen.set_class(where == "detail" and not log_alone, "-detail")
         shown = {
             **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
@@ -196,6 +195,8 @@ class PaneLayout:
             pane = panes.get(name)
             if pane is not None:
                 pane.display = display and (not log_alone or name == "log")
+        # Below two columns it is docked, and has all lines when it is alone.
+        panes.log.set_class(screen.has_class("-medium") and not log_alone and self._zoom.pane is None, "-below")
         if narrow:
             panes.messages.display = where != "detail"
             panes.detail.display = where == "detail"

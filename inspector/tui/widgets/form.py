@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from textual import events
+from textual.actions import SkipAction
 from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.message import Message
@@ -523,6 +524,12 @@ class FormView(VerticalScroll, can_focus=False):
             self._read_text(edited)
         else:
             self.app.notify(f"not JSON: {problem}", severity="error", markup=False)
+
+    def action_scroll_up(self) -> None:
+        """Scroll up; at the top the key means what it means around the form."""
+        if self.scroll_y <= 0:
+            raise SkipAction
+        super().action_scroll_up()
 
     def on_focus(self, event: events.Focus) -> None:
         self.refresh()
