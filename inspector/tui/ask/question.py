@@ -297,7 +297,7 @@ class QuestionPane(CompactPane):
         if question.topic == "elicitation":
             if isinstance(self.body, UrlBody) and not self.body.link.refusal:
                 wanted += ["ask.open", "ask.copy"]
-            wanted += ["ask.accept", "ask.decline", "ask.later", "ask.cancel"]
+            wanted += ["ask.accept", "ask.decline", "ask.later"]
         else:
             # A result of the modern era cannot be answered with a refusal: the call ends.
             refuse = "decline" if question.reply is None else "decline, end call"
@@ -311,6 +311,8 @@ class QuestionPane(CompactPane):
             wanted.append(
                 ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
             )
+        if question.topic == "elicitation":
+            wanted.append("ask.cancel")
         if question.topic != "roots":
             wanted.append(("ask.standing", "answer only once" if self._from_now_on else "always"))
         return hints(self, *wanted)
