@@ -224,6 +224,16 @@ def test_a_recorded_call_that_timed_out_while_others_were_answered_is_a_warning(
     ]
 
 
+def test_a_list_that_is_answered_during_a_long_call_says_nothing_about_the_call():
+    court = Court()
+    n = court.call(1, "slow")
+    court.send({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})
+    court.receive({"jsonrpc": "2.0", "id": 2, "result": {"tools": []}})
+    court.journal.record_life("stdio", "timeout", **{"for": n, "after_ms": 500})
+    court.judge.run_all()
+    assert [finding for finding in court.journal.findings.of(n) if finding.rule == "BASE-02"] == []
+
+
 @pytest.mark.parametrize("what", ["timeout", "unanswered"])
 def test_a_list_that_is_slow_while_nothing_else_is_answered_is_no_fault(what):
     court = Court()

@@ -1,7 +1,8 @@
 """Requests without a response: the connection broke, or they timed out while others got responses.
 
-A clock alone cannot tell a slow server from a silent one: a timeout is a `note`, and only if requests that were sent
-later got responses. The check waits longer, and records that as the event `unanswered`.
+A clock alone cannot tell a slow server from a silent one: a timeout is reported only if requests that were sent later
+got responses, and a call only if later calls did, because a tool may work for long while lists are answered. The check
+waits longer, and records that as the event `unanswered`.
 """
 
 from __future__ import annotations
@@ -68,7 +69,8 @@ class LostRequests:
                 yield from self._lost(event, index)
             return
         waited = _seconds(event)
-        later = _answered_later(index, n, event.n)
+        calls_only = method == CALL and what == "timeout"
+        later = _answered_later(index, n, event.n, CALL if calls_only else "")
         silent = f"{name(n)} got no response within {waited}, but {quantity(later, 'later request')} did."
         if what == "timeout":
             if later:
@@ -134,14 +136,18 @@ def _has_answer(index: Index, n: int, until: int) -> bool:
     )
 
 
-def _answered_later(index: Index, n: int, until: int) -> int:
-    """The number of requests of the same connection, sent after `n`, with a response before event `until`."""
+def _answered_later(index: Index, n: int, until: int, method: str) -> int:
+    """The number of requests of the same connection, sent after `n`, with a response before event `until`.
+
+    With a `method`, only those of this method.
+    """
     conn = index.conn(n)
     return sum(
         index.shape(m) is Shape.REQUEST
         and index.dir(m) is Dir.SEND
         and 0 < index.pair(m) < until
         and index.conn(m) == conn
+        and (not method or index.method(m) == method)
         for m in range(n + 1, min(until, n + _LOOKED_AT))
     )
 
