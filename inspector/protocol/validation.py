@@ -136,7 +136,7 @@ class Validator:
     def matches_at(self, pointer: str, value: Any) -> bool | None:
         """Whether a value matches the part of the schema at a JSON pointer; None without such a part.
 
-        Unlike `errors`, it checks whatever it costs: see `visits_at`.
+        Unlike `errors`, it checks at any cost: see `visits_at`.
         """
         if self._parts is None:
             self._parts = _build("validator_map_for", self.schema)

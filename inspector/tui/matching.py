@@ -56,9 +56,3 @@ class Typed:
     def narrows(self, other: Typed) -> bool:
         """Whether each row that matches this text also matches `other`, which was typed before."""
         return self._whole.startswith(other._whole)
-
-    def marks(self, text: str) -> list[tuple[int, int]]:
-        """The places in a shown text of the words, in order and apart, for an underline."""
-        low = text.lower()
-        spans = sorted((at, at + len(word)) for word in self.words if (at := low.find(word)) >= 0)
-        return [span for place, span in enumerate(spans) if not place or span[0] >= spans[place - 1][1]]

@@ -168,12 +168,9 @@ class PaletteRows:
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         entry = self.shown[index]
         role = "bright" if entry.order < 3 else "muted"
-        name, marked, done = safe(entry.name, NAME), [], 0
-        for start, end in self._typed.marks(name):
-            marked += [(name[done:start], role), (name[start:end], f"{role} underline")]
-            done = end
+        name = safe(entry.name, NAME)
         cells = max(_NAME_CELLS, min(paint.width(paint.segments([name])), width // 2))
-        line = [*paint.cell([*marked, (name[done:], role)], cells), Segment("  ")]
+        line = [*paint.cell(paint.underlined(name, self._typed.words, role), cells), Segment("  ")]
         line += paint.cell([(entry.key, "key")], _KEY_CELLS)
         line += paint.segments([(safe(entry.about, NAME), "muted")])
         return paint.spread(line, paint.segments([(entry.place[: _PLACE_CELLS * 2], "faint")]), width)

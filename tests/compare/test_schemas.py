@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from inspector.compare.schema_changes import Side
 from inspector.compare.schema_forms import Effort
 from inspector.compare.schemas import SchemaChange, compare_schemas
 from inspector.protocol.validation import Validator
@@ -19,11 +20,14 @@ PAIRS = [json.loads(line) for line in (Path(__file__).parent / "schema_pairs.jso
 """Pairs of schemas of an input, each with its verdict: `breaking` with a value that proves it, `safe`, or `same`."""
 
 
+SIDES: tuple[Side, ...] = ("input", "output")
+
+
 def told(a: Any, b: Any) -> list[tuple[str, str, str]]:
     return [(change.place, change.effect, change.what) for change in compare_schemas(a, b, "input")]
 
 
-def severity(a: Any, b: Any, side: Any = "input") -> str:
+def severity(a: Any, b: Any, side: Side = "input") -> str:
     (change,) = compare_schemas(a, b, side)
     return change.severity
 
@@ -160,8 +164,9 @@ def test_no_value_contradicts_what_is_called_safe(a: dict[str, Any], data: st.Da
     b = data.draw(schemas()) | {key: a[key] for key in kept}  # Otherwise nearly every change breaks.
     old, new = Validator(a), Validator(b)
     matching = [(value, old.is_valid(value), new.is_valid(value)) for value in found]
-    for side, first, second in (("input", old, new), ("output", new, old)):
-        changes = compare_schemas(a, b, side)  # type: ignore[arg-type]
+    sides: list[tuple[Side, Any, Any]] = [("input", old, new), ("output", new, old)]
+    for side, first, second in sides:
+        changes = compare_schemas(a, b, side)
         for change in changes:
             for value in change.witness:
                 assert change.severity == "breaking"
@@ -193,8 +198,8 @@ SCHEMAS = st.recursive(
 
 @given(SCHEMAS, SCHEMAS)
 def test_whatever_stands_in_the_place_of_a_schema_is_compared(a: Any, b: Any) -> None:
-    for side in ("input", "output"):
-        for change in compare_schemas(a, b, side):  # type: ignore[arg-type]
+    for side in SIDES:
+        for change in compare_schemas(a, b, side):
             assert change.severity in ("breaking", "unsure", "changed", "added", "cosmetic")
 
 
@@ -374,8 +379,8 @@ def test_a_schema_that_refers_to_itself_ends(beside: dict[str, Any]) -> None:
 def test_references_in_a_circle_end() -> None:
     a = {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}
     for circular in (a, {"not": {"$ref": "#"}}, {"oneOf": [STRING, {"$ref": "#"}]}):
-        for side in ("input", "output"):
-            assert verdict(compare_schemas(circular, STRING, side)) in ("breaking", "unsure")  # type: ignore[arg-type]
+        for side in SIDES:
+            assert verdict(compare_schemas(circular, STRING, side)) in ("breaking", "unsure")
 
 
 def test_alternatives_are_paired_by_what_they_are() -> None:
@@ -435,9 +440,9 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_schema_takes_a_bounded_number_of_steps(name: str) -> None:
     a, b = HOSTILE[name]
-    for side in ("input", "output"):
+    for side in SIDES:
         effort = Effort(40_000)
-        changes = compare_schemas(a, b, side, effort)  # type: ignore[arg-type]
+        changes = compare_schemas(a, b, side, effort)
         assert effort.left > -3_000
         assert side == "output" or verdict(changes) in ("breaking", "unsure")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.tui.matching import Typed
+from inspector.tui.widgets.paint import underlined
 
 
 @pytest.mark.parametrize(
@@ -33,9 +34,14 @@ def test_words_may_be_split_between_name_and_description() -> None:
     assert Typed("send mail").rank("send", "writes a letter") is None
 
 
-def test_marks_are_apart_and_in_order() -> None:
-    assert Typed("ab bc ab").marks("xabcx") == [(1, 3)]
-    assert Typed("c a").marks("abc") == [(0, 1), (2, 3)]
+@pytest.mark.parametrize(
+    ("text", "words", "marked"),
+    [("xABcx", ["ab", "bc", "ab"], ["AB"]), ("abc", ["c", "a"], ["a", "c"]), ("İstanbul", ["stan"], [])],
+)
+def test_matches_are_underlined_apart_and_in_order(text: str, words: list[str], marked: list[str]) -> None:
+    pieces = [piece if isinstance(piece, tuple) else (piece, "") for piece in underlined(text, words, "bright")]
+    assert "".join(part for part, _ in pieces) == text
+    assert [part for part, role in pieces if role.endswith("underline")] == marked
 
 
 def test_only_a_longer_text_narrows() -> None:

@@ -356,7 +356,7 @@ class QuestionPane(CompactPane):
             self._after()
 
     def action_later(self) -> None:
-        """Leave the question open, whatever it is, and go back to the list."""
+        """Leave the question open, and go back to the list."""
         self.post_message(LeaveWork())
 
     def _stand(self, answers: dict[str, Any]) -> None:

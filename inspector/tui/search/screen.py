@@ -26,7 +26,6 @@ from inspector.tui.search.sources import MAX_COUNT, MAX_COUNTED, TITLES, GroupId
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
@@ -132,25 +131,15 @@ class SearchRows:
             return [*paint.cell([(TITLES[row], "bright bold")], room), *paint.segments([(amount, "muted")])]
         note = paint.segments([(row.note[:40], "muted")])
         room = max(width - paint.width(note) - 2, 1)
-        name = [*self._marked(row.name, "bright")]
+        name = paint.underlined(safe(row.name, 400), self.words.all, "bright")
+        said = paint.underlined(safe(row.text or row.name, 400), self.words.all, "normal")
         line = [Segment("  "), *paint.cell(name, min(_NAME, room))] if row.text else [Segment("  ")]
-        line += [Segment("  "), *paint.segments(self._marked(row.text or row.name, "normal"), room=room)]
+        line += [
+            Segment("  "),
+            *paint.segments(said, room=room),
+        ]
         line = paint.cut(line, room)
         return [*line, Segment(" " * max(width - paint.width(line) - paint.width(note), 0)), *note]
-
-    def _marked(self, text: str, role: str) -> list[Piece]:
-        """Return a text with each word underlined where it occurs first."""
-        shown = safe(text, 400)
-        low = shown.lower()
-        spans = sorted((at, at + len(word)) for word in self.words.all if (at := low.find(word.lower())) >= 0)
-        pieces: list[Piece] = []
-        done = 0
-        for start, end in spans:
-            if start < done:
-                continue
-            pieces += [(shown[done:start], role), (shown[start:end], f"{role} underline")]
-            done = end
-        return [*pieces, (shown[done:], role)]
 
 
 class SearchScreen(ModalScreen[SearchHit | None]):

@@ -237,10 +237,11 @@ class StartRows:
         kinds = 7 if width >= _ROOMY else 0
         middle = max(width - 2 - names - kinds - paint.width(state) - paint.width(end) - 1, 0)
         line = paint.cell(sign, 2)
-        line += paint.cell(self._marked(name, "muted" if dim else "bright"), names - 1) + paint.cell("", 1)
+        named = paint.underlined(name, self.typed.words, "muted" if dim else "bright")
+        line += [*paint.cell(named, names - 1), *paint.cell("", 1)]
         if kinds:
             line += paint.cell([(kind, "muted")], kinds)
-        shown = self._marked(_shortened(target, middle), "muted")
+        shown = paint.underlined(_shortened(target, middle), self.typed.words, "muted")
         return [*line, *paint.cell(shown, middle), *paint.cell("", 1), *state, *end]
 
     def _opened(self, opened: OpenSession, width: int) -> list[Segment]:
@@ -261,7 +262,7 @@ class StartRows:
         sign: Pieces = ""
         if last is not None and not last.needs_login:
             sign = [(signs.done, "received")] if last.ok else [(signs.failed, "error")]
-        source = self._marked(f" {entry.source_label}", "faint")
+        source = paint.underlined(f" {entry.source_label}", self.typed.words, "faint")
         states = _states(width) if roomy else 24
         return self._columns(
             width,
@@ -300,21 +301,6 @@ class StartRows:
         end = paint.cell(state, _ENDS if width >= _WIDE else 16, right=True)
         sign: Pieces = [(KEPT, "bright")] if info.path.name in self.kept else ""
         return self._columns(width, sign, info.name, "", target, told, end)
-
-    def _marked(self, text: str, role: str) -> list[Piece]:
-        """Return the text with the match underlined."""
-        folded = text.lower()
-        if not self.typed.words or len(folded) != len(text):
-            return [(text, role)]
-        hits = sorted((at, at + len(word)) for word in self.typed.words if (at := folded.find(word)) >= 0)
-        pieces: list[Piece] = []
-        done = 0
-        for start, end in hits:
-            if start < done:
-                continue
-            pieces += [(text[done:start], role), (text[start:end], f"{role} underline")]
-            done = end
-        return [*pieces, (text[done:], role)]
 
 
 def _states(width: int) -> int:

@@ -38,6 +38,20 @@ def segments(pieces: Pieces, role: str = "normal", *, room: int = 1000, look: Pa
     return found
 
 
+def underlined(text: str, words: Iterable[str], role: str) -> list[Piece]:
+    """Return a shown text with each of the words underlined where it occurs first, in any case."""
+    low = text.lower()
+    if len(low) != len(text):  # a letter that becomes two in lower case
+        return [(text, role)]
+    pieces: list[Piece] = []
+    done = 0
+    for start, end in sorted((at, at + len(word)) for word in words if (at := low.find(word.lower())) >= 0):
+        if start >= done:
+            pieces += [(text[done:start], role), (text[start:end], f"{role} underline")]
+            done = end
+    return [*pieces, (text[done:], role)]
+
+
 def width(line: Iterable[Segment]) -> int:
     """Return the number of cells of the segments."""
     return sum(cell_len(segment.text) for segment in line)

@@ -88,7 +88,7 @@ class CatalogRows:
         self.changed: set[str | None] = set()
         """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
-        self._words: list[str] = []
+        self._typed = Typed()
         self._hits = array("L")
         self._fuzzy = False
         self.by_cost = False
@@ -135,7 +135,7 @@ class CatalogRows:
             self._take(at, self._items[at])
         if self._label != column:
             first = 0
-        if not self._words:
+        if not self._typed:
             grown = len(self._keys) > start
             return first if first is not None else start if grown else None
         changed = self._scan(budget)
@@ -162,7 +162,7 @@ class CatalogRows:
         taken = len(self._keys)
         if taken < len(self._items) or (self.by_cost and len(self._costs) < min(taken, SORTED)):
             return True
-        return bool(self._words) and (self._scanned < taken or self._wants_fuzzy)
+        return bool(self._typed) and (self._scanned < taken or self._wants_fuzzy)
 
     @property
     def total(self) -> int:
@@ -194,9 +194,9 @@ class CatalogRows:
         """Put the shown items in their order."""
         self._order, self._row_of = None, {}
         if self.by_cost and len(self._costs) == len(self._keys) and self.list.kind.name == "tools":
-            shown = self._hits if self._words else range(len(self._keys))
+            shown = self._hits if self._typed else range(len(self._keys))
             self._order = sorted(shown, key=lambda at: -self._costs[at][0])
-        elif self._words and not self._fuzzy and len(self._hits) <= SORTED:
+        elif self._typed and not self._fuzzy and len(self._hits) <= SORTED:
             self._order = sorted(self._hits, key=self._rank)
         self._row_of = {at: row for row, at in enumerate(self._order or ())}
 
@@ -216,14 +216,13 @@ class CatalogRows:
         If there is none, items whose name has its characters in this order are shown. Returns False if the filter means
         the same as before.
         """
-        words = text.casefold().split()
-        before, self.filter = self._words, text
-        if words == before:
+        typed, before = Typed(text), self._typed
+        self.filter = text
+        if typed.words == before.words:
             return False
         # A longer text can only remove rows: only the hits so far are filtered again.
-        narrower = bool(before) and not self._fuzzy and " ".join(words).startswith(" ".join(before))
-        if narrower and len(self._hits) <= budget:
-            self._typed, self._words = Typed(text), words
+        if before and not self._fuzzy and typed.narrows(before) and len(self._hits) <= budget:
+            self._typed = typed
             self._hits = array("L", [at for at in self._hits if self._matches(at)])
         else:
             self._begin_filter(fuzzy=False)
@@ -233,15 +232,14 @@ class CatalogRows:
 
     def _begin_filter(self, *, fuzzy: bool) -> None:
         self._typed = Typed(self.filter)
-        self._words = self._typed.words
         self._hits = array("L")
         self._scanned = 0
         self._fuzzy = fuzzy
-        self._letters = "".join(self._words)[:100]
+        self._letters = "".join(self._typed.words)[:100]
 
     def _matches(self, at: int) -> bool:
         text = self._text(at)
-        return all(word in text for word in self._words)
+        return all(word in text for word in self._typed.words)
 
     def _text(self, at: int) -> str:
         while len(self._texts) <= at:
@@ -262,10 +260,10 @@ class CatalogRows:
 
     def best(self) -> int | None:
         """Return the first row whose name or title has every word of the filter, or None."""
-        for row in range(min(len(self), LOOKED_AT) if self._words else 0):
+        for row in range(min(len(self), LOOKED_AT) if self._typed else 0):
             text = self._text(self._position(row))
             names = text[: text.find("\n", text.find("\n") + 1)]
-            if all(word in names for word in self._words):
+            if all(word in names for word in self._typed.words):
                 return row
         return None
 
@@ -274,7 +272,7 @@ class CatalogRows:
         first: int | None = None
         for _ in range(budget):
             if self._scanned == len(self._keys):
-                if not self._words or not self._wants_fuzzy:
+                if not self._typed or not self._wants_fuzzy:
                     break
                 self._begin_filter(fuzzy=True)
                 first = 0
@@ -294,12 +292,12 @@ class CatalogRows:
     def __len__(self) -> int:
         if self._order is not None:
             return len(self._order)
-        return len(self._hits) if self._words else len(self._keys)
+        return len(self._hits) if self._typed else len(self._keys)
 
     def _position(self, index: int) -> int:
         if self._order is not None:
             return self._order[index]
-        return self._hits[index] if self._words else index
+        return self._hits[index] if self._typed else index
 
     def key_at(self, index: int) -> Hashable:
         """Return the key of a row."""
@@ -310,7 +308,7 @@ class CatalogRows:
         at = self._at.get(key)
         if at is not None and self._order is not None:
             return self._row_of.get(at)
-        if at is None or not self._words:
+        if at is None or not self._typed:
             return at
         index = bisect_left(self._hits, at)
         return index if index < len(self._hits) and self._hits[index] == at else None
