@@ -70,3 +70,14 @@ async def test_earlier_calls_open_beside_a_result(size: tuple[int, int]) -> None
         await pilot.press("up")
         await becomes(app, pilot, lambda: isinstance(app.screen, EarlierCalls), "listed")
         await pilot.press("escape")
+
+
+async def test_a_short_result_leaves_the_form_its_lines() -> None:
+    async with on_demo(size=(120, 35)) as (app, pilot):
+        await pilot.press(*"/add", "enter", "1", "tab", "2", "ctrl+r")
+        screen = main_screen(app)
+        await becomes(app, pilot, lambda: screen.panes.work.result.answer is not None, "answered")
+        form = screen.panes.work.request.form
+        await becomes(app, pilot, lambda: form.max_scroll_y == 0, "no field is scrolled away")
+        await pilot.press("escape", *"/list-orders", "enter", "ctrl+r")
+        await becomes(app, pilot, lambda: len(re.findall(r"│ 1\d{3}  ", screen_text(app))) >= 12, "twelve rows")

@@ -64,7 +64,8 @@ COMPACT_BELOW = 30
 LOW = 12
 """Lines of the pane below which form and result keep only what cannot be missed."""
 ROOM_OF_RESULT = 18
-"""Lines that a result gets before the form gets more than `FORM_BESIDE_RESULT`: a table then has 12 rows."""
+"""Lines that a long result gets before the form gets more than `FORM_BESIDE_RESULT`: a table then has 12 rows."""
+_EDGE = 2
 FORM_BESIDE_RESULT = 8
 """Lines that a form has above a result, on any screen that is high enough."""
 EMPTY_RESULT = 4
@@ -598,11 +599,16 @@ class WorkPane(Container):
             limit = max(self.size.height - EMPTY_RESULT, least)
         elif self._lower is self.result:
             least = FORM_BESIDE_RESULT if self.size.height >= LOW else self.size.height // 2
-            limit = min(limit, max(self.size.height - ROOM_OF_RESULT, least))
+            room = min(ROOM_OF_RESULT, self.result.lines + _EDGE)
+            limit = max(min(limit, self.size.height - room), least)
         if (limit, brief) != (self.request.most_lines, self.request.is_brief):
             self.request.most_lines, self.request.is_brief = limit, brief
             self.request.styles.max_height = limit
             self.request.fit()
+
+    def on_hints_changed(self) -> None:
+        # A result, or another view of it, may need more lines or fewer.
+        self._share_room()
 
     def on_resize(self) -> None:
         if self.work is not None:

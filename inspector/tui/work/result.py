@@ -9,7 +9,6 @@ from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
-from textual.widget import Widget
 from textual.worker import get_current_worker
 
 from inspector.client.session_state import SessionState
@@ -68,6 +67,9 @@ class ViewChosen(Message):
         self.view = view
 
 
+MANY = 1_000_000
+_HEADS = 4
+"""Lines of the row of views with the empty one below it, and of the head of a table."""
 LOW, VERY_LOW = 8, 4
 """Lines of content below which the row of views gives way."""
 
@@ -121,6 +123,14 @@ class ResultPane(CompactPane):
         yield self._page
         yield self._happened
         yield self._differences
+
+    @property
+    def lines(self) -> int:
+        """The lines that its content fills, without the edge, if there is room; many while a large one is read."""
+        if self.is_reading:
+            return MANY
+        beside = sum(part.size.height for part in (self._notice, self._differences) if part.display)
+        return self._body.count + beside + _HEADS
 
     def on_resize(self) -> None:
         self._fit_tabs()
@@ -286,7 +296,7 @@ class ResultPane(CompactPane):
             self.screen.set_focus(self._body)
 
     @property
-    def _body(self) -> Widget:
+    def _body(self) -> VirtualList:
         """The view that gets keys."""
         if self._table.display:
             return self._table.list
