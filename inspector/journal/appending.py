@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -21,6 +22,7 @@ def append_recordings(path: Path, more: Sequence[Path]) -> None:
     Each of them starts with a `reopen` event, at the end time of the previous one. Raises `RecordingError`.
     """
     made: Path | None = None
+    path = path.resolve()  # The file behind a link is replaced, not the link.
     try:
         with ExitStack() as stack:
             journals = [stack.enter_context(whole_journal(each)) for each in (path, *more)]
@@ -29,6 +31,7 @@ def append_recordings(path: Path, more: Sequence[Path]) -> None:
             made, descriptor = create_beside(path)
             out = stack.enter_context(open(descriptor, "w", encoding="utf-8", errors="surrogateescape", newline="\n"))
             out.writelines(_lines(journals))
+        made.chmod(stat.S_IMODE(path.stat().st_mode))
         os.replace(made, path)
     except OSError as error:
         raise RecordingError(f"{path} cannot be written: {error.strerror or 'the file system refuses'}.") from None

@@ -16,12 +16,17 @@ import keyring
 import pytest
 
 import inspector
+from inspector.auth.credential import Authorizer
 from inspector.auth.models import Grant, OAuthClient
 from inspector.auth.store import Store
+from inspector.cli.parser import scan
+from inspector.cli.verbs.serve import upstream_options
 from inspector.config.keyrings import LOGIN_SERVICE
+from inspector.config.targets import HttpTarget
 from inspector.errors import TrustNeeded
 from tests.auth.test_keyring import Working
 from tests.cli.conftest import Ran, Run
+from tests.processes import ROOT
 from tests.recording_server import Noting, at, noting
 
 TOKEN = "kept-t0ken-of-the-user"
@@ -213,6 +218,18 @@ def test_a_kept_login_is_not_sent_through_a_proxy_of_the_folder(
     write(home, entry)
     assert clean(run("info", "@docs")).code == 0
     assert TOKEN in evil.seen
+
+
+@pytest.mark.parametrize(("words", "uses"), [([], True), (["--http", "8000"], False)])
+def test_a_kept_login_is_not_lent_to_those_who_reach_a_listener(
+    clone: Path, mine: Noting, words: list[str], uses: bool
+) -> None:
+    keep_login(at(mine))
+    tour = str(ROOT / "recordings" / "demo-tour.mcp.jsonl")
+    invocation = scan(["serve", tour, *words, "--on-miss", "passthrough", at(mine)])
+    authorizer = upstream_options(invocation, HttpTarget(at(mine))).authorize
+    assert isinstance(authorizer, Authorizer)
+    assert authorizer.may_know is uses
 
 
 @pytest.mark.slow

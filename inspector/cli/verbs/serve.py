@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.options import Option, pace, recording
@@ -15,6 +16,8 @@ from inspector.errors import UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
+    from inspector.client.options import Options
+    from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.journal.journal import Journal
     from inspector.replay.mock.passthrough import Upstream
     from inspector.replay.mock.server import Mock, MockOptions, OnMiss
@@ -154,12 +157,27 @@ def _upstream(invocation: Invocation) -> Upstream | None:
     from inspector.client.bare_connection import BareConnection, ConnectionListener
 
     target = session_setup.live_target(invocation)
-    options = session_setup.options_of(invocation, target, session_setup.settings_of(invocation), asking=False)
+    options = upstream_options(invocation, target)
 
     def connect(journal: Journal, hearer: ConnectionListener) -> BareConnection:
         return BareConnection(target, journal, hearer, options)
 
     return connect
+
+
+def upstream_options(invocation: Invocation, target: StdioTarget | HttpTarget) -> Options:
+    """The options of the live server's connection.
+
+    With `--http` every user of this machine can send requests: a login that was kept for the user's own sessions is not
+    lent to them.
+    """
+    from inspector.cli import login_options, session_setup
+
+    settings = session_setup.settings_of(invocation)
+    options = session_setup.options_of(invocation, target, settings, asking=False)
+    if invocation.option("http") is None or options.authorize is None:
+        return options
+    return replace(options, authorize=login_options.authorize(invocation, settings, asking=False, keeps=False))
 
 
 def _say(line: bytes) -> None:
