@@ -243,6 +243,18 @@ def test_the_cost_of_many_tools_takes_several_turns() -> None:
     assert names(rows)[0] == "t1199"
 
 
+def test_a_filtered_list_is_drawn_before_the_cost_of_all_is_determined() -> None:
+    rows = CatalogRows(filled([tool(f"t{n}", description="x" * n) for n in range(1200)]))
+    rows.advance()
+    rows.narrow("t1")
+    rows.sort(by_cost=True)
+    assert not rows.is_sorted
+    assert text(rows, 0, 40).startswith("t1")
+    while rows.behind:
+        rows.advance()
+    assert (rows.is_sorted, names(rows)[0]) == (True, "t1199")
+
+
 def test_a_tool_for_pages_only_costs_a_model_nothing() -> None:
     page = tool("page", description="x" * 900, _meta={"ui": {"resourceUri": "ui://a/b", "visibility": ["app"]}})
     rows = CatalogRows(filled([page, tool("b")]))

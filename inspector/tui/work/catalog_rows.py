@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Container, Hashable
+from collections.abc import Container, Hashable, Sequence
 from typing import Any
 
 from rich.segment import Segment
@@ -72,6 +72,125 @@ def arguments_of(view: NamedView) -> tuple[str, ...]:
     return tuple(argument.name for argument in view.arguments) if isinstance(view, Prompt) else ()
 
 
+class _Items:
+    """The items of one version of a list, as far as they are added, with keys, costs and search texts."""
+
+    def __init__(self, found: CatalogList) -> None:
+        self.all = found.items
+        self.keys: list[ItemKey] = []
+        self.at: dict[ItemKey, int] = {}
+        self.costs: list[tuple[int, int]] = []
+        """Characters and tokens of each tool, as far as they are determined."""
+        self.label = 0
+        """Cells of the widest name."""
+        self._id_field = found.kind.id_field
+        self._same: dict[str | None, int] = {}
+        self._texts: list[str] = []
+
+    def add(self, budget: int) -> None:
+        """Add more items."""
+        start = len(self.keys)
+        for at, item in enumerate(self.all[start : start + budget], start):
+            id = item.get(self._id_field)
+            name = id if isinstance(id, str) else None
+            nth = self._same.get(name, 0)
+            self._same[name] = nth + 1
+            self.keys.append(key := (name, nth))
+            self.at[key] = at
+
+    def price(self) -> bool:
+        """Determine the cost of more tools; False without any."""
+        start = len(self.costs)
+        for tool in self.all[start : min(len(self.keys), start + PRICED, SORTED)]:
+            cost = tool_cost(tool) if is_for_model(tool) else None
+            self.costs.append((cost.characters, cost.tokens) if cost is not None else (0, 0))
+        return len(self.costs) > start
+
+    def text(self, at: int) -> str:
+        """Return what the filter reads of an item, case-folded: name, title, address and description, one a line."""
+        while len(self._texts) <= at:
+            item = self.all[len(self._texts)]
+            parts = (item.get(key) for key in ("name", "title", "uri", "uriTemplate", "description"))
+            self._texts.append(
+                "\n".join(part[:SEARCHED] if isinstance(part, str) else "" for part in parts)[:SEARCHED].casefold()
+            )
+        return self._texts[at]
+
+
+class _Matches:
+    """The positions of the items that have every word of a filter, as far as they are scanned.
+
+    If there is none, those whose name has its characters in this order.
+    """
+
+    def __init__(self, items: _Items, typed: Typed) -> None:
+        self.typed = typed
+        self._items = items
+        self._letters = "".join(typed.words)[:100]
+        self._begin(fuzzy=False)
+
+    def _begin(self, *, fuzzy: bool) -> None:
+        self.positions = array("L")
+        self.is_fuzzy = fuzzy
+        self._scanned = 0
+
+    def narrowed(self, typed: Typed, budget: int) -> _Matches:
+        """Return the matches of another filter. A longer text can only remove some: only those are scanned again."""
+        fresh = _Matches(self._items, typed)
+        if not self.is_fuzzy and typed.narrows(self.typed) and len(self.positions) <= budget:
+            fresh.positions = array("L", filter(fresh.is_match, self.positions))
+            fresh._scanned = self._scanned
+        return fresh
+
+    @property
+    def behind(self) -> bool:
+        """Whether more items are left to scan."""
+        return self._scanned < len(self._items.keys) or self._wants_fuzzy
+
+    @property
+    def _wants_fuzzy(self) -> bool:
+        return not self.positions and not self.is_fuzzy and bool(self._items.keys)
+
+    def scan(self, budget: int) -> int | None:
+        """Scan more items. Returns the first match that is new or different."""
+        first: int | None = None
+        for _ in range(budget):
+            if self._scanned == len(self._items.keys):
+                if not self._wants_fuzzy:
+                    break
+                self._begin(fuzzy=True)
+                first = 0
+            at = self._scanned
+            self._scanned += 1
+            exact = self.is_match(at)
+            if exact and self.is_fuzzy:
+                self._begin(fuzzy=False)
+                first = 0
+            elif exact or (self.is_fuzzy and self._is_like(at)):
+                self.positions.append(at)
+                first = len(self.positions) - 1 if first is None else first
+        return first
+
+    def is_match(self, at: int, *, names: bool = False) -> bool:
+        """Whether an item has every word, with `names` in its name and title."""
+        text = self._items.text(at)
+        if names:
+            text = text[: text.find("\n", text.find("\n") + 1)]
+        return all(word in text for word in self.typed.words)
+
+    def _is_like(self, at: int) -> bool:
+        rest = iter(self._items.text(at).partition("\n")[0])
+        return all(letter in rest for letter in self._letters)
+
+    def rank(self, at: int) -> int:
+        """How well an item matches; a title that has the words counts like a name that has them."""
+        name, _, rest = self._items.text(at).partition("\n")
+        rank = self.typed.rank(name, rest)
+        if rank == 3 and self.typed.rank(rest.partition("\n")[0]) is not None:
+            rank = 2
+        return 9 if rank is None else rank
+
+
 class CatalogRows:
     """A `RowSource` over a `CatalogList` that grows while it is read.
 
@@ -88,102 +207,67 @@ class CatalogRows:
         self.changed: set[str | None] = set()
         """Names and URIs of the items that are new or different since a restart, and were not visited yet."""
         self.filter = ""
-        self._typed = Typed()
-        self._hits = array("L")
-        self._fuzzy = False
         self.by_cost = False
-        self._begin(found.items)
-
-    def _begin(self, items: list[dict[str, Any]]) -> None:
-        self._items = items
-        self._keys: list[ItemKey] = []
-        self._at: dict[ItemKey, int] = {}
-        self._same: dict[str | None, int] = {}
-        self._texts: list[str] = []
-        self._label = 0
-        self._costs: list[tuple[int, int]] = []
-        """Characters and tokens of each tool, in the server's order, as far as they are determined."""
+        self._items = _Items(found)
+        self._matches: _Matches | None = None
         self._order: list[int] | None = None
         """Positions of the shown items: the most expensive first, or the best match; None in the server's order."""
-        self._row_of: dict[int, int] = {}
-        self._begin_filter(fuzzy=False)
-
-    # New items
 
     def advance(self, budget: int = SLICE) -> int | None:
         """Add new items. Returns the first row that is new or different, or None."""
         first = self._add(budget)
-        if not self.by_cost:
-            return first
-        for at in range(len(self._costs), min(len(self._keys), len(self._costs) + PRICED, SORTED)):
-            tool = self._items[at]
-            cost = tool_cost(tool) if is_for_model(tool) else None
-            self._costs.append((cost.characters, cost.tokens) if cost is not None else (0, 0))
+        if self.by_cost and self._items.price():
             first = 0
-        if first is not None:
-            self._arrange()
-        return first if self._order is None or first is None else 0
+        if first is None or (self._matches is None and not self.by_cost):
+            return first
+        self._arrange()
+        return first if self.by_cost and self._order is None else 0
 
     def _add(self, budget: int) -> int | None:
         first: int | None = None
         fresh = self.list.items
-        if fresh is not self._items and (not self.list.loading or len(fresh) >= len(self._items)):
-            self._begin(fresh)
+        if fresh is not self._items.all and (not self.list.loading or len(fresh) >= len(self._items.all)):
+            self._items = _Items(self.list)
+            self._matches = _Matches(self._items, self._matches.typed) if self._matches is not None else None
+            self._order = None
             first = 0
-        start, column = len(self._keys), self._label
-        for at in range(start, min(len(self._items), start + budget)):
-            self._take(at, self._items[at])
-        if self._label != column:
+        start = len(self._items.keys)
+        self._items.add(budget)
+        added = range(start, len(self._items.keys))
+        names = (self._name(self._items.all[at]) for at in added[: max(MEASURED - start, 0)])
+        widest = max((sum(cell_len(text) for text, _ in name) for name in names), default=0)
+        if widest > self._items.label:
+            self._items.label = widest
             first = 0
-        if not self._typed:
-            grown = len(self._keys) > start
-            return first if first is not None else start if grown else None
-        changed = self._scan(budget)
-        first = changed if first is None else first
-        if first is None or self.by_cost:
-            return first
-        self._arrange()
-        return 0
-
-    def _take(self, at: int, item: dict[str, Any]) -> None:
-        id = item.get(self.list.kind.id_field)
-        name = id if isinstance(id, str) else None
-        nth = self._same.get(name, 0)
-        self._same[name] = nth + 1
-        key = (name, nth)
-        self._keys.append(key)
-        self._at[key] = at
-        if at < MEASURED:
-            self._label = max(self._label, sum(cell_len(text) for text, _ in self._name(item)))
+        changed = self._matches.scan(budget) if self._matches is not None else start if added else None
+        return changed if first is None else first
 
     @property
     def behind(self) -> bool:
         """Whether more than one slice is left to add or to filter."""
-        taken = len(self._keys)
-        if taken < len(self._items) or (self.by_cost and len(self._costs) < min(taken, SORTED)):
+        items = self._items
+        if len(items.keys) < len(items.all) or (self.by_cost and len(items.costs) < min(len(items.keys), SORTED)):
             return True
-        return bool(self._typed) and (self._scanned < taken or self._wants_fuzzy)
+        return self._matches is not None and self._matches.behind
 
     @property
     def total(self) -> int:
         """The number of items without the filter."""
-        return len(self._keys)
+        return len(self._items.keys)
 
     def item(self, index: int) -> dict[str, Any] | None:
         """Return the item of a row."""
-        return self._items[self._position(index)] if 0 <= index < len(self) else None
+        return self._items.all[self._shown[index]] if 0 <= index < len(self) else None
 
     def is_double(self, index: int) -> bool:
         """Whether an earlier item has the same name."""
-        name, nth = self._keys[self._position(index)]
+        name, nth = self._items.keys[self._shown[index]]
         return nth > 0 and name is not None
-
-    # The order
 
     @property
     def is_sorted(self) -> bool:
         """Whether the rows are in the order of cost now."""
-        return self._order is not None and self.by_cost
+        return self.by_cost and self.list.kind.name == "tools" and len(self._items.costs) == len(self._items.keys)
 
     def sort(self, *, by_cost: bool) -> None:
         """Show the most expensive tools first, or the server's order. `advance` determines costs that are missing."""
@@ -192,23 +276,12 @@ class CatalogRows:
 
     def _arrange(self) -> None:
         """Put the shown items in their order."""
-        self._order, self._row_of = None, {}
-        if self.by_cost and len(self._costs) == len(self._keys) and self.list.kind.name == "tools":
-            shown = self._hits if self._typed else range(len(self._keys))
-            self._order = sorted(shown, key=lambda at: -self._costs[at][0])
-        elif self._typed and not self._fuzzy and len(self._hits) <= SORTED:
-            self._order = sorted(self._hits, key=self._rank)
-        self._row_of = {at: row for row, at in enumerate(self._order or ())}
-
-    def _rank(self, at: int) -> int:
-        """How well an item matches; a title that has the words counts like a name that has them."""
-        name, _, rest = self._text(at).partition("\n")
-        rank = self._typed.rank(name, rest)
-        if rank == 3 and self._typed.rank(rest.partition("\n")[0]) is not None:
-            rank = 2
-        return 9 if rank is None else rank
-
-    # The filter
+        self._order = None
+        matches = self._matches
+        if self.is_sorted:
+            self._order = sorted(self._shown, key=lambda at: -self._items.costs[at][0])
+        elif matches is not None and not matches.is_fuzzy and len(matches.positions) <= SORTED:
+            self._order = sorted(matches.positions, key=matches.rank)
 
     def narrow(self, text: str, budget: int = SLICE) -> bool:
         """Show only items with every word of `text` in their name, title, description or URI.
@@ -216,126 +289,73 @@ class CatalogRows:
         If there is none, items whose name has its characters in this order are shown. Returns False if the filter means
         the same as before.
         """
-        typed, before = Typed(text), self._typed
+        typed, before = Typed(text), self._matches
         self.filter = text
-        if typed.words == before.words:
+        if typed.words == (before.typed.words if before is not None else []):
             return False
-        # A longer text can only remove rows: only the hits so far are filtered again.
-        if before and not self._fuzzy and typed.narrows(before) and len(self._hits) <= budget:
-            self._typed = typed
-            self._hits = array("L", [at for at in self._hits if self._matches(at)])
+        if not typed:
+            self._matches = None
         else:
-            self._begin_filter(fuzzy=False)
-        self._scan(budget)
+            self._matches = before.narrowed(typed, budget) if before is not None else _Matches(self._items, typed)
+            self._matches.scan(budget)
         self._arrange()
         return True
 
-    def _begin_filter(self, *, fuzzy: bool) -> None:
-        self._typed = Typed(self.filter)
-        self._hits = array("L")
-        self._scanned = 0
-        self._fuzzy = fuzzy
-        self._letters = "".join(self._typed.words)[:100]
-
-    def _matches(self, at: int) -> bool:
-        text = self._text(at)
-        return all(word in text for word in self._typed.words)
-
-    def _text(self, at: int) -> str:
-        while len(self._texts) <= at:
-            item = self._items[len(self._texts)]
-            parts = (item.get(key) for key in ("name", "title", "uri", "uriTemplate", "description"))
-            self._texts.append(
-                "\n".join(part[:SEARCHED] if isinstance(part, str) else "" for part in parts)[:SEARCHED].casefold()
-            )
-        return self._texts[at]
-
-    def _is_like(self, at: int) -> bool:
-        rest = iter(self._text(at).partition("\n")[0])
-        return all(letter in rest for letter in self._letters)
-
-    @property
-    def _wants_fuzzy(self) -> bool:
-        return not self._hits and not self._fuzzy and bool(self._keys)
-
     def best(self) -> int | None:
         """Return the first row whose name or title has every word of the filter, or None."""
-        for row in range(min(len(self), LOOKED_AT) if self._typed else 0):
-            text = self._text(self._position(row))
-            names = text[: text.find("\n", text.find("\n") + 1)]
-            if all(word in names for word in self._typed.words):
-                return row
-        return None
+        matches = self._matches
+        if matches is None:
+            return None
+        rows = enumerate(self._shown[:LOOKED_AT])
+        return next((row for row, at in rows if matches.is_match(at, names=True)), None)
 
-    def _scan(self, budget: int) -> int | None:
-        """Continue to filter items. Returns the first row that is new or different."""
-        first: int | None = None
-        for _ in range(budget):
-            if self._scanned == len(self._keys):
-                if not self._typed or not self._wants_fuzzy:
-                    break
-                self._begin_filter(fuzzy=True)
-                first = 0
-            at = self._scanned
-            self._scanned += 1
-            exact = self._matches(at)
-            if exact and self._fuzzy:
-                self._begin_filter(fuzzy=False)
-                first = 0
-            elif exact or (self._fuzzy and self._is_like(at)):
-                self._hits.append(at)
-                first = len(self._hits) - 1 if first is None else first
-        return first
-
-    # The rows
+    @property
+    def _shown(self) -> Sequence[int]:
+        """The position of each row's item."""
+        if self._order is not None:
+            return self._order
+        return self._matches.positions if self._matches is not None else range(len(self._items.keys))
 
     def __len__(self) -> int:
-        if self._order is not None:
-            return len(self._order)
-        return len(self._hits) if self._typed else len(self._keys)
-
-    def _position(self, index: int) -> int:
-        if self._order is not None:
-            return self._order[index]
-        return self._hits[index] if self._typed else index
+        return len(self._shown)
 
     def key_at(self, index: int) -> Hashable:
         """Return the key of a row."""
-        return self._keys[self._position(index)]
+        return self._items.keys[self._shown[index]]
 
     def index_of(self, key: Any) -> int | None:
         """Return the row of a key, or None if it is not shown."""
-        at = self._at.get(key)
-        if at is not None and self._order is not None:
-            return self._row_of.get(at)
-        if at is None or not self._typed:
-            return at
-        index = bisect_left(self._hits, at)
-        return index if index < len(self._hits) and self._hits[index] == at else None
+        at = self._items.at.get(key)
+        if at is None:
+            return None
+        if self._order is not None:
+            return self._order.index(at) if at in self._order else None
+        shown = self._shown
+        index = bisect_left(shown, at)
+        return index if index < len(shown) and shown[index] == at else None
 
     def find(self, address: str) -> ItemKey | None:
         """Return the key of the first item with this name or URI."""
         key = (address, 0)
-        return key if key in self._at else None
-
-    # Drawing
+        return key if key in self._items.at else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw one row: the name, then its arguments; on a wide screen also a column for the description.
 
         Sorted by cost, a row ends with the estimated tokens of its tool.
         """
-        if self._order is None or not self.is_sorted:
+        if not self.is_sorted:
             return self._row(index, width)
-        tokens = paint.cell([(f"~{count(self._costs[self._order[index]][1])}", "normal")], _TOKENS, right=True)
+        tokens = paint.cell([(f"~{count(self._items.costs[self._shown[index]][1])}", "normal")], _TOKENS, right=True)
         return [*self._row(index, max(width - _TOKENS, 0)), *tokens]
 
     def _row(self, index: int, width: int) -> list[Segment]:
-        item = self._items[self._position(index)]
+        at = self._shown[index]
+        item, key = self._items.all[at], self._items.keys[at]
         view = view_of(self.list.kind.name, item)
         flagged = view.problems or self.is_double(index) or view.name in self._refused
         signs = signs_now()
-        is_new = self._keys[self._position(index)][0] in self.changed
+        is_new = key[0] in self.changed
         flag = paint.segments([(signs.live, "progress")] if is_new else [(signs.finding, "finding")] if flagged else "")
         room = width - (2 if flag else 0)
         names: list[paint.Piece] = list(self._name(item))
@@ -343,7 +363,7 @@ class CatalogRows:
             left = paint.segments(names, room=room)
             left += self._details(view, room - paint.width(left))
         else:
-            column = min(self._label, width * 2 // 5) + 2
+            column = min(self._items.label, width * 2 // 5) + 2
             about = paint.segments(self._about(view, room - column), "muted", room=room - column)
             left = [*paint.cell(names, column - 2), Segment("  "), *about]
         return paint.spread(paint.cut(left, room), flag, width, 1)
