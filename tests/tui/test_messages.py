@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from inspector.tui.log.pane import LastMessageLine, MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
 from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
+from tests.tui.live_app import TOOLS, becomes, on_demo
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -57,22 +59,40 @@ async def test_rows_end_on_the_same_cell_at_every_width() -> None:
         for index in range(11):
             line = rows.render(index, width, False, False)
             assert sum(segment.cell_length for segment in line) <= width, (width, index)
-    assert [LogColumns(width, 3).size > 0 for width in (30, 60, 75)] == [False, False, True]
+    assert [LogColumns(width, 3).size > 0 for width in (30, 55, 61)] == [False, False, True]
     assert [LogColumns(width, 3).duration > 0 for width in (30, 45, 60)] == [False, True, True]
     assert [LogColumns(width, 3).time > 0 for width in (20, 45)] == [False, True]
 
 
 def test_a_text_that_would_be_cut_takes_the_empty_column_of_the_duration() -> None:
     talk = Talk()
-    talk.notice("message", level="info", data="a line of the server number 4711")
+    talk.notice("message", level="info", data="a line of the server: 4711")
     talk.ask(1, "tools/list")
     talk.at(14).answer(1, {"tools": [{"name": "a"}]})
     rows = MessageRows(talk.journal)
     rows.everything.count = 3
-    lines = ["".join(segment.text for segment in rows.render(at, 61, False, False)) for at in range(3)]
-    assert "number 4711" in lines[0]
-    assert [len(line) for line in lines] == [61, 61, 61]
+    lines = ["".join(segment.text for segment in rows.render(at, 58, False, False)) for at in range(3)]
+    assert "server: 4711" in lines[0]
+    assert [len(line) for line in lines] == [58, 58, 58]
     assert lines[2].split()[-2:] == ["14", "ms"], "the column is kept where it has a duration"
+
+
+@pytest.mark.slow
+async def test_a_long_method_name_leaves_the_size_column_of_the_widest_screen() -> None:
+    talk = Talk()
+    talk.notice("subscriptions/acknowledged", subscriptionId="1")
+    talk.call(1, "trigger-long-running-operation")
+    talk.at(14).answer(1, {"content": [{"type": "text", "text": "a result of more words than its column has cells"}]})
+    async with on_demo(size=(160, 45)) as (app, pilot):
+        width = app.screen.query_one(MessageList).content_region.width
+        await becomes(
+            app, pilot, lambda: re.search(rf"{TOOLS} tools +[\d.]+ ms +[\d.]+ kB", screen_text(app)) is not None
+        )
+    rows = MessageRows(talk.journal)
+    rows.everything.count = 3
+    lines = ["".join(segment.text for segment in rows.render(at, width, False, False)) for at in range(3)]
+    assert "subscriptions/acknowledged" in lines[0]
+    assert all(re.search(r" \d+ B *$", line) for line in lines), lines
 
 
 @pytest.mark.slow
