@@ -20,6 +20,7 @@ from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
+from inspector.client.recording_info import RecordingInfo
 from inspector.client.retention import kept
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
@@ -30,7 +31,7 @@ from inspector.errors import AuthorizationNeeded, SpawnError
 from inspector.transports.httpx_network import HttpxNetwork
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.start.rows import Configured, when
+from inspector.tui.start.rows import Configured, TypedTarget, when
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
@@ -102,6 +103,21 @@ async def test_one_error_is_one_error(configured: Path) -> None:
     path.write_text("\n".join([*lines, json.dumps({**json.loads(end), "errors": 1}), ""]))
     async with running(None, size=SIZE, until="1 error") as (app, _):
         assert "1 errors" not in screen_text(app)
+
+
+async def test_a_command_that_was_recorded_is_started_not_replayed(configured: Path) -> None:
+    path = next((configured / "recordings").glob("*everything*"))
+    head, *lines = path.read_text().splitlines()
+    for program in ("unknown-program --all", "cat"):  # Not found; and one word, which may be a filter.
+        target = {"kind": "stdio", "label": "everything", "argv": program.split()}
+        path.write_text("\n".join([json.dumps({**json.loads(head), "target": target}), *lines, ""]))
+        async with running(None, size=MEDIUM, until="@shop") as (app, pilot):
+            app.screen.query_one("#target", Editor).value = program
+            await shows(app, pilot, f"Open as typed: {program}")
+            await shows(app, pilot, "Recordings")
+            assert isinstance(app.screen.query_one(ChoiceList).thing, TypedTarget)
+            await pilot.press("down")
+            assert isinstance(app.screen.query_one(ChoiceList).thing, RecordingInfo)
 
 
 @pytest.mark.slow

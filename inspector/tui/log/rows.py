@@ -31,7 +31,7 @@ _KEPT_SUMMARIES = 2000
 _FIGURE = 8
 _SIZE = 7
 _ROOM_FOR_SIZE = 22
-"""Cells that the summary keeps if the size is shown: the log beside two columns at 160 has it, with ids of five digits."""
+"""Cells that the summary keeps if the size is shown. A log beside two columns, 160 cells wide, then shows it."""
 _MIN_NAME = 12
 _MIN_WORDS = 8
 _MIN_ID = 3

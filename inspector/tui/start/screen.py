@@ -266,6 +266,8 @@ class StartScreen(Screen[None]):
         if self._recordings:
             octets = sum(info.size for info in self._recordings)
             room += f"  {size(octets)} of {size(self.settings.keep_recordings_bytes)}"
+        if typed is not None and typed not in groups and self._can_start(text):
+            groups.append(typed)  # Enter starts what was typed, and does not replay what it did before.
         groups.append(Group("recordings", "Recordings", recordings, "" if self._recordings else NO_RECORDING, room))
         if self._searched or self._registry_note:
             facts = f"{len(self._in_registry)} in {self.settings.registry}"
@@ -273,6 +275,10 @@ class StartScreen(Screen[None]):
         if typed is not None and typed not in groups:
             groups.append(typed)
         return groups
+
+    def _can_start(self, text: str) -> bool:
+        """Whether a text that may also be a filter names a program, or a target that was recorded."""
+        return shutil.which(text) is not None or any(info.target == text for info in self._recordings)
 
     def _show_rows(self, *, keep: bool) -> None:
         """Show what matches the typed text; with `keep` the cursor stays on its row if it is still there."""
