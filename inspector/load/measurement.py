@@ -113,6 +113,75 @@ class _Mean:
         return self._total / self._count if self._count else 0.0
 
 
+class Series:
+    """The run as consecutive intervals of one length. A long run has longer ones, so that they stay few."""
+
+    def __init__(self) -> None:
+        self.points: list[Sample] = []
+        """The complete ones."""
+        self.width = _MIN_WIDTH
+        """Seconds of each point."""
+        self.current = Sample(0.0)
+        """The point that is not complete yet."""
+
+    @property
+    def end(self) -> float:
+        """When the current point is complete."""
+        return self.current.t + self.width
+
+    def advance(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> None:
+        """Complete the current point if its time is over.
+
+        `cpu` is the CPU time of the server per second, since the last point.
+        """
+        if now < self.end:
+            return
+        self.current.complete(waiting, cpu, rss)
+        self.points.append(self.current)
+        if len(self.points) >= MAX_SAMPLES:
+            self._halve()
+        start = math.floor(now / self.width) * self.width
+        # The last point goes on if it was the first one of two.
+        self.current = self.points.pop() if self.points[-1].t >= start else Sample(start)
+
+    def finish(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> None:
+        """Complete the last point, if anything happened in it."""
+        if self.current.sent or self.current.done:
+            self.current.t = min(self.current.t, now)
+            self.advance(self.end, waiting, cpu, rss)
+
+    def _halve(self) -> None:
+        """Join each two points: the run is long."""
+        self.width *= 2
+        joined: list[Sample] = []
+        for sample in self.points:
+            start = math.floor(sample.t / self.width) * self.width
+            if joined and joined[-1].t == start:
+                joined[-1].join(sample)
+            else:
+                sample.t = start
+                joined.append(sample)
+        self.points = joined
+
+
+class _AnswerGap:
+    """The longest time without an answer while calls waited for one."""
+
+    def __init__(self, warm_up: float) -> None:
+        self.longest = 0.0
+        self._warm_up = self._since = warm_up
+
+    def call_waits(self, intended: float) -> None:
+        """A call waits, after a time in which none did."""
+        self._since = max(self._since, intended)
+
+    def answered(self, intended: float, now: float) -> None:
+        """A call has ended. Those that were due in the warm-up do not count."""
+        if intended >= self._warm_up:
+            self.longest = max(self.longest, now - self._since)
+        self._since = max(self._since, now)
+
+
 class Measurement:
     """The figures of one run. All times are seconds since its start."""
 
@@ -135,47 +204,31 @@ class Measurement:
         self.tools = {name: ToolFigures(name) for name in plan.tools} if len(plan.tools) > 1 else {}
         """By name, if there are several tools."""
         self.errors: dict[tuple[str, int | None, str], ErrorCount] = {}
-        self.series: list[Sample] = []
-        self.longest_gap = 0.0
-        """The longest time without an answer while calls waited for one."""
+        self.series = Series()
+        self.gap = _AnswerGap(plan.warm_up)
         self.last_answer = 0.0
         """When the last answer came, also of calls in the warm-up."""
         self.first_latency = _Mean(plan.warm_up, plan.warm_up + (plan.seconds - plan.warm_up) * _PART)
         self.last_latency = _Mean(plan.seconds - (plan.seconds - plan.warm_up) * _PART, plan.seconds)
         """The mean latency of the calls that were due first, and of those that were due last."""
-        self._gap_from = 0.0
-        self._width = _MIN_WIDTH
-        self._sample = Sample(0.0)
+        self.free_since = 0.0
+        """When calls could be sent at last, after all slots were in use or a connection was lost."""
 
-    @property
-    def width(self) -> float:
-        """Seconds of each point of the series."""
-        return self._width
-
-    @property
-    def current(self) -> Sample:
-        """The point that is not complete yet."""
-        return self._sample
-
-    def count_sent(self, intended: float, *, idle: bool) -> None:
+    def count_sent(self, intended: float, sent: float, *, idle: bool) -> None:
         """Count a call that is sent. `idle`: no call was at the server before it."""
         if intended >= self.warm_up:
             self.sent += 1
+            self.own_delay.add(sent - max(intended, self.free_since))
         else:
             self.warm_up_sent += 1
-        self._sample.sent += 1
+        self.series.current.sent += 1
         if idle:
-            self._gap_from = max(self._gap_from, intended)
+            self.gap.call_waits(intended)
 
     def count_not_sent(self, intended: float) -> None:
         """Count a call that was not sent."""
         if intended >= self.warm_up:
             self.not_sent += 1
-
-    def count_delay(self, intended: float, seconds: float) -> None:
-        """Count the time that a call waited for us, although it could have been sent."""
-        if intended >= self.warm_up:
-            self.own_delay.add(seconds)
 
     def count_ended(
         self,
@@ -193,16 +246,15 @@ class Measurement:
 
         `busy` is the share of slots that were in use when it was sent; `has_time`: it has an answer, or timed out.
         """
-        self._sample.done += 1
+        point = self.series.current
+        point.done += 1
         if is_answer:
             self.last_answer = now
         if has_time:
-            self._sample.times.add(now - intended)
-            if intended >= self.warm_up:
-                self.longest_gap = max(self.longest_gap, now - max(self._gap_from, self.warm_up))
-            self._gap_from = now
+            point.times.add(now - intended)
+            self.gap.answered(intended, now)
         if error is not None:
-            self._sample.failed += 1
+            point.failed += 1
         elif now >= self.warm_up:
             self.answers += 1
         if has_time and busy <= _FEW:
@@ -239,38 +291,3 @@ class Measurement:
         if found is None:
             found = self.errors[key] = ErrorCount(kind, code, message, now)
         found.count += 1
-
-    def advance(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> bool:
-        """Complete the point of the series if its time is over. Returns whether it was.
-
-        `cpu` is the CPU time of the server per second, since the last point.
-        """
-        if now < self._sample.t + self._width:
-            return False
-        self._sample.complete(waiting, cpu, rss)
-        self.series.append(self._sample)
-        if len(self.series) >= MAX_SAMPLES:
-            self._halve()
-        start = math.floor(now / self._width) * self._width
-        # The last point goes on if it was the first one of two.
-        self._sample = self.series.pop() if self.series[-1].t >= start else Sample(start)
-        return True
-
-    def finish(self, now: float, waiting: int, cpu: float | None = None, rss: int | None = None) -> None:
-        """Complete the last point, if anything happened in it."""
-        if self._sample.sent or self._sample.done:
-            self._sample.t = min(self._sample.t, now)
-            self.advance(self._sample.t + self._width, waiting, cpu, rss)
-
-    def _halve(self) -> None:
-        """Join each two points: the run is long."""
-        self._width *= 2
-        joined: list[Sample] = []
-        for sample in self.series:
-            start = math.floor(sample.t / self._width) * self._width
-            if joined and joined[-1].t == start:
-                joined[-1].join(sample)
-            else:
-                sample.t = start
-                joined.append(sample)
-        self.series = joined

@@ -35,6 +35,8 @@ class ExchangeSample:
         self._slowest: list[tuple[float, int, KeptExchange]] = []
         self._failed: list[KeptExchange] = []
         self._count = 0
+        self.written = 0
+        """Exchanges in the recording."""
 
     def wants(self, latency: float, *, failed: bool) -> bool:
         """Whether an exchange would be kept."""
@@ -56,8 +58,8 @@ class ExchangeSample:
         else:
             heapq.heappushpop(self._slowest, entry)
 
-    def write(self, journal: Journal, zero: int, conns: Sequence[int]) -> int:
-        """Add the exchanges to a recording, as they were sent and answered. Returns their number.
+    def write(self, journal: Journal, zero: int, conns: Sequence[int]) -> None:
+        """Add the exchanges to a recording, as they were sent and answered.
 
         `zero` is the start of the run in microseconds of the recording; `conns` are the numbers of the connections.
         """
@@ -85,4 +87,4 @@ class ExchangeSample:
                     **{"for": numbers[at], "error": {"code": exchange.fate, "message": exchange.error}},
                 )
         journal.moment = None
-        return len(kept)
+        self.written = len(kept)

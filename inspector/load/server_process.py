@@ -1,8 +1,9 @@
-"""CPU time and memory of the server's processes, read from /proc."""
+"""CPU time and memory of the server's processes, read from /proc; and our own CPU time."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -23,14 +24,16 @@ class ServerProcess:
         self.rss: int | None = None
         """Bytes of memory now; None where the system does not tell."""
         self.most_rss: int | None = None
+        self._latest: tuple[float, float | None] = (0.0, None)
+        """When it was read last, and `cpu` then."""
 
     @property
     def cpu(self) -> float | None:
         """CPU seconds since the first `read`; None where the system does not tell."""
         return sum(self._used.values()) - sum(self._before.values()) if self._used else None
 
-    def read(self, pids: Iterable[int]) -> None:
-        """Read the processes `pids` and their children."""
+    def read(self, pids: Iterable[int], now: float = 0.0) -> float | None:
+        """Read the processes `pids` and their children. Returns CPU seconds per second since the last `read`."""
         total = 0
         seen = False
         first = not self._used
@@ -45,6 +48,9 @@ class ServerProcess:
                 seen = True
         self.rss = total if seen else self.rss
         self.most_rss = max(total, self.most_rss or 0) if seen else self.most_rss
+        (then, before), cpu = self._latest, self.cpu
+        self._latest = now, cpu
+        return (cpu - before) / (now - then) if cpu is not None and before is not None and now > then else None
 
     def _tree(self, pids: Iterable[int]) -> list[int]:
         found = list(dict.fromkeys(pids))
@@ -55,6 +61,26 @@ class ServerProcess:
                 children = (self._proc / str(pid) / "task" / str(pid) / "children").read_text().split()
                 found.extend(child for child in map(int, children) if child not in found)
         return found
+
+
+class OwnCpu:
+    """The share of one core that this thread uses after the warm-up."""
+
+    def __init__(self, warm_up: float) -> None:
+        self._warm_up = warm_up
+        self._since: tuple[float, float] | None = None
+
+    def look(self, now: float) -> None:
+        """Begin to count if the warm-up is over."""
+        if self._since is None and now >= self._warm_up:
+            self._since = now, time.thread_time()
+
+    def share(self, now: float) -> float:
+        """CPU seconds per second until now; 0 in the warm-up."""
+        if self._since is None:
+            return 0.0
+        since, used = self._since
+        return (time.thread_time() - used) / max(now - since, 1e-3)
 
 
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100

@@ -32,11 +32,11 @@ def simulate(plan: LoadPlan, work: float, ready: Callable[[float], float] = lamb
         while (intended := arrivals.take(now)) is not None:
             free_at = ready(max(free_at, now)) + work
             busy = arrivals.at_server / arrivals.slots
-            measured.count_sent(intended, idle=arrivals.at_server == 1)
+            measured.count_sent(intended, now, idle=arrivals.at_server == 1)
             heapq.heappush(answers, (free_at, intended, now, busy))
         if now >= plan.seconds and not answers:
             return measured
-        measured.advance(now, arrivals.queued + arrivals.at_server)
+        measured.series.advance(now, arrivals.queued + arrivals.at_server)
         due = arrivals.next_due()
         if due is None:
             due = plan.seconds if now < plan.seconds else math.inf

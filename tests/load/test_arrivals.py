@@ -15,7 +15,7 @@ def test_the_stall_of_a_server_counts_in_full_in_the_open_model() -> None:
     # One call in five arrives in a stall and waits until its end, evenly between 0 and 1 s: p99 is 0.95 s.
     assert measured.latency.percentile(99) == pytest.approx(0.95, rel=0.1)
     assert measured.latency.percentile(50) < 0.01
-    assert measured.longest_gap == pytest.approx(1.0, abs=0.05)
+    assert measured.gap.longest == pytest.approx(1.0, abs=0.05)
     assert measured.sent == measured.done == 1250
 
 
@@ -25,7 +25,7 @@ def test_the_closed_model_does_not_see_the_stall() -> None:
     # 5 of about 1,000 calls are slow: the stall is beyond p99.
     assert measured.latency.percentile(99) < 0.1
     assert measured.latency.longest > 0.9
-    assert measured.longest_gap > 0.9
+    assert measured.gap.longest > 0.9
 
 
 def test_service_time_leaves_out_the_queue_on_our_side() -> None:
@@ -57,7 +57,7 @@ def test_the_warm_up_is_not_counted() -> None:
     measured = simulate(LoadPlan(CALL, rate=10, seconds=10, warm_up=3), 0.001)
     assert measured.sent == measured.done == 70
     assert measured.warm_up_sent == 30
-    assert sum(sample.sent for sample in measured.series) + measured.current.sent == 100
+    assert sum(sample.sent for sample in measured.series.points) + measured.series.current.sent == 100
 
 
 def test_arrivals_do_not_drift() -> None:

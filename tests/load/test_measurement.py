@@ -10,7 +10,7 @@ from tests.load.simulated import CALL
 def ended(
     m: Measurement, at: float, *, error: tuple[str, int | None, str] | None = None, has_time: bool = True
 ) -> None:
-    m.count_sent(at, idle=True)
+    m.count_sent(at, at, idle=True)
     m.count_ended(at, at, at + 0.01, busy=0.1, error=error, has_time=has_time)
 
 
@@ -47,20 +47,20 @@ def test_the_series_is_limited_even_if_the_run_takes_longer() -> None:
     m = Measurement(LoadPlan(CALL, seconds=12, warm_up=0))
     for number in range(10_000):
         ended(m, number / 10)
-        m.advance(number / 10, waiting=number)
-        assert m.current.t <= number / 10
-    assert MAX_SAMPLES / 2 - 1 <= len(m.series) < MAX_SAMPLES
-    assert all(abs(sample.done - m.width * 10) <= 1 for sample in m.series)
-    assert m.series[-1].p99 is not None
-    assert sum(sample.done for sample in m.series) + m.current.done == 10_000
-    assert [sample.t for sample in m.series] == sorted(sample.t for sample in m.series)
+        m.series.advance(number / 10, waiting=number)
+        assert m.series.current.t <= number / 10
+    assert MAX_SAMPLES / 2 - 1 <= len(m.series.points) < MAX_SAMPLES
+    assert all(abs(sample.done - m.series.width * 10) <= 1 for sample in m.series.points)
+    assert m.series.points[-1].p99 is not None
+    assert sum(sample.done for sample in m.series.points) + m.series.current.done == 10_000
+    assert [sample.t for sample in m.series.points] == sorted(sample.t for sample in m.series.points)
 
 
 def test_a_gap_counts_only_while_a_call_waits() -> None:
     m = Measurement(LoadPlan(CALL, warm_up=0))
     ended(m, 1)
     ended(m, 9)
-    assert m.longest_gap < 0.02
-    m.count_sent(10, idle=True)
+    assert m.gap.longest < 0.02
+    m.count_sent(10, 10, idle=True)
     m.count_ended(10, 10, 12, busy=0.1, error=None, has_time=True)
-    assert m.longest_gap == 2
+    assert m.gap.longest == 2

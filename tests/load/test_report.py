@@ -28,7 +28,7 @@ def report(m: Measurement, plan: LoadPlan, **more: Any) -> LoadReport:
         plan, m.sent, m.done, m.failed, m.not_sent, seconds=ends, throughput=m.answers / (ends - plan.warm_up),
         latency=m.latency, service=m.service, service_few=m.service_few, service_many=m.service_many,
         last_answer=m.last_answer, first_latency=m.first_latency.value, last_latency=m.last_latency.value,
-        own_delay=m.own_delay, longest_gap=m.longest_gap, errors=list(m.errors.values()), series=m.series, width=m.width,
+        own_delay=m.own_delay, longest_gap=m.gap.longest, errors=list(m.errors.values()), series=m.series.points, width=m.series.width,
         **({"target": "python server.py", "transport": "stdio", "floor": Floor(0.0005, 0.001, 5000, 5000)} | more),
     )  # fmt: skip
 

@@ -167,13 +167,22 @@ async def test_a_crash_loses_calls_and_the_connection_is_made_again(
         reply(result(message))
 
     run = run_of(answering(on_call), journal)
-    start, early = run._start, []
+    free, reconnect, reconnecting, early = run.pool.free, LoadConnection.reconnect, [], []
 
-    def watched(connection: LoadConnection, due: float) -> None:
-        early.append(connection in run._reconnecting)
-        start(connection, due)
+    def watched(largest: int) -> LoadConnection | None:
+        found = free(largest)
+        early.append(found in reconnecting)
+        return found
 
-    monkeypatch.setattr(run, "_start", watched)
+    async def slow_reconnect(connection: LoadConnection) -> bool:
+        reconnecting.append(connection)
+        is_back = await reconnect(connection)
+        await asyncio.sleep(0.05)  # The session is ready before its connection is.
+        reconnecting.remove(connection)
+        return is_back
+
+    monkeypatch.setattr(run.pool, "free", watched)
+    monkeypatch.setattr(LoadConnection, "reconnect", slow_reconnect)
     report = await run.go()
     assert not any(early)  # A call that is sent earlier counts the time of the reconnect as a delay of ours.
     assert report.stderr == ("fatal: no memory",)
@@ -269,7 +278,7 @@ async def test_connections_share_the_calls(journal: Journal) -> None:
     report = await run.go()
     assert opened == 3
     assert report.done > 6
-    assert all(connection.in_flight == 0 for connection in run.connections)
+    assert all(connection.in_flight == 0 for connection in run.pool.connections)
 
 
 @pytest.mark.slow
@@ -281,7 +290,7 @@ async def test_only_a_sample_of_the_calls_is_recorded(journal: Journal) -> None:
     run = run_of(answering(on_call), journal, plan={"rate": 2000.0, "seconds": 0.5})
     report = await run.go()
     assert report.sent == 1000
-    assert run.kept == 100
+    assert run.sample.written == 100
     assert len(journal) < 250
     again = Journal.open(Path(report.recording))
     while again.refresh():
@@ -342,11 +351,11 @@ async def test_the_floor_is_measured_with_an_echo_server(monkeypatch: pytest.Mon
         StdioTarget((sys.executable, "-I", echo_server.__file__, "stdio")), Options(), LoadPlan((PlannedCall(echo_server.TOOL),)),
         journal,
     )  # fmt: skip
-    await run._open()
+    await run.check()
     try:
-        floor = await measure_floor(run.target, run.options, run.plan, run.connections[0].session)
+        session = run.pool.connections[0].session
+        floor = await measure_floor(run.target, run.options, run.plan, session)
     finally:
-        await run._close()
         journal.release()
     assert floor is not None
     assert floor.calls == 6  # 20 a second for 0.5 s; the first 0.2 s are warm-up

@@ -211,8 +211,8 @@ class LoadScreen(Screen[None]):
         self._show("process-rows", process_rows(report, self._cells("process-rows"), max(lines, 1)))
         self.query_one("#load-latency", Pane).facts = [f"{quantity(report.latency.count, 'answer')} after the warm-up"]
         self.query_one("#load-errors", Pane).facts = [f"{report.failed:,} of {report.sent:,}"] if report.failed else []
-        pids = [str(connection.pid) for connection in run.connections if connection.pid]
-        self.query_one("#load-process", Pane).facts = [f"pid {', '.join(pids[:3])}"] if pids else []
+        pids = ", ".join(map(str, run.pool.pids[:3]))
+        self.query_one("#load-process", Pane).facts = [f"pid {pids}"] if pids else []
         self._draw_footer()
 
     def _draw_verdict(self, run: LoadRun, report: LoadReport) -> None:
