@@ -1,41 +1,14 @@
-"""When calls start: at a constant rate (open), or after the answer to the user's last call (closed). No clock."""
+"""When calls start: at a constant rate (open), or after the answer to the user's last call (closed). No clock.
+
+All times are seconds since the start of the run, and never decrease. The caller sends one call for each value of
+`take`, reports each end with `ended`, and empties `not_sent`, the intended starts of calls that were not sent.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
 
 from inspector.load.plan import LoadPlan
-
-
-class Arrivals(Protocol):
-    """Says which calls start. All times are seconds since the start of the run, and never decrease.
-
-    The caller sends one call for each value of `take`, and reports each end with `ended`.
-    """
-
-    not_sent: list[float]
-    """The intended starts of calls that were not sent since the caller emptied the list."""
-
-    @property
-    def queued(self) -> int:
-        """Calls that are due and wait on our side."""
-
-    @property
-    def at_server(self) -> int:
-        """Calls that were sent and have not ended."""
-
-    def advance(self, now: float) -> None:
-        """Let the calls arrive that are due."""
-
-    def take(self, now: float) -> float | None:
-        """Return the intended start of the next call to send; None if there is none."""
-
-    def ended(self, now: float) -> None:
-        """Handle the end of a call."""
-
-    def next_due(self) -> float | None:
-        """Return when the next call arrives; None if that depends on answers, or none will."""
 
 
 class OpenArrivals:
@@ -112,7 +85,6 @@ class ClosedArrivals:
     def __init__(self, plan: LoadPlan) -> None:
         self.not_sent: list[float] = []
         self.slots = plan.users
-        self._users = plan.users
         self._end = plan.seconds
         self._at_server = 0
         self._is_over = False
@@ -133,7 +105,7 @@ class ClosedArrivals:
 
     def take(self, now: float) -> float | None:
         """Return `now` while a user has no call in flight; None otherwise."""
-        if self._is_over or self._at_server >= min(self._users, self.slots):
+        if self._is_over or self._at_server >= self.slots:
             return None
         self._at_server += 1
         return now

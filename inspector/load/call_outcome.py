@@ -1,4 +1,4 @@
-"""What a call under load ended with: the kind, code and text of its error."""
+"""The kind, code and text of the error with which a call under load ends."""
 
 from __future__ import annotations
 
