@@ -49,8 +49,7 @@ class MessageList(VirtualList, inherit_bindings=False):
                 self.call_later(self.span_changed)
         if isinstance(rows, MessageRows) and rows.top != top:
             for changed in (rows.top, top):
-                for selected, focused in ((False, False), (True, False), (True, True)):
-                    self._cache.discard((changed, selected, focused))
+                self._cache.discard_row(changed)
             rows.top = top
         return super()._row(index, cells)
 

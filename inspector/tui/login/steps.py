@@ -155,8 +155,8 @@ class LoginStepsView(VirtualList):
         self.scroll_to_row(self.step_rows.end(at))
         self.scroll_to_row(self.step_rows.head(at))
 
-    def watch_cursor(self, before: int, after: int) -> None:
-        super().watch_cursor(before, after)
+    def cursor_moved(self, before: int, after: int) -> None:
+        super().cursor_moved(before, after)
         if self.is_mounted:
             self.post_message(self.Moved())
 

@@ -38,10 +38,6 @@ class ContentView(FoldView):
             self.view = view
             self.uri = uri
 
-        @property
-        def control(self) -> ContentView:
-            return self.view
-
     class SaveRequested(Message):
         """The user wants to save a block. Ask where: `suggested` is a safe file name made from the server's."""
 
@@ -50,10 +46,6 @@ class ContentView(FoldView):
             self.view = view
             self.data = data
             self.suggested = suggested
-
-        @property
-        def control(self) -> ContentView:
-            return self.view
 
     def __init__(self, blocks: Any = (), *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         self.blocks: Any = ()
@@ -148,8 +140,7 @@ class ContentView(FoldView):
         ground = palette().style("ground").bgcolor
         if pixels is not None:
             section.draw(pixels, ground.triplet if ground is not None and ground.triplet else (0, 0, 0))
-            self._cache.clear()
-            self.refresh()
+            self.redraw()
 
     def action_select(self) -> None:
         block = self.block

@@ -98,10 +98,6 @@ class Editor(LineWidget, can_focus=True):
             self.editor = editor
             self.value = value
 
-        @property
-        def control(self) -> Editor:
-            return self.editor
-
     class Submitted(Message):
         """The user pressed enter."""
 
@@ -110,10 +106,6 @@ class Editor(LineWidget, can_focus=True):
             self.editor = editor
             self.value = value
 
-        @property
-        def control(self) -> Editor:
-            return self.editor
-
     class TooLong(Message):
         """The user pasted a text that is too long to edit here; `value` is the whole text."""
 
@@ -121,10 +113,6 @@ class Editor(LineWidget, can_focus=True):
             super().__init__()
             self.editor = editor
             self.value = value
-
-        @property
-        def control(self) -> Editor:
-            return self.editor
 
     def __init__(
         self,

@@ -41,10 +41,6 @@ class FilterInput(Editor):
             self.filter_input = filter_input
             self.opens = opens
 
-        @property
-        def control(self) -> FilterInput:
-            return self.filter_input
-
     def __init__(
         self,
         *,

@@ -59,10 +59,6 @@ class FormView(VerticalScroll, can_focus=False):
             super().__init__()
             self.view = view
 
-        @property
-        def control(self) -> FormView:
-            return self.view
-
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FormView.Changed) and message.view is self.view
 
@@ -73,10 +69,6 @@ class FormView(VerticalScroll, can_focus=False):
             super().__init__()
             self.view = view
 
-        @property
-        def control(self) -> FormView:
-            return self.view
-
     class Checked(Message):
         """The value was validated: `to_fix` fields have errors."""
 
@@ -84,10 +76,6 @@ class FormView(VerticalScroll, can_focus=False):
             super().__init__()
             self.view = view
             self.to_fix = to_fix
-
-        @property
-        def control(self) -> FormView:
-            return self.view
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, FormView.Checked) and message.view is self.view

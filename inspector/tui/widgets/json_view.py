@@ -43,10 +43,6 @@ class JsonView(FoldView):
             self.view = view
             self.problem = problem
 
-        @property
-        def control(self) -> JsonView:
-            return self.view
-
     class Opened(Message):
         """The user pressed enter on a single value: `pointer` is its path, `raw` its exact JSON text."""
 
@@ -55,10 +51,6 @@ class JsonView(FoldView):
             self.view = view
             self.pointer = pointer
             self.raw = raw
-
-        @property
-        def control(self) -> JsonView:
-            return self.view
 
     def __init__(
         self, raw: str = "", *, wrap: bool = False, empty: str = "", id: str | None = None, classes: str | None = None

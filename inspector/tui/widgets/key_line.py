@@ -44,10 +44,6 @@ class KeyLine(LineWidget):
             self.key_line = key_line
             self.hint = hint
 
-        @property
-        def control(self) -> KeyLine:
-            return self.key_line
-
     def __init__(
         self,
         hints: Sequence[KeyHint] = (),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Protocol
 
+from rich.console import Console
 from rich.segment import Segment
 from rich.text import Text
 from textual.strip import Strip
@@ -14,6 +15,16 @@ from inspector.tui.widgets import paint
 Line = Strip | Text | list[Segment]
 DrawnRow = Line | list[Strip]
 """A drawn row: one line, or a strip for each of its lines if the list's `row_height` is more than 1."""
+
+
+def strips(row: DrawnRow, console: Console) -> list[Strip]:
+    """Return the lines of a drawn row."""
+    if isinstance(row, Strip):
+        return [row]
+    if isinstance(row, Text):
+        return [Strip(row.render(console))]
+    lines = [part for part in row if isinstance(part, Strip)]
+    return lines or [Strip([part for part in row if isinstance(part, Segment)])]
 
 
 class RowSource(Protocol):

@@ -162,10 +162,6 @@ class TabLine(LineWidget):
             self.tab_line = tab_line
             self.tab = tab
 
-        @property
-        def control(self) -> TabLine:
-            return self.tab_line
-
     def __init__(
         self,
         tabs: Sequence[MainTab] = (),

@@ -47,20 +47,12 @@ class TabRow(LineWidget):
             self.tab_row = tab_row
             self.tab = tab
 
-        @property
-        def control(self) -> TabRow:
-            return self.tab_row
-
     class NotePressed(Message):
         """The user clicked the note at the right."""
 
         def __init__(self, tab_row: TabRow) -> None:
             super().__init__()
             self.tab_row = tab_row
-
-        @property
-        def control(self) -> TabRow:
-            return self.tab_row
 
     def __init__(self, tabs: Sequence[Tab] = (), *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

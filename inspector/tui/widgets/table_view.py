@@ -142,7 +142,7 @@ class TableView(Container):
     def redraw(self) -> None:
         """Draw head and rows again."""
         self._layout = ((), [])
-        self.list.forget()
+        self.list.redraw()
         self._head.refresh()
         self._say()
 
@@ -509,19 +509,14 @@ class TableList(VirtualList):
         """Show other rows; with `keep` the cursor stays on its row if that is still shown."""
         self.rows = rows
         if not keep:
-            self._key = self._announced = None
+            self.forget_row()
             self.source_changed()
             self.action_first()
         else:
             self.source_changed()
 
-    def forget(self) -> None:
-        """Draw the visible rows again."""
-        self._cache.clear()
-        self.refresh()
-
-    def watch_cursor(self, before: int, after: int) -> None:
-        super().watch_cursor(before, after)
+    def cursor_moved(self, before: int, after: int) -> None:
+        super().cursor_moved(before, after)
         self.view._say()
 
     def on_resize(self) -> None:

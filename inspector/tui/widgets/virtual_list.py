@@ -8,7 +8,6 @@ from time import monotonic
 from typing import ClassVar
 
 from rich.segment import Segment
-from rich.text import Text
 from textual import events
 from textual.binding import BindingType
 from textual.cache import LRUCache
@@ -22,7 +21,7 @@ from inspector.tui.key_order import FORM
 from inspector.tui.keymap import bindings
 from inspector.tui.themes import Palette, palette
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.row_source import DrawnRow, RowSource, TextRows
+from inspector.tui.widgets.row_source import DrawnRow, RowSource, TextRows, strips
 from inspector.tui.widgets.wrapping import wrap
 
 __all__ = ["DrawnRow", "RowSource", "TextRows", "VirtualList"]
@@ -32,6 +31,36 @@ OPENED = 0.3
 """Seconds in which a row that was chosen gives the focus to what it opens."""
 EARLY_ENTER = 2.0
 """Seconds for which enter on an empty list counts for its first row."""
+_LOOK_AGAIN = 0.005
+
+
+class RowCache(LRUCache[tuple[int, bool, bool], list[Strip]]):
+    """The last drawn rows, by index, selection and focus, for one palette and width."""
+
+    __slots__ = ("_drawn_for",)
+
+    def __init__(self) -> None:
+        super().__init__(CACHED_ROWS)
+        self._drawn_for: tuple[Palette, int] | None = None
+
+    def draw_for(self, look: Palette, cells: int) -> None:
+        """Forget the rows that were drawn for another palette or width."""
+        if self._drawn_for != (look, cells):
+            self.clear()
+            self._drawn_for = (look, cells)
+
+    def forget(self, first: int) -> None:
+        """Forget the rows from `first` on."""
+        if first <= 0:
+            self.clear()
+        else:
+            for key in [key for key in self.keys() if key[0] >= first]:
+                self.discard(key)
+
+    def discard_row(self, index: int) -> None:
+        """Forget one row."""
+        for selected, focused in ((False, False), (True, False), (True, True)):
+            self.discard((index, selected, focused))
 
 
 class VirtualList(ScrollView, can_focus=True):
@@ -68,8 +97,8 @@ class VirtualList(ScrollView, can_focus=True):
     virtual_size: reactive[Size] = reactive(Size(0, 0), repaint=False, init=False)
     """The size of all rows. Without this line Textual would lay out the whole screen for each new row; see `_fit`."""
 
-    class Highlighted(Message):
-        """The cursor is on another row; `index` is -1 if the list is now empty."""
+    class RowMessage(Message):
+        """A message about a row."""
 
         def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
             super().__init__()
@@ -77,25 +106,14 @@ class VirtualList(ScrollView, can_focus=True):
             self.index = index
             self.key = key
 
-        @property
-        def control(self) -> VirtualList:
-            return self.list_view
+    class Highlighted(RowMessage):
+        """The cursor is on another row; `index` is -1 if the list is now empty."""
 
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, VirtualList.Highlighted) and message.list_view is self.list_view
 
-    class Selected(Message):
+    class Selected(RowMessage):
         """The user chose a row by enter or a double click."""
-
-        def __init__(self, list_view: VirtualList, index: int, key: Hashable) -> None:
-            super().__init__()
-            self.list_view = list_view
-            self.index = index
-            self.key = key
-
-        @property
-        def control(self) -> VirtualList:
-            return self.list_view
 
     class FollowChanged(Message):
         """The list follows its end now, or stopped."""
@@ -104,10 +122,6 @@ class VirtualList(ScrollView, can_focus=True):
             super().__init__()
             self.list_view = list_view
             self.follow = follow
-
-        @property
-        def control(self) -> VirtualList:
-            return self.list_view
 
     def __init__(
         self,
@@ -121,10 +135,7 @@ class VirtualList(ScrollView, can_focus=True):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._source: RowSource = source if source is not None else TextRows()
-        self._cache: LRUCache[tuple[int, bool, bool], list[Strip]] = LRUCache(CACHED_ROWS)
-        self._cache_for: tuple[Palette, int] | None = None
-        self._key: Hashable = None
-        self._restoring = False
+        self._cache = RowCache()
         self._bars_seen: tuple[Size, Size, bool, bool] | None = None
         self.can_follow = can_follow or follow
         self.empty = empty
@@ -133,10 +144,6 @@ class VirtualList(ScrollView, can_focus=True):
         self.set_reactive(VirtualList.cursor, -1 if not count else count - 1 if follow else 0)
         self._key = self.row_key(self.cursor)
         self._announced: Hashable = None
-        self._entered_at = -EARLY_ENTER
-        """When enter was pressed on an empty list."""
-
-    # Rows
 
     @property
     def source(self) -> RowSource:
@@ -146,8 +153,12 @@ class VirtualList(ScrollView, can_focus=True):
     def source(self, source: RowSource) -> None:
         self._source = source
         if not hasattr(source, "key_at"):
-            self._key = self._announced = None
+            self.forget_row()
         self.source_changed()
+
+    def forget_row(self) -> None:
+        """Let the next rows be others: the cursor then stays at its place, and its row is posted again."""
+        self._key = self._announced = None
 
     @property
     def count(self) -> int:
@@ -188,11 +199,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def source_changed(self, first: int = 0) -> None:
         """Handle that rows from `first` on are new, gone or different. Only visible rows are drawn."""
-        if first <= 0:
-            self._cache.clear()
-        else:
-            for key in [key for key in self._cache.keys() if key[0] >= first]:  # noqa: SIM118 not a dict
-                self._cache.discard(key)
+        self._cache.forget(first)
         before, top = self.cursor, self.scroll_offset.y
         was_visible = self._is_visible(before)
         after, moved = self._find_cursor(first)
@@ -200,9 +207,9 @@ class VirtualList(ScrollView, can_focus=True):
         if moved and top:
             # The row under the cursor keeps its place on the screen.
             self._scroll_top(top + (after - before) * self.row_height)
-        self._restoring = True
-        self.cursor = after
-        self._restoring = False
+        if after != before:
+            self.set_reactive(VirtualList.cursor, after)
+            self.cursor_moved(before, after)
         if self.follow:
             self._scroll_top(self.count * self.row_height)
         elif self.scroll_offset.y > self.max_scroll_y:
@@ -221,48 +228,48 @@ class VirtualList(ScrollView, can_focus=True):
         """Return the cursor's place after a change from `first` on, and whether it is the same row."""
         count, before = self.count, self.cursor
         if self.follow or not count:
-            return count - 1, False
+            return self.validate_cursor(count - 1), False
         if self._key is None:
-            return max(before, 0), False
+            return self.validate_cursor(before), False
         if before >= first or self.row_key(before) != self._key:
             found = self.index_of(self._key)
             if found is not None:
-                return found, found != before and before >= 0
-        return min(max(before, 0), count - 1), False
+                return self.validate_cursor(found), found != before and before >= 0
+        return self.validate_cursor(before), False
 
     def rows_changed(self, rows: Iterable[int]) -> None:
         """Redraw single rows that have changed."""
         for index in rows:
-            for selected, focused in ((False, False), (True, False), (True, True)):
-                self._cache.discard((index, selected, focused))
+            self._cache.discard_row(index)
             self._refresh_row(index)
+
+    def redraw(self) -> None:
+        """Draw every visible row again."""
+        self._cache.clear()
+        self.refresh()
 
     def mute(self, muted: bool) -> None:
         """Draw everything in the muted colour, or normally again."""
         if muted != self.muted:
             self.muted = muted
-            self._cache.clear()
-            self.refresh()
-
-    # Cursor
+            self.redraw()
 
     def validate_cursor(self, cursor: int) -> int:
         count = self.count
         return min(max(cursor, 0), count - 1) if count else -1
 
     def watch_cursor(self, before: int, after: int) -> None:
-        if not self._restoring:
-            self._key = self.row_key(after)
-            self.scroll_to_row(after)
+        self._key = self.row_key(after)
+        self.scroll_to_row(after)
+        self.cursor_moved(before, after)
+
+    def cursor_moved(self, before: int, after: int) -> None:
+        """Called when the cursor has another place, by a key or because the rows changed."""
         if self.follow and after != self.count - 1:
             self.follow = False
         self._refresh_row(before)
         self._refresh_row(after)
         self._announce()
-        if before < 0 <= after and monotonic() - self._entered_at < EARLY_ENTER:
-            self._entered_at = -EARLY_ENTER
-            if self.has_focus:
-                self.action_select()
 
     def _announce(self) -> None:
         """Post the row of the cursor, if it changed since the last post."""
@@ -312,8 +319,6 @@ class VirtualList(ScrollView, can_focus=True):
         if self.follow and new_value < old_value and round(new_value) < self.max_scroll_y:
             self.follow = False
 
-    # Keys and mouse
-
     def action_up(self) -> None:
         self._move(-1)
 
@@ -346,16 +351,17 @@ class VirtualList(ScrollView, can_focus=True):
         if self.cursor >= 0:
             self.post_message(self.Selected(self, self.cursor, self.row_key(self.cursor)))
         elif self.takes_early_enter:
-            self._entered_at = monotonic()
-            self.run_worker(self._hold_keys(), group=FORM, exclusive=True, exit_on_error=False)
+            self.run_worker(self._select_first(), group=FORM, exclusive=True, exit_on_error=False)
 
-    async def _hold_keys(self) -> None:
-        """Keep further keys from the list until the first row has come, and what it opens has taken the focus."""
-        until = self._entered_at + EARLY_ENTER
+    async def _select_first(self) -> None:
+        """Choose the first row when it comes. Further keys wait until what it opens has taken the focus."""
+        until = monotonic() + EARLY_ENTER
+        is_opening = False
         while self.has_focus and monotonic() < until:
-            if self.cursor >= 0:
-                until = min(until, monotonic() + OPENED)
-            await asyncio.sleep(0.01)
+            if self.cursor >= 0 and not is_opening:
+                is_opening, until = True, monotonic() + OPENED
+                self.action_select()
+            await asyncio.sleep(_LOOK_AGAIN)
 
     def _page(self) -> int:
         return max(self.scrollable_content_region.height // self.row_height, 1)
@@ -373,8 +379,6 @@ class VirtualList(ScrollView, can_focus=True):
         self.cursor = index
         if event.chain == 2:
             self.action_select()
-
-    # Drawing
 
     def on_mount(self) -> None:
         self._fit()
@@ -424,10 +428,7 @@ class VirtualList(ScrollView, can_focus=True):
 
     def _row(self, index: int, cells: int) -> list[Strip]:
         look = palette()
-        drawn_for = (look, cells)
-        if self._cache_for != drawn_for:
-            self._cache.clear()
-            self._cache_for = drawn_for
+        self._cache.draw_for(look, cells)
         focused = self.has_focus
         selected = self.shows_cursor and index == self.cursor and (focused or self.shows_idle_cursor)
         focused = focused and selected
@@ -436,25 +437,14 @@ class VirtualList(ScrollView, can_focus=True):
         if found is None:
             ground = self.ground_of(index, selected, focused)
             inner = max(cells - 2 * self.pad, 1)
-            row = self.render_row(index, inner, selected, focused)
+            lines = strips(self.render_row(index, inner, selected, focused), self.app.console)
             side = Segment(" " * self.pad)
             if self.muted:
                 ink = look.style("muted")
-                row = [Strip([Segment(part.text, ink) for part in strip]) for strip in self._strips(row)]
-            found = [
-                paint.strip([side, *strip.crop(0, inner)], cells, ground, look=look) for strip in self._strips(row)
-            ]
+                lines = [Strip([Segment(part.text, ink) for part in strip]) for strip in lines]
+            found = [paint.strip([side, *strip.crop(0, inner)], cells, ground, look=look) for strip in lines]
             self._cache.set(key, found)
         return found
-
-    def _strips(self, row: DrawnRow) -> list[Strip]:
-        """Return a row's lines as strips, for every form of a source's row."""
-        if isinstance(row, Strip):
-            return [row]
-        if isinstance(row, Text):
-            return [Strip(row.render(self.app.console))]
-        strips = [part for part in row if isinstance(part, Strip)]
-        return strips or [Strip([part for part in row if isinstance(part, Segment)])]
 
     def _empty_line(self, y: int, cells: int) -> Strip:
         room = cells - self.pad
