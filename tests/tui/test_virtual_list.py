@@ -5,7 +5,7 @@ from textual.geometry import Size
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.note import Note
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
 
 
 class Numbers:
@@ -193,6 +193,21 @@ async def test_a_list_that_empties_and_fills():
         assert view.cursor == 0
         assert [(m.index, m.key) for m in app.heard(VirtualList.Highlighted)] == [(0, "a"), (-1, None), (0, "b")]
         assert app.heard(VirtualList.Selected) == []
+
+
+async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
+    source = Keyed()
+    view = VirtualList(source)
+    view.takes_early_enter = True
+    app = stage(view)
+    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+        await pilot.press("enter")
+        source.names = ["a", "b"]
+        view.source_changed()
+        await settle(pilot, lambda: bool(app.heard(VirtualList.Selected)))
+        app.set_focus(None)
+        await pilot.pause()
+        assert [(m.index, m.key) for m in app.heard(VirtualList.Selected)] == [(0, "a")]
 
 
 async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end():
