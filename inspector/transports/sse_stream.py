@@ -50,120 +50,98 @@ class SseParser:
         """The id to resume after; empty if there was none."""
         self.retry: int | None = None
         """Milliseconds to wait before reconnecting, from the server's last value."""
-        self.held = 0
-        """Bytes kept of an incomplete event."""
-        self._begun = False
-        self._bom = b""
-        self._after_cr = False
-        self._partial = bytearray()
+        self._skipped = _BOM
+        """Dropped if the next chunk begins with it: after a CR, the line feed is not another line end."""
+        self._rest = bytearray()
+        """The beginning of a line."""
+        self._event: SseEvent | None = None
+        """The event whose fields are being read, without its data."""
         self._data: list[bytes] = []
-        self._type = ""
-        self._id: str | None = None
-        self._retry: int | None = None
-        self._open = False
+        self._size = 0
+
+    @property
+    def held(self) -> int:
+        """Bytes kept of an incomplete event."""
+        return self._size + len(self._rest)
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """Parse the data of one read."""
-        if not self._begun:
-            chunk = self._skip_bom(chunk)
-        if self._after_cr and chunk:
-            self._after_cr = False
-            if chunk[0] == 10:
-                chunk = chunk[1:]
-        if not chunk:
-            return []
+        rest = self._rest
+        if self._skipped and chunk:
+            chunk = bytes(rest) + chunk
+            rest.clear()
+            if chunk != self._skipped and self._skipped.startswith(chunk):
+                rest += chunk
+                return []
+            chunk = chunk.removeprefix(self._skipped)
+            self._skipped = b""
         if b"\n" not in chunk and b"\r" not in chunk:
-            self._partial += chunk
-            self.held += len(chunk)
+            rest += chunk
             return []
         lines = chunk.splitlines()
-        if self._partial:
-            self.held -= len(self._partial)
-            self._partial += lines[0]
-            lines[0] = bytes(self._partial)
-            self._partial = bytearray()
+        if rest:
+            rest += lines[0]
+            lines[0] = bytes(rest)
+            rest.clear()
         last = chunk[-1]
         if last == 13:
-            self._after_cr = True
+            self._skipped = b"\n"
         elif last != 10:
-            self._partial += lines.pop()
-            self.held += len(self._partial)
-        return self._take(lines)
+            rest += lines.pop()
+        return self._read(lines)
 
-    def _skip_bom(self, chunk: bytes) -> bytes:
-        chunk = self._bom + chunk
-        if len(chunk) < 3 and _BOM.startswith(chunk):
-            self._bom = chunk
-            return b""
-        self._begun = True
-        self._bom = b""
-        return chunk[3:] if chunk.startswith(_BOM) else chunk
-
-    def _take(self, lines: list[bytes]) -> list[SseEvent]:
+    def _read(self, lines: list[bytes]) -> list[SseEvent]:
         events: list[SseEvent] = []
-        data = self._data
         for line in lines:
             if line[:6] == b"data: ":
-                data.append(line[6:])
-                self.held += len(line)
-                self._open = True
-            elif not line:
-                if self._open:
-                    events.append(self._complete())
-                    data = self._data
-            else:
-                self._field(line, events)
+                self._data.append(line[6:])
+                self._size += len(line)
+            elif line:
+                self._read_field(line, events)
+            elif self._data or self._event is not None:
+                event = self._take_event()
+                if event.id is not None:
+                    self.last_id = event.id
+                if event.retry is not None:
+                    self.retry = event.retry
+                events.append(event)
         return events
 
-    def _field(self, line: bytes, events: list[SseEvent]) -> None:
+    def _read_field(self, line: bytes, events: list[SseEvent]) -> None:
         name, _, value = line.partition(b":")
         if value[:1] == b" ":
             value = value[1:]
-        if name == b"event":
-            self._type = value.decode("utf-8", "replace")
-        elif name == b"data":
+        if name == b"data":
             self._data.append(value)
-            self.held += len(line)
+            self._size += len(line)
+            return
+        event = self._event or SseEvent(None)
+        if name == b"event":
+            event.type = value.decode("utf-8", "replace")
         elif name == b"id" and b"\0" not in value:
-            self._id = value.decode("utf-8", "surrogateescape")
+            event.id = value.decode("utf-8", "surrogateescape")
         elif name == b"retry" and value.isdigit() and len(value) <= _MAX_RETRY_DIGITS:
-            self._retry = int(value)
+            event.retry = int(value)
         else:
             events.append(SseEvent(None, line=line))
             return
-        self._open = True
+        self._event = event
 
-    def _complete(self) -> SseEvent:
-        event = self._event()
-        if event.id is not None:
-            self.last_id = event.id
-        if event.retry is not None:
-            self.retry = event.retry
-        self._forget()
+    def _take_event(self) -> SseEvent:
+        event, self._event = self._event or SseEvent(None), None
+        if self._data:
+            event.data = b"\n".join(self._data)
+            self._data.clear()
+        self._size = 0
         return event
-
-    def _event(self) -> SseEvent:
-        lines = self._data
-        data = None if not lines else lines[0] if len(lines) == 1 else b"\n".join(lines)
-        return SseEvent(data, self._type, self._id, self._retry)
-
-    def _forget(self) -> None:
-        self._data = []
-        self._type = ""
-        self._id = self._retry = None
-        self._open = False
-        self.held = len(self._partial)
 
     def end(self) -> SseEvent | None:
         """End the stream: return what it left unfinished, if anything, and prepare for another stream.
 
         Id and retry of an unfinished event do not count: it has not been received (WHATWG, "Interpreting …").
         """
-        rest = bytes(self._partial) or self._bom
-        self._partial = bytearray()
-        strays = self._take([rest]) if rest else []
-        left = self._event() if self._open else strays[0] if strays else None
-        self._forget()
-        self._begun = self._after_cr = False
-        self._bom = b""
+        others = self._read([bytes(self._rest)]) if self._rest else []
+        left = self._take_event() if self._data or self._event is not None else others[0] if others else None
+        self._rest.clear()
+        self._skipped = _BOM
         return left
