@@ -29,6 +29,7 @@ _FIELD = re.compile(f"{_TOKEN}:{_VALUE}")
 _FIELDS = re.compile(f"(?:{_TOKEN}:{_VALUE}\r?\n)*")
 _LENGTH = re.compile(r"[0-9]{1,20}")
 _CHUNK = re.compile(rb"([0-9A-Fa-f]{1,20})[ \t]*(?:;[^\r\n]*)?\r\n")
+_CHUNK_BEGINS = re.compile(rb"[0-9A-Fa-f]{0,20}\Z|[0-9A-Fa-f]{1,20}[ \t]*(?:\r?\Z|;[^\r\n]*\r?\Z)")
 _START = b"HTTP/"
 
 _FRAMING = frozenset(("content-length", "transfer-encoding", "connection"))
@@ -47,12 +48,8 @@ class ResponseReader:
         """The head, when all of it is there."""
         self.pieces: list[bytes] = []
         """Decoded parts of the body. The caller takes them out."""
-        self.complete = False
-        """The response has been read to its end."""
         self.persistent = False
         """The connection can carry another request when this response is complete."""
-        self.received = False
-        """The server has sent at least one byte."""
         self._held = bytearray()
         """The beginning of a head or a line."""
         self._step: Callable[[ResponseReader, bytes], None] = ResponseReader._read_head
@@ -61,13 +58,20 @@ class ResponseReader:
         self._length = 0
         """Bytes of the body, by its Content-Length."""
         self._left = 0
-        """Bytes of the body, or of its present chunk, that are still to come."""
-        self._chunk_ended = True
-        """The line end behind the last chunk has been read."""
+        """Bytes of the body, or of its present chunk and the line end behind it, that are still to come."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the response has been read to its end."""
+        return self._step is ResponseReader._drop
+
+    @property
+    def received(self) -> bool:
+        """Whether the server has sent at least one byte."""
+        return bool(self.head or self._held or self._interim)
 
     def feed(self, data: bytes) -> None:
         """Take received bytes. Raises `NotHttp`; after that it cannot be used."""
-        self.received = True
         self._step(self, data)
 
     def end(self) -> None:
@@ -77,14 +81,12 @@ class ResponseReader:
         if self.head is None:
             raise NotHttp("the connection was closed within its header")
         if self._step is ResponseReader._read_to_close:
-            self.complete = True
+            self._step = ResponseReader._drop
             return
         clause = "the connection was closed"
         if self._step is ResponseReader._read_length:
             clause += f" after {self._length - self._left:,} of {self._length:,} bytes"
         raise NotHttp(clause)
-
-    # The head
 
     def _read_head(self, data: bytes) -> None:
         held = self._held
@@ -108,10 +110,8 @@ class ResponseReader:
         rest = bytes(data[at:])
         held.clear()
         self._take_head(text)
-        if rest and not self.complete:
+        if rest:
             self._step(self, rest)
-        elif rest:
-            self._surplus(rest)
 
     def _refuse_start(self, data: bytes) -> NoReturn:
         if data[:1] in (b"\r", b"\n"):
@@ -167,25 +167,17 @@ class ResponseReader:
             if status == 204 and (chunked or (length or "").strip("0")):
                 # It announces a body that it must not have: what comes next may be that body, and no response.
                 self.persistent = False
-            self._finish()
+            self._step = ResponseReader._drop
         elif chunked:
             self._step = ResponseReader._read_chunks
         elif length is not None:
             self._length = self._left = int(length)
-            self._step = ResponseReader._read_length
-            if not self._left:
-                self._finish()
+            self._step = ResponseReader._read_length if self._left else ResponseReader._drop
         else:
             self.persistent = False
             self._step = ResponseReader._read_to_close
 
-    # The body
-
-    def _finish(self) -> None:
-        self.complete = True
-        self._step = ResponseReader._surplus
-
-    def _surplus(self, data: bytes) -> None:
+    def _drop(self, data: bytes) -> None:
         """Drop bytes behind the response: nothing was requested whose answer they could be."""
         self.persistent = False
 
@@ -203,7 +195,7 @@ class ResponseReader:
             self.persistent = False
         self._left = 0
         self.pieces.append(data)
-        self._finish()
+        self._step = ResponseReader._drop
 
     def _read_chunks(self, data: bytes) -> None:
         if self._held:
@@ -211,15 +203,15 @@ class ResponseReader:
             self._held.clear()
         at, size, pieces = 0, len(data), self.pieces
         while at < size:
-            if self._left:
-                end = at + self._left
+            if self._left > 2:
+                end = at + self._left - 2
                 if end > size:
                     self._left -= size - at
                     pieces.append(data[at:])
                     return
                 pieces.append(data[at:end])
-                at, self._left, self._chunk_ended = end, 0, False
-            if not self._chunk_ended:
+                at, self._left = end, 2
+            if self._left:
                 footer = data[at : at + 2]
                 if footer != b"\r\n"[: len(footer)]:
                     raise NotHttp("a chunk of the body is longer than its size", data[at : at + 20])
@@ -227,7 +219,7 @@ class ResponseReader:
                     self._held += footer
                     return
                 at += 2
-                self._chunk_ended = True
+                self._left = 0
             line = _CHUNK.match(data, at)
             if line is None:
                 if at < size:
@@ -236,8 +228,10 @@ class ResponseReader:
             if line.end() - at > MAX_CHUNK_LINE:
                 raise NotHttp("the line before a chunk of the body is too long")
             at = line.end()
-            self._left = int(line[1], 16)
-            if not self._left:
+            length = int(line[1], 16)
+            if length:
+                self._left = length + 2
+            else:
                 self._step = ResponseReader._read_trailers
                 if at < size:
                     self._read_trailers(data[at:])
@@ -245,7 +239,7 @@ class ResponseReader:
 
     def _hold_chunk_line(self, start: bytes) -> None:
         """Keep the beginning of a line until the rest has come."""
-        if b"\n" in start[:MAX_CHUNK_LINE] or not _chunk_line_begins(start):
+        if b"\n" in start[:MAX_CHUNK_LINE] or _CHUNK_BEGINS.match(start) is None:
             raise NotHttp("a chunk of the body is not valid", start.partition(b"\n")[0].rstrip(b"\r")[:MAX_QUOTED])
         if len(start) > MAX_CHUNK_LINE:
             raise NotHttp("the line before a chunk of the body is too long")
@@ -268,14 +262,7 @@ class ResponseReader:
         if len(held) > end:
             self.persistent = False
         held.clear()
-        self._finish()
-
-
-_CHUNK_BEGINS = re.compile(rb"[0-9A-Fa-f]{0,20}\Z|[0-9A-Fa-f]{1,20}[ \t]*(?:\r?\Z|;[^\r\n]*\r?\Z)")
-
-
-def _chunk_line_begins(start: bytes) -> bool:
-    return _CHUNK_BEGINS.match(start) is not None
+        self._step = ResponseReader._drop
 
 
 def parsed_fields(text: str) -> list[tuple[str, str]]:
