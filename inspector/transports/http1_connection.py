@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Coroutine
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
-from inspector.transports.http1_reader import ResponseReader
+from inspector.transports.http1_reader import ResponseHead, ResponseReader
 from inspector.transports.http_url import Url
 from inspector.transports.network import (
     KEPT_ALIVE,
@@ -63,76 +63,41 @@ class SystemNetwork:
         return Http1Connection(self)
 
 
-class Http1Connection(asyncio.Protocol):
-    """A connection to one origin, which is also the body of its present response."""
+class _Response:
+    """The response that a connection reads: first its head, then the body, which is iterated."""
 
-    def __init__(self, network: SystemNetwork) -> None:
-        self._network = network
-        self._transport: asyncio.Transport | None = None
-        self._reader: ResponseReader | None = None
-        """The present response; None while idle."""
-        self._failed: NetworkError | None = None
-        """Why the present response will not be complete."""
+    def __init__(self, connection: Http1Connection, transport: asyncio.Transport, method: str) -> None:
+        self.reader = ResponseReader(method)
+        self._connection = connection
+        self._transport = transport
+        self._failure: NetworkError | None = None
+        """Why it will not be complete."""
         self._waiter: asyncio.Future[None] | None = None
-        self._gone: asyncio.Future[None] | None = None
-        """Done when the socket is closed."""
-        self._closed = False
-        self._paused = False
         self._buffered = 0
-        self._poll: select.poll | None = None
-        self._idle_since = 0.0
 
-    # Exchange
-
-    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
-        """Send a request, and read the head of its response. Raises `NetworkError` and `OSError`."""
-        head = _head(request)
-        if self._transport is None:
-            await self._connect(opened)
-        transport = self._transport
-        assert transport is not None
-        reader = self._reader = ResponseReader(request.method)
-        self._failed = None
-        body = request.body
-        try:
-            if self._closed:
-                raise Disconnected
-            if len(body) <= MAX_JOINED:
-                transport.write(head + body)
-            else:
-                transport.write(head)
-                transport.write(body)
-            while reader.head is None:
-                if self._failed is not None:
-                    raise self._failed
-                await self._wait()
-        except BaseException:
-            self._abort()
-            raise
-        status, reason, version, headers = reader.head
-        return NetworkResponse(status, reason, version, headers, self)
+    async def head(self) -> ResponseHead:
+        """Wait for the head. Raises `NetworkError`."""
+        while self.reader.head is None:
+            await self._wait()
+        return self.reader.head
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        reader = self._reader
-        assert reader is not None
+        reader = self.reader
         while True:
             if reader.pieces:
-                pieces = reader.pieces
-                data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-                pieces.clear()
+                data = b"".join(reader.pieces)
+                reader.pieces.clear()
                 self._buffered = 0
-                if self._paused and not self._closed:
-                    self._paused = False
-                    cast(asyncio.Transport, self._transport).resume_reading()
+                self._transport.resume_reading()
                 yield data
             elif reader.complete:
                 return
-            elif self._failed is not None:
-                raise self._failed
             else:
                 await self._wait()
 
     async def _wait(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         self._waiter = asyncio.get_running_loop().create_future()
         try:
             await self._waiter
@@ -143,7 +108,77 @@ class Http1Connection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    # Events of the socket
+    def feed(self, data: bytes) -> None:
+        """Read a part of it. Raises `NotHttp`."""
+        self.reader.feed(data)
+        self._wake()
+        self._buffered += len(data)
+        if self._buffered > MAX_BUFFERED and not self.reader.complete:
+            self._transport.pause_reading()
+
+    def end(self, cause: Exception | None) -> None:
+        """Handle that the server sends nothing more. `cause`: the connection broke."""
+        if self.reader.complete:
+            return
+        if cause is not None:
+            broken = ConnectionBroken()
+            broken.__cause__ = cause
+            self.fail(broken)
+        elif not self.reader.received:
+            self.fail(Disconnected())
+        else:
+            try:
+                self.reader.end()
+            except NotHttp as error:
+                self.fail(error)
+        self._wake()
+
+    def fail(self, error: NetworkError) -> None:
+        """Handle that it will not be complete. Only the first reason counts."""
+        self._failure = self._failure or error
+        self._wake()
+
+    async def aclose(self) -> None:
+        """End the exchange: the connection is idle again, or closed if the response was not read to its end."""
+        await self._connection.release(self)
+
+
+class Http1Connection(asyncio.Protocol):
+    """A connection to one origin."""
+
+    def __init__(self, network: SystemNetwork) -> None:
+        self._network = network
+        self._transport: asyncio.Transport | None = None
+        self._response: _Response | None = None
+        """The present response; None while idle."""
+        self._closed = False
+        self._gone: asyncio.Future[None] | None = None
+        """Done when the socket is closed."""
+        self._poll: select.poll | None = None
+        self._idle_since = 0.0
+
+    async def exchange(self, request: NetworkRequest, opened: OnOpened | None = None) -> NetworkResponse:
+        """Send a request, and read the head of its response. Raises `NetworkError` and `OSError`."""
+        head = _head(request)
+        if self._transport is None:
+            await self._connect(opened)
+        transport = self._transport
+        assert transport is not None
+        response = self._response = _Response(self, transport, request.method)
+        body = request.body
+        try:
+            if self._closed:
+                raise Disconnected
+            if len(body) <= MAX_JOINED:
+                transport.write(head + body)
+            else:
+                transport.write(head)
+                transport.write(body)
+            return NetworkResponse(*await response.head(), response)
+        except BaseException:
+            self._response = None
+            self._abort()
+            raise
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport."""
@@ -152,68 +187,39 @@ class Http1Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a part of the response; drop a connection that sends something unasked."""
-        reader = self._reader
-        if reader is None:
+        if self._response is None:
             self._abort()
-            return
-        if self._failed is not None:
             return
         try:
-            reader.feed(data)
+            self._response.feed(data)
         except NotHttp as error:
-            self._fail(error)
+            self._response.fail(error)
             self._abort()
-            return
-        self._wake()
-        self._buffered += len(data)
-        if self._buffered > MAX_BUFFERED and not (self._paused or reader.complete):
-            self._paused = True
-            cast(asyncio.Transport, self._transport).pause_reading()
 
     def eof_received(self) -> None:
         """Handle that the server sends nothing more: the transport is closed."""
-        self._closed = True
         self._end(None)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Handle that the socket is closed."""
-        self._closed = True
         self._end(exc)
         if self._gone is not None and not self._gone.done():
             self._gone.set_result(None)
 
     def _end(self, exc: Exception | None) -> None:
-        reader = self._reader
-        if reader is None or reader.complete or self._failed is not None:
-            return
-        if exc is not None:
-            broken = ConnectionBroken()
-            broken.__cause__ = exc
-            self._fail(broken)
-        elif not reader.received:
-            self._fail(Disconnected())
-        else:
-            try:
-                reader.end()
-            except NotHttp as error:
-                self._fail(error)
-        self._wake()
-
-    def _fail(self, error: NetworkError) -> None:
-        self._failed = error
-        self._wake()
+        self._closed = True
+        if self._response is not None:
+            self._response.end(exc)
 
     def _abort(self) -> None:
         self._closed = True
         if self._transport is not None:
             self._transport.abort()
 
-    # Reuse and closing
-
     @property
     def idle(self) -> bool:
         """Whether it is open and carries no exchange."""
-        return not self._closed and self._reader is None
+        return not self._closed and self._response is None
 
     @property
     def expired(self) -> bool:
@@ -233,30 +239,27 @@ class Http1Connection(asyncio.Protocol):
             self._poll.register(descriptor, select.POLLIN)
         return bool(self._poll.poll(0))
 
-    async def aclose(self) -> None:
-        """End the exchange: the connection is idle again, or closed if the response was not read to its end."""
-        reader, self._reader = self._reader, None
-        if reader is not None and reader.complete and reader.persistent and not self._closed and self._has_sent_all():
-            self._idle_since = time.monotonic()
-            self._buffered = 0
-            if self._paused:
-                self._paused = False
-                cast(asyncio.Transport, self._transport).resume_reading()
+    async def release(self, response: _Response) -> None:
+        """End an exchange: wait for the next one, or close if another request could not be told from this one."""
+        if self._response is not response:
             return
-        await self.close()
-
-    def _has_sent_all(self) -> bool:
-        """Whether the request has left. A server that answered early may read the rest of it as another request."""
-        return cast(asyncio.Transport, self._transport).get_write_buffer_size() == 0
+        reader, transport = response.reader, cast(asyncio.Transport, self._transport)
+        # A server that answered before it has read the whole request may read the rest of it as another request.
+        if self._closed or not (reader.complete and reader.persistent) or transport.get_write_buffer_size():
+            await self.close()
+            return
+        self._response = None
+        self._idle_since = time.monotonic()
+        transport.resume_reading()
 
     async def close(self) -> None:
         """Close the socket, and wait until it is closed. Idempotent."""
-        self._fail(self._failed or Disconnected())
+        response, self._response = self._response, None
+        if response is not None:
+            response.fail(Disconnected())
         self._abort()
         if self._gone is not None and not self._gone.done():
             await asyncio.wait([self._gone], timeout=CLOSE_SECONDS)
-
-    # Connect
 
     async def _connect(self, opened: OnOpened | None) -> None:
         network = self._network
@@ -361,9 +364,6 @@ async def _reached(family: int, address: Any) -> socket.socket:
         sock.close()
         raise
     return sock
-
-
-# The request
 
 
 def _head(request: NetworkRequest) -> bytes:

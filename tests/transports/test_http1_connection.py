@@ -117,6 +117,29 @@ async def test_the_rest_of_a_request_that_was_answered_early_is_not_followed_by_
     assert [head.split(b"\r\n")[0] for head in heads] == [b"POST / HTTP/1.1"] * 2
 
 
+async def test_a_body_that_is_not_read_is_not_received_either(endpoint):
+    sent = [0]
+
+    async def serve(reader, writer):
+        await request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % LARGE)
+        while sent[0] < LARGE:
+            writer.write(b"x" * (1 << 16))
+            sent[0] += 1 << 16
+            await writer.drain()
+
+    connection = await endpoint(serve)
+    async with asyncio.timeout(10):
+        answer = await connection.exchange("GET", connection.url, [("Host", "here")])
+        before = -1
+        while before != sent[0]:
+            before = sent[0]
+            await asyncio.sleep(0.02)
+        assert sent[0] < LARGE
+        body, whole = await answer.body(LARGE)
+    assert (len(body), whole) == (LARGE, True)
+
+
 class Connections:
     """A network whose connections answer at once, and are closed by the server as soon as they have."""
 

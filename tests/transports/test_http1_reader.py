@@ -159,6 +159,12 @@ def test_a_body_without_a_length_lasts_to_the_end_of_the_connection():
     assert (body, reader.complete, reader.persistent) == (b"abc", True, False)
 
 
+def test_an_interim_response_is_received_data():
+    assert not ResponseReader("POST").received
+    for data in (b"H", b"HTTP/1.1 100 Continue\r\n\r\n", OK + b"\r\n"):
+        assert read(data)[0].received
+
+
 def test_a_folded_line_is_one_header():
     reader, _ = read(OK + b"X: one\r\n  two\r\n\tthree\r\nY: 4\r\n\r\n")
     assert reader.head[3] == [("X", "one two three"), ("Y", "4")]
