@@ -211,6 +211,11 @@ def calls_in_flight(session: SessionState) -> list[Call]:
     return [call for call in calls if call.method in USER_REQUESTS]
 
 
+def is_down(session: SessionState) -> bool:
+    """Whether a live session has no connection, and makes none by itself."""
+    return session.commands is not None and session.phase in ("failed", "lost")
+
+
 def offers_tasks(session: SessionState) -> bool:
     """Whether the server declares that it may make tasks."""
     return session.server.known and session.tasks.offered

@@ -233,10 +233,27 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         await becomes(app, pilot, lambda: work.work is not None and work.work.catalog_item.address == "echo", "echo")
         await becomes(app, pilot, lambda: work.result.answer is not None, "its result")
         assert work.request.form.value == {"message": "hi"}
+        await shows(app, pilot, "f10 reconnect")
         await pilot.press("ctrl+r")
-        await shows(app, pilot, "not connected")
-        await pilot.press("escape", "6")
+        await shows(app, pilot, "not connected to the server. f10")
+        await pilot.press("escape")
+        await shows(app, pilot, "Not connected. f10 connects")
+        assert "f10 reconnect" in screen_lines(app)[-1]
+        await pilot.press("6")
         await becomes(app, pilot, lambda: failed.display, "the failure is shown by Server")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["1", "7", "m", "form"])
+async def test_one_key_connects_again_from_everywhere(place: str) -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        await lose(app, pilot)
+        session = main_screen(app).session
+        await pilot.press(*(("1", "enter") if place == "form" else place))
+        await becomes(app, pilot, lambda: "f10 reconnect" in screen_lines(app)[-1], "the key in the footer")
+        await pilot.press("f10")
+        await becomes(app, pilot, lambda: session.phase == "ready", "ready")
+        await becomes(app, pilot, lambda: "f10" not in screen_text(app), "no key of a lost session")
 
 
 async def test_the_lost_call_is_sent_again_after_the_restart() -> None:

@@ -126,14 +126,21 @@ def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[M
 
 
 def footer_hints(
-    screen: Screen[None], zoom: tuple[str, str] | None = None, *, asked: bool = False, in_log: bool = False
+    screen: Screen[None],
+    zoom: tuple[str, str] | None = None,
+    *,
+    asked: bool = False,
+    in_log: bool = False,
+    is_down: bool = False,
 ) -> list[KeyHint]:
     """Return the keys of the innermost focused pane that has any, and the global ones.
 
     `zoom` is the verb of the zoom key with its title, None if it has no effect now. `asked`: a question of the server
-    is open. `in_log`: the key of the log goes back to the list.
+    is open. `in_log`: the key of the log goes back to the list. `is_down`: a live session is not connected any more.
     """
     shown = _hints_at(screen.focused, screen)
+    if is_down and all(hint.verb != "failed.again" for hint in shown):
+        shown = [*hints(screen, "app.reconnect"), *shown]
     if asked and all(not hint.verb.startswith(("ask.", "asked.")) for hint in shown):
         shown = [*shown, *hints(screen, "app.question")]
     if screen.focused is not None and is_typing(screen):

@@ -41,7 +41,7 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
 from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
-from inspector.tui.sessions import Sessions, calls_in_flight
+from inspector.tui.sessions import Sessions, calls_in_flight, is_down
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, TabLine
@@ -512,7 +512,9 @@ class MainScreen(Screen[None]):
 
     def _show_footer(self) -> None:
         footer, asked = self.query_one(Footer), self.check_action("question", ()) is True
-        shown = chrome.footer_hints(self, self.zoom_hint, asked=asked, in_log=self.pane_layout.in_log)
+        shown = chrome.footer_hints(
+            self, self.zoom_hint, asked=asked, in_log=self.pane_layout.in_log, is_down=is_down(self.session)
+        )
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
         pins = chrome.is_zoomed(self) or (self.pane_layout.narrow and not self.session.journal.notices)

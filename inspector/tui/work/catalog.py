@@ -23,6 +23,7 @@ from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
+from inspector.tui.sessions import is_down
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.editor import Editor
@@ -210,6 +211,9 @@ class CatalogPane(AnswersBeside, Pane):
         if self._list.empty != empty:
             self._list.empty = empty
             self._list.refresh()
+        if is_down(self.session):
+            keys = " ".join(f"{hint.label} connects again." for hint in hints(self, "app.reconnect"))
+            notice = [*notice, (f"{signs_now().failed} Not connected. {keys}".strip(), "error")]
         if found.odd:
             entries = "1 entry is" if found.odd == 1 else f"{count(found.odd)} entries are"
             notice = [*notice, (f"{signs_now().finding} {entries} not an object; see the message log.", "finding")]

@@ -52,8 +52,7 @@ PATIENCE = 0.3
 READ_TIME = 0.5
 """Seconds that a question is shown before keys of the list answer it."""
 
-CONNECTING = "Not sent: still connecting to the server."
-NOT_CONNECTED = "Not sent: not connected to the server."
+NOT_SENT = "Not sent: "
 
 CRUMB = 60
 """Characters of an item's name in the title of a zoomed pane."""
@@ -299,7 +298,7 @@ class WorkPane(Container):
         if session is None:
             return
         if session.phase != "ready":
-            work.problem = CONNECTING if session.phase == "connecting" else NOT_CONNECTED
+            work.problem = f"{NOT_SENT}{self._no_connection(session)}"
         else:
             try:
                 work.call = work.catalog_item.send(session, event.arguments, as_task=event.as_task)
@@ -317,6 +316,12 @@ class WorkPane(Container):
             self.request.redraw()
             self._draw_lower()
             self.set_timer(PATIENCE, partial(self.move_to_call, work))
+
+    def _no_connection(self, session: SessionState) -> str:
+        if session.phase == "connecting":
+            return "still connecting to the server."
+        keys = " ".join(f"{hint.label} connects again." for hint in hints(self, "app.reconnect"))
+        return f"not connected to the server. {keys}".strip()
 
     def move_to_call(self, work: WorkItem) -> None:
         """Focus a call that takes long, unless the user does something else."""
@@ -457,7 +462,7 @@ class WorkPane(Container):
     def _forget_connection_problems(self) -> None:
         """Drop the reasons why calls were not sent, when there is a connection again."""
         for work in self.work_items.all() if self.session.phase == "ready" else ():
-            if work.problem in (CONNECTING, NOT_CONNECTED):
+            if work.problem.startswith(NOT_SENT):
                 work.problem = ""
                 if work is self.work:
                     self.request.redraw()
