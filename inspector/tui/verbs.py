@@ -492,7 +492,7 @@ _CHECK = (
     ("faults", "only fails", "o", "Show only failures, or everything."),
     ("level", "level", "f", "Show only the checks of one level."),
     ("report", "report", "x", "Save a report: JSON, JUnit, SARIF, Markdown, a web page, or a badge."),
-    ("baseline", "save baseline", "b", "Save the results, so that later runs count only new ones."),
+    ("baseline", "save baseline", "w", "Save the results, so that later runs count only new ones."),
     ("copy", "copy", "c", "Copy the text of the selected check."),
     ("leave", "back", "escape", "Stop the checks; in one column, return to the list."),
 )

@@ -293,7 +293,8 @@ async def test_a_report_and_a_baseline_are_saved(
         await shows(app, pilot, "demo-check.xml")
         await pilot.press("enter")
         await shows(app, pilot, "Written to")
-        await pilot.press("b")
+        assert "b start" in screen_lines(app)[-1]
+        await pilot.press("w")
         await shows(app, pilot, "demo-baseline.json")
         await pilot.press("enter")
         await becomes(app, pilot, (tmp_path / "demo-baseline.json").exists, "written")

@@ -38,6 +38,13 @@ def test_no_context_uses_a_key_twice():
         assert len(keys) == len(set(keys)), context
 
 
+def test_no_pane_of_a_session_uses_a_key_that_every_footer_names():
+    named = {key for verb in ("app.start-list", "app.quit", "app.zoom") for key in BY_ID[verb].key.split(",")}
+    own_screens = {"app", "diff", "model"}  # Other screens have neither of these verbs.
+    taken = [verb.id for verb in VERBS if verb.context not in own_screens and named & set(verb.key.split(","))]
+    assert taken == []
+
+
 def test_contexts_end_at_the_app():
     for context in CONTEXTS:
         seen = []
