@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.cli.options import text_or_file
 from inspector.errors import UsageError
 from inspector.protocol import jsonrpc
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from inspector.cli.output import Output
     from inspector.cli.verb import Invocation
     from inspector.client.session import Session
     from inspector.client.state.catalog import ListName
+
+MOST_NAMES = 3
+"""Required arguments that a sentence names."""
 
 
 async def tool_arguments(invocation: Invocation, session: Session, out: Output) -> dict[str, Any]:
@@ -71,10 +76,26 @@ async def accepted_despite(session: Session, tool: str, arguments: dict[str, Any
         return ""
     if text := await unlisted(session, "tools", tool):
         return f"{text} It accepted the call."
-    schema = (session.catalog.tools.get(tool) or {}).get("inputSchema")
-    required = schema.get("required") if isinstance(schema, dict) else None
-    missing = [name for name in required if name not in arguments] if isinstance(required, list) else []
-    return f"The schema requires {missing[0]}. The server accepted the call without it." if missing else ""
+    text = not_given(session, "tools", tool, arguments)
+    return f"{text} The server accepted it." if text else ""
+
+
+def not_given(session: Session, list_name: Literal["tools", "prompts"], name: str, given: Container[str]) -> str:
+    """A sentence about required arguments that a call does not have; empty if the list was not read."""
+    item = session.catalog[list_name].get(name) or {}
+    if list_name == "tools":
+        owner, schema = "schema", item.get("inputSchema")
+        required = schema.get("required") if type(schema) is dict else None
+    else:
+        owner, declared = "prompt", item.get("arguments")
+        entries = declared if type(declared) is list else []
+        required = [entry.get("name") for entry in entries if type(entry) is dict and entry.get("required") is True]
+    names = [word for word in required if type(word) is str and word not in given] if type(required) is list else []
+    if not names:
+        return ""
+    shown = ", ".join(word[:80] for word in names[:MOST_NAMES])
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"The {owner} requires {shown}{more}, which the call does not have."
 
 
 _THINGS: dict[ListName, tuple[str, str]] = {

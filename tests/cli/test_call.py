@@ -316,7 +316,10 @@ def test_an_answer_that_breaks_a_rule_is_reported_and_fails_with_strict(run: Run
     ("words", "note"),
     [
         (["t"], ""),
-        (["t", "count=1"], "note: The schema requires message. The server accepted the call without it.\n"),
+        (
+            ["t", "count=1"],
+            "note: The schema requires message, which the call does not have. The server accepted it.\n",
+        ),
         (["tt", "count=1"], "note: The server does not list a tool “tt”. Did you mean “t”? It accepted the call.\n"),
         (["t", "message=x"], ""),
     ],
@@ -327,6 +330,29 @@ def test_what_a_lenient_server_accepts_is_a_note(run: Run, script: Script, words
     ran = run("call", *words, *script(tools__list=listed, tools__call=text("ok")))
     assert (ran.code, ran.out, ran.err) == (0, "ok\n", note)
     assert run("call", *words, *script(tools__list=listed, tools__call=text("no", isError=True))).err.count("note") == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "failure", "requests", "hint"),
+    [
+        ([], {"error": {"code": -32602, "message": "no"}}, 1, "requires message"),
+        ([], text("Error executing tool t: 2 errors", isError=True), 1, "requires message"),
+        (["count=1"], text("'message'", isError=True), 1, "requires message"),
+        ([], text("Fire!", isError=True), 0, ""),
+        (["message=x"], text("Error executing tool t", isError=True), 1, ""),
+    ],
+    ids=["invalid parameters", "names the tool", "list was read", "no reason to read the list", "nothing is missing"],
+)
+def test_a_failed_call_names_the_required_arguments_that_it_does_not_have(
+    run: Run, script: Script, tmp_path: Path, words: list[str], failure: dict[str, Any], requests: int, hint: str
+) -> None:
+    log = tmp_path / "log"
+    listed = {"result": {"tools": [{"name": "t", "inputSchema": SCHEMA | {"required": ["message"]}}]}}
+    ran = run("call", "t", *words, *script(tools__list=listed, tools__call=failure, log=str(log)))
+    assert ran.code == 1
+    assert log.read_text().count("tools/list") == requests
+    assert ("which the call does not have." in ran.err) == bool(hint)
+    assert hint in ran.err
 
 
 def test_a_second_answer_is_reported_without_strict(run: Run, script: Script) -> None:

@@ -157,6 +157,17 @@ def test_what_is_not_listed_is_reported_with_the_nearest(
     assert "Did you mean" not in run("read", "far://away", *server).err, "a resource need not be listed"
 
 
+def test_a_refused_prompt_names_the_required_arguments_that_it_did_not_get(run: Run, script: Script) -> None:
+    declared = [{"name": name, "required": True} for name in "abcde"] + [{"name": "f"}]
+    server = script(
+        prompts__get={"error": {"code": -32602, "message": "no"}},
+        prompts__list={"result": {"prompts": [{"name": "review", "arguments": declared}]}},
+    )
+    said = "hint: The prompt requires b, c, d and 1 more, which the call does not have."
+    assert said in run("prompt", "review", "a=1", *server).err
+    assert "hint:" not in run("prompt", "review", *(f"{name}=1" for name in "abcde"), *server).err
+
+
 def test_request_sends_exactly_what_was_given(run: Run, script: Script, tmp_path: Path) -> None:
     log = tmp_path / "log"
     server = script(x__y={"raw": '{"jsonrpc":"2.0","id":$ID,"result":{"a":1.50,"b":[],"c":"\u202e"}}'}, log=str(log))

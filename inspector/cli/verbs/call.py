@@ -35,7 +35,7 @@ def run(invocation: Invocation) -> int:
     strict = bool(invocation.option("strict"))
 
     async def work(session: Any, out: Output) -> int:
-        from inspector.cli.arguments import tool_arguments
+        from inspector.cli.arguments import not_given, tool_arguments
 
         arguments = await tool_arguments(invocation, session, out)
         if (strict or session.driver.lists_before_calls) and not session.catalog["tools"].pages:
@@ -47,6 +47,7 @@ def run(invocation: Invocation) -> int:
             if not error.hint and _says_unknown(error, invocation.arguments["tool"]):
                 error.hint = await _unlisted(session, invocation.arguments["tool"])
             error.hint = error.hint or _other_revision(session, error, None)
+            error.hint = error.hint or not_given(session, "tools", invocation.arguments["tool"], arguments)
             raise
         body = result if type(result) is dict else {}
         failed = body.get("isError") is True
@@ -61,6 +62,7 @@ def run(invocation: Invocation) -> int:
                 else ""
             )
             hint = hint or _other_revision(session, None, body)
+            hint = hint or not_given(session, "tools", invocation.arguments["tool"], arguments)
             if hint:
                 out.note(f"hint: {out.safe(hint, 500)}")
         if not out.json or invocation.option("output") is not None:

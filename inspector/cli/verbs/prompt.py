@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def run(invocation: Invocation) -> int:
     """Get the prompt and print its messages."""
     from inspector.cli import headless
-    from inspector.cli.arguments import text_arguments, unlisted
+    from inspector.cli.arguments import not_given, text_arguments, unlisted
 
     arguments = text_arguments(invocation)
 
@@ -25,7 +25,9 @@ def run(invocation: Invocation) -> int:
         try:
             result = await call.result()
         except ServerError as error:
-            error.hint = error.hint or await unlisted(session, "prompts", invocation.arguments["name"])
+            name = invocation.arguments["name"]
+            error.hint = error.hint or await unlisted(session, "prompts", name)
+            error.hint = error.hint or not_given(session, "prompts", name, arguments)
             raise
         messages = result.get("messages") if type(result) is dict else None
         if out.json:
