@@ -215,11 +215,13 @@ async def test_megabytes_of_text_are_drawn_beside():
         view.load([{"type": "text", "text": "z " * 150_000}])
         await settle(pilot, lambda: " z z" in screen_text(app))
         await pilot.press("end")
-        await settle(pilot, lambda: view._measured == view.rows.lines)
+        await settle(pilot, lambda: view.is_measured)
         await pilot.press("end")
         assert "more: a show all" in screen_text(app)
+        top = view.scroll_offset.y
         await pilot.press("a")
         await settle(pilot, lambda: "more: a" not in screen_text(app) and "z z" in screen_text(app))
+        assert view.scroll_offset.y == top > 0
 
 
 async def test_no_content_says_what_would_be_here():

@@ -61,7 +61,7 @@ async def test_a_megabyte_in_one_line_is_measured_beside():
     async with app.run_test(size=(40, 6)) as pilot:
         view.load("word " * 200_000)
         await pilot.press("a")
-        await settle(pilot, lambda: view._measured == view.rows.lines)
+        await settle(pilot, lambda: view.is_measured)
         assert view.rows.count > 200_000 / 8
         await pilot.press("end")
         assert "word" in screen_lines(app)[4]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import accumulate
 from typing import Any, ClassVar
 
 from textual.actions import SkipAction
@@ -18,7 +19,7 @@ from inspector.tui.widgets.content_blocks import DrawOptions, PictureSection, Sh
 from inspector.tui.widgets.fold_view import FoldView
 from inspector.tui.widgets.json_view import AT_ONCE
 from inspector.tui.widgets.media import MAX_COLUMNS, can_draw, decode_png
-from inspector.tui.widgets.sections import JsonSection, Section
+from inspector.tui.widgets.sections import JsonSection
 
 
 class ContentView(FoldView):
@@ -50,21 +51,17 @@ class ContentView(FoldView):
     def __init__(self, blocks: Any = (), *, empty: str = "", id: str | None = None, classes: str | None = None) -> None:
         self.blocks: Any = ()
         self.shown: list[ShownBlock] = []
-        self._plain = False
-        self._whole = False
-        self._blocks = False
-        self._block_of: list[int] = []
+        self._options = DrawOptions()
         self._nothing = empty
-        self._top = 0
         self._waiting = True
+        """The size, and the abilities of the terminal, are not known yet."""
         super().__init__(empty=empty, id=id, classes=classes)
         self.load(blocks)
 
     def load(self, blocks: Any) -> None:
         """Show other blocks, from the top: a result's `content`, or a single block."""
         self.blocks = blocks
-        self._plain = self._whole = False
-        self._show()
+        self._show(self._options._replace(plain=False, whole=False))
 
     def nothing(self, empty: str) -> None:
         """Set the text that is shown without blocks."""
@@ -76,19 +73,21 @@ class ContentView(FoldView):
         line = self.line
         if line < 0:
             return None
-        return self.shown[self._block_of[self.section_index(line)]].block
+        last = self.section_index(line)
+        ends = accumulate(len(shown.sections) for shown in self.shown)
+        return next(shown.block for shown, end in zip(self.shown, ends, strict=True) if last < end)
 
-    def _show(self) -> None:
+    def _show(self, options: DrawOptions, top: int = 0) -> None:
+        """Draw the blocks, and scroll to row `top`."""
+        self._options = options
         self._waiting = not self.size
         if self._waiting:
-            # The size, and the abilities of the terminal, are not known yet.
             return
-        columns = min(MAX_COLUMNS, self._width()) if self._can_paint() else 0
-        look = DrawOptions(columns, self._plain, self._whole, self._blocks)
+        look = options._replace(columns=min(MAX_COLUMNS, self._width()) if self._can_paint() else 0)
         blocks = self.blocks
         letters = weight(blocks)
         if letters <= AT_ONCE:
-            self._show_blocks(blocks, [] if blocks in ((), []) else shown_blocks(blocks, look))
+            self._show_blocks(blocks, [] if blocks in ((), []) else shown_blocks(blocks, look), top)
             return
         self._show_blocks(blocks, [])
         self.empty = f"formatting {size(letters)}…"
@@ -96,33 +95,32 @@ class ContentView(FoldView):
         def lay_out() -> None:
             shown = shown_blocks(blocks, look)
             if not get_current_worker().is_cancelled:
-                self.app.call_from_thread(self._show_blocks, blocks, shown)
+                self.app.call_from_thread(self._show_blocks, blocks, shown, top)
 
         self.run_worker(lay_out, thread=True, group="layout", exclusive=True, exit_on_error=False)
 
-    def _show_blocks(self, blocks: Any, shown: list[ShownBlock]) -> None:
+    def _show_blocks(self, blocks: Any, shown: list[ShownBlock], top: int = 0) -> None:
         if blocks is not self.blocks:
             return
         self.empty = self._nothing
-        self.shown = shown
-        sections: list[Section] = []
-        self._block_of = []
-        for at, block in enumerate(shown):
-            sections += block.sections
-            self._block_of += [at] * len(block.sections)
+        self.shown = self.headed(shown)
+        sections = [section for block in self.shown for section in block.sections]
         folds = any(section.fold(0) is not None for section in sections if len(section))
-        self.shows_cursor = folds or any(block.acts for block in shown)
+        self.shows_cursor = folds or any(block.acts for block in self.shown)
         self.set_sections(sections)
-        if self._top:
-            self._scroll_top(self._top)
-            self._top = 0
+        if top:
+            self._scroll_top(top)
         for section in sections:
             if isinstance(section, PictureSection):
                 self.run_worker(partial(self._decode, section), thread=True, group="pictures", exit_on_error=False)
 
+    def headed(self, shown: list[ShownBlock]) -> list[ShownBlock]:
+        """Return the blocks with what is shown above them; a subclass adds headings."""
+        return shown
+
     def on_resize(self) -> None:
         if self._waiting:
-            self._show()
+            self._show(self._options)
 
     def _can_paint(self) -> bool:
         console = self.app.console
@@ -161,18 +159,14 @@ class ContentView(FoldView):
             self.post_message(self.SaveRequested(self, *found))
 
     def action_plain(self) -> None:
-        self._plain = not self._plain
-        self._show()
+        self._show(self._options._replace(plain=not self._options.plain))
 
     def action_strings(self) -> None:
         """Show strings of several lines in JSON as blocks, or on one line again."""
         if not any(isinstance(section, JsonSection) for section in self.sections):
             raise SkipAction
-        self._blocks = not self._blocks
-        self._show()
+        self._show(self._options._replace(blocks=not self._options.blocks))
 
     def action_show_all(self) -> None:
-        if not self._whole:
-            self._top = self.scroll_offset.y
-            self._whole = True
-            self._show()
+        if not self._options.whole:
+            self._show(self._options._replace(whole=True), self.scroll_offset.y)

@@ -45,7 +45,7 @@ class MessagesView(ContentView):
         self._heads = heads
         self.load(blocks)
 
-    def _show_blocks(self, blocks: Any, shown: list[ShownBlock]) -> None:
+    def headed(self, shown: list[ShownBlock]) -> list[ShownBlock]:
         headed = []
         for at, block in enumerate(shown):
             head = self._heads.get(at)
@@ -57,4 +57,4 @@ class MessagesView(ContentView):
             headed.append(block)
         if self._above:
             headed.insert(0, ShownBlock([*self._above, PieceSection([("", ())])], ContentBlock({})))
-        super()._show_blocks(blocks, headed)
+        return headed

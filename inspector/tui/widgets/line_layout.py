@@ -1,0 +1,154 @@
+"""The lines of a view: sections one below the other, their rows at a width, and their styles."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, islice
+
+from rich.style import Style
+from textual.cache import LRUCache
+
+from inspector.tui.themes import Palette, palette
+from inspector.tui.widgets.line_rows import LineRows
+from inspector.tui.widgets.sections import Below, Section
+from inspector.tui.widgets.wrapping import wrap
+
+CACHED_LINES = 300
+HITS_SHOWN = 200
+
+Notes = Mapping[int, Sequence[Below]]
+"""The notes below each line."""
+
+
+class JoinedSections:
+    """Sections one below the other; their lines are counted through."""
+
+    def __init__(self, sections: Sequence[Section] = ()) -> None:
+        self.sections = list(sections)
+        self.has_below = any(section.has_below for section in sections)
+        self._starts = list(accumulate((len(section) for section in sections), initial=0))
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def index(self, line: int) -> int:
+        """Return the index of the section of a line."""
+        return bisect_right(self._starts, line) - 1
+
+    def at(self, line: int) -> tuple[Section, int]:
+        """Return the section of a line, and the line's number in it."""
+        at = self.index(line)
+        return self.sections[at], line - self._starts[at]
+
+    def find(self, pattern: re.Pattern[str], start: int, *, backwards: bool) -> int | None:
+        """Return the first line from `start` on (or backwards) in which the pattern is found."""
+        if not 0 <= start < len(self):
+            return None
+        begin = self.index(start)
+        for at in range(begin, -1, -1) if backwards else range(begin, len(self.sections)):
+            section = self.sections[at]
+            local = start - self._starts[at] if at == begin else len(section) - 1 if backwards else 0
+            found = section.find(pattern, local, backwards) if len(section) else None
+            if found is not None:
+                return self._starts[at] + found
+        return None
+
+
+class LineLayout:
+    """The rows of each line at a width, as far as they are measured; `rows` gets their numbers."""
+
+    def __init__(self, lines: JoinedSections, rows: LineRows, *, width: int, wraps: bool, notes: Notes) -> None:
+        self.rows = rows
+        self.width = width
+        self.notes = notes
+        self.measured = 0
+        """The lines before this one are measured."""
+        self._lines = lines
+        self._wraps = wraps
+        self._has_below = bool(notes) or lines.has_below
+        self._breaks: LRUCache[int, list[tuple[int, int]]] = LRUCache(CACHED_LINES)
+        self._below: LRUCache[int, list[tuple[str, str]]] = LRUCache(CACHED_LINES)
+        rows.forget_rows()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the number of rows of every line is known."""
+        return self.measured >= len(self._lines) or not (self._wraps or self._has_below)
+
+    def measure(self, count: int) -> None:
+        """Measure more lines."""
+        if self.is_complete:
+            return
+        end = min(self.measured + count, len(self._lines))
+        for line in range(self.measured, end):
+            section, at = self._lines.at(line)
+            if section.picture(at) is None:
+                rows = 1
+                if self._wraps:
+                    text = section.text(at)
+                    if len(text) * 2 > self.width:
+                        rows = len(wrap(text, self.width, section.hang(at)))
+                if self._has_below and (line in self.notes or section.has_below):
+                    rows += len(self.below(line))
+                self.rows.set_rows(line, rows)
+        self.measured = end
+
+    def breaks(self, line: int, text: str) -> list[tuple[int, int]]:
+        """Return the start and end of each row of a line's text. A line is one row until it is measured."""
+        if not self._wraps or line >= self.measured:
+            return [(0, len(text))]
+        found = self._breaks.get(line)
+        if found is None:
+            section, at = self._lines.at(line)
+            found = wrap(text, self.width, section.hang(at))
+            self._breaks.set(line, found)
+        return found
+
+    def below(self, line: int) -> list[tuple[str, str]]:
+        """Return the rows below a line, each with its role: rows of its section, and its notes."""
+        found = self._below.get(line)
+        if found is None:
+            section, at = self._lines.at(line)
+            found = []
+            for text, role, indent in (*section.below(at), *self.notes.get(line, ())):
+                lead = " " * min(indent, max(self.width - 12, 0))
+                for start, end in wrap(text, max(self.width - len(lead), 8)):
+                    found.append((lead + text[start:end], role))
+            self._below.set(line, found)
+        return found
+
+
+class StyledLines:
+    """The text of each line with the style of each character; the matches of `pattern` are highlighted."""
+
+    def __init__(self, lines: JoinedSections, pattern: re.Pattern[str] | None = None) -> None:
+        self.pattern = pattern
+        self._lines = lines
+        self._drawn: LRUCache[int, tuple[str, list[Style]]] = LRUCache(CACHED_LINES)
+        self._drawn_for: Palette | None = None
+
+    def line(self, line: int) -> tuple[str, list[Style]]:
+        """Return a line's text and the style of each of its characters."""
+        look = palette()
+        if look is not self._drawn_for:
+            self._drawn.clear()
+            self._drawn_for = look
+        found = self._drawn.get(line)
+        if found is None:
+            section, at = self._lines.at(line)
+            text = section.text(at)
+            styles = [look.style(section.role)] * len(text)
+            for start, end, role in section.spans(at, text):
+                styles[start:end] = [look.style(role)] * (min(end, len(text)) - start)
+            hit = look.style("ask bold reverse")
+            for start, end in self._hits(text):
+                styles[start:end] = [hit] * (end - start)
+            found = (text, styles)
+            self._drawn.set(line, found)
+        return found
+
+    def _hits(self, text: str) -> Iterator[tuple[int, int]]:
+        hits = self.pattern.finditer(text) if self.pattern is not None else ()
+        return (match.span() for match in islice(hits, HITS_SHOWN))
