@@ -158,7 +158,7 @@ _LIST = (
 )
 _CATALOG = (
     ("filter", "filter", "slash", "Show only what matches."),
-    ("all", "all", "escape", "Clear the filter."),
+    ("all", "all", "escape", "Clear the filter; without one, cancel the call of the row."),
     ("call", "call", "ctrl+r", "Send the request with the values of its form."),
     ("refresh", "reload list", "r", "Request the list from the server again."),
     ("sort", "sort by cost", "o", "Sort the tools by what they cost a model, or show the server's order."),

@@ -11,7 +11,9 @@ from inspector.journal.journal import Journal
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.call_events import CallEvents, answer_words, steps
 from inspector.tui.work.running import RunningPane, fraction
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
 from tests.tui.live_demo import Ticking, demo
+from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import screen_text, settle
 
 
@@ -38,6 +40,28 @@ async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
             assert [message.n for message in app.heard(ShowExchange)] == [call.n]
             await pilot.press("escape")
             assert call.fate == "cancelled"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_call_of_the_row_is_cancelled_from_the_list(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await to_tool(app, pilot, "slow")
+        assert "cancel call" not in screen_text(app)
+        await pilot.press("ctrl+r")
+        work = main_screen(app).panes.work
+        await becomes(app, pilot, lambda: work.running.has_focus_within, "the call in flight has the focus")
+        main_screen(app).pane_layout.leave_work()
+        await shows(app, pilot, "esc cancel call")
+        await pilot.press("down")
+        await becomes(app, pilot, lambda: "esc cancel call" not in screen_text(app), "the key of another row")
+        await pilot.press("escape", "up")
+        await shows(app, pilot, "esc cancel call")
+        assert work.running_call is not None
+        await pilot.press("escape")
+        await becomes(app, pilot, lambda: work.running_call is None, "cancelled")
+        await becomes(app, pilot, lambda: "esc cancel call" not in screen_text(app), "no call to cancel")
+        assert main_screen(app).panes.catalog.has_focus_within
 
 
 @pytest.mark.parametrize(

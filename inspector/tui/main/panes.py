@@ -108,6 +108,7 @@ class Panes:
         self.catalog = CatalogPane(session, id="catalog")
         self.work = WorkPane(session, id="work")
         self.catalog.asked = lambda: self.work.asked_from_list
+        self.catalog.running_call = lambda: self.work.running_call
         self.messages = MessagesPane(session, id="messages")
         self.detail = DetailPane(session, folding=self.messages.folding, id="detail")
         self.detail.call_beside = lambda: self.work.shown_call

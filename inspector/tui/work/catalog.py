@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,6 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.apps.definitions import tool_app
+from inspector.client.engine.pending_requests import Call
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import ListName, SurfaceChange
 from inspector.config.server_memory import ServerMemory
@@ -77,6 +78,8 @@ class CatalogPane(AnswersBeside, Pane):
     def __init__(self, session: SessionState, *, memory: ServerMemory | None = None, id: str | None = None) -> None:
         super().__init__(title=TITLES["tools"], id=id)
         self.session = session
+        self.running_call: Callable[[], Call | None] = lambda: None
+        """Returns the call of the item under the cursor while it runs."""
         if memory is None and session.commands is not None:
             memory = ServerMemory(session.target)
         self._memory = memory
@@ -265,9 +268,13 @@ class CatalogPane(AnswersBeside, Pane):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        """Clear the filter; the cursor stays on its item."""
+        """Clear the filter, and the cursor stays on its item; without one, cancel the call of the item."""
         if not self.rows.filter:
-            raise SkipAction
+            call = self.running_call()
+            if call is None:
+                raise SkipAction
+            call.cancel()
+            return
         self._filter.show_without_change("")
         self._narrow("")
 
@@ -363,6 +370,8 @@ class CatalogPane(AnswersBeside, Pane):
             wanted.append("list.select")
         if asked is not None:
             wanted.append("asked.later")
+        elif not self.rows.filter and self.running_call() is not None:
+            wanted.append(("catalog.all", "cancel call"))
         if len(self.rows) and self.session.commands is not None and asked is None:
             wanted.append(("catalog.call", verb_of(self.list_name)))
         wanted.append("catalog.filter")

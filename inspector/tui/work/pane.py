@@ -217,6 +217,12 @@ class WorkPane(Container):
             return work.call.n if work.call is not None else 0
         return answer.outcome.request_n if self._lower is self.result and answer is not None else 0
 
+    @property
+    def running_call(self) -> Call | None:
+        """The call of the item that is shown, while it runs and can be cancelled."""
+        call = self.work.call if self.work is not None and self.work.is_running else None
+        return call if isinstance(call, Call) else None
+
     def focus_work(self) -> None:
         """Focus the question, the first field, or another widget of the item."""
         question = self._question_to_show()
