@@ -350,9 +350,9 @@ class Session(SessionModel):
 
         `extra` are parameters of this request only. Waits for the response.
         """
-        if call.fate != "pending" or call.takeover is None:
+        if call.fate != "pending" or call.continuation is None:
             raise asyncio.CancelledError
-        answer = call.takeover.expect(extra or {})
+        answer = call.continuation.expect(extra or {})
         self._send_again(call)
         return await answer
 
@@ -522,9 +522,9 @@ class Session(SessionModel):
         """Pause the timeouts of all requests while a person logs in."""
         for call in self.pending.calls():
             if begun:
-                call.pause()
+                call.deadline.pause()
             elif not any(call in self._calls_around(question) for question in self.inbox.open()):
-                call.resume()
+                call.deadline.resume()
 
     def _end_requests(self, error: InspectorError, *, broken: bool = False) -> None:
         """`broken`: by the server or the network, not by us. The line records this and the reason."""
@@ -558,7 +558,7 @@ class Session(SessionModel):
 
     def _pause_for(self, question: Question) -> None:
         for call in self._calls_around(question):
-            call.pause()
+            call.deadline.pause()
 
     def _resume_for(self, question: Question) -> None:
         around = self._calls_around(question)
@@ -566,7 +566,7 @@ class Session(SessionModel):
             parents = {other.parent for other in self.inbox.open()}
             for call in around:
                 if 0 not in parents and call.n not in parents:
-                    call.resume()
+                    call.deadline.resume()
 
     def recorder(self) -> Wire:
         """The recorder of login steps in this session's journal."""

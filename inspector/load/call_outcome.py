@@ -28,7 +28,7 @@ def error_of(call: Call, tool: str, schemas: ResultSchemas) -> CallError | None:
     if isinstance(error, ServerError):
         return "server", error.rpc_code if type(error.rpc_code) is int else None, error.rpc_message
     if call.fate == "timeout":
-        return "timeout", None, f"No answer within {call.timeout:g} s"
+        return "timeout", None, f"No answer within {call.deadline.timeout:g} s"
     return error.code if error is not None else call.fate, refusing_status(call), str(error or "")
 
 

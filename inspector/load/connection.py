@@ -190,7 +190,7 @@ class LoadConnection:
 
 def _ends(call: Call, message: dict[str, Any]) -> bool:
     """Whether a response only ends its call; otherwise the session reads it in the recording."""
-    if call.takeover is not None:
+    if call.continuation is not None:
         return False
     error = message.get("error")
     if error is not None:

@@ -227,14 +227,14 @@ async def test_the_timeout_of_a_call_is_paused_while_a_person_is_asked(connect):
     async with connect(server, era="modern") as session:
         call = session.start("x")
         await until(session.inbox.open)
-        due = call.due
-        await until(lambda: call.due > due)
+        due = call.deadline.due
+        await until(lambda: call.deadline.due > due)
         server.methods["x"] = lambda message, reply: None
         session.inbox.open()[0].decline()
         await until(lambda: len(server.asked("x")) == 2)
-        due = call.due
+        due = call.deadline.due
         await asyncio.sleep(0.01)
-        assert call.due == due
+        assert call.deadline.due == due
         session.pending.expire(call)
         with pytest.raises(RequestTimeout):
             await call.result()

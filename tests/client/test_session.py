@@ -6,7 +6,6 @@ import pytest
 
 from inspector.client import session as session_module
 from inspector.client.engine.listing import AT_ONCE
-from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import STANDING_MODEL, Inbox, StandingAnswers, sampling_result
 from inspector.client.options import Options
 from inspector.client.session import Session
@@ -248,7 +247,7 @@ async def test_progress_restarts_the_clock_and_the_ceiling_ends_it(connect):
 async def test_more_time_can_be_given(connect):
     async with connect(Server(x=silent)) as session:
         call = session.start("x", timeout=0.05)
-        call.extend(30)
+        call.deadline.extend(30)
         await asyncio.sleep(0.1)
         assert call.fate == "pending"
         assert call.allowed > 29
@@ -755,24 +754,6 @@ async def test_the_clock_of_a_call_stands_still_while_the_user_is_asked(connect)
         assert call.elapsed > 0.25
 
 
-def test_the_server_time_of_a_call_is_without_that_of_a_person():
-    class Clock:
-        now = 100.0
-
-        def time(self):
-            return self.now
-
-    clock = Clock()
-    call = Call("tools/call", None, 60.0, 300.0, clock)
-    clock.now += 1
-    call.pause()
-    clock.now += 30
-    assert call.server_time == 1
-    call.resume()
-    clock.now += 2
-    assert (call.server_time, call.elapsed) == (3, 33)
-
-
 async def test_a_question_that_is_taken_back_gets_no_answer(connect):
     """C-CANC-02."""
 
@@ -989,23 +970,6 @@ async def test_a_listing_that_is_interrupted_keeps_what_came(connect):
         task.cancel()
         await until(lambda: not session.catalog.tools.loading)
         assert session.catalog.tools.error is not None
-
-
-async def test_progress_without_a_total_and_a_pause_in_the_clock(connect):
-    async with connect(Server(x=silent)) as session:
-        call = session.start("x", timeout=30)
-        call.pause()
-        call.pause()
-        assert call.due > call.started + 29
-        call._paused_at -= 14
-        assert call.person_time == pytest.approx(14, abs=0.5)
-        call.resume()
-        call.resume()
-        assert call.person_time == pytest.approx(14, abs=0.5)
-        call.ceiling -= 14
-        call._quiet_since -= 14
-        assert call.allowed == pytest.approx(30, abs=0.5)
-        assert session.pending.calls() == [call]
 
 
 def test_transports_by_target():

@@ -153,7 +153,7 @@ async def test_a_stream_has_no_timeout_and_routes_by_its_id() -> None:
         followed = feed.follow(Subscription("tide.turned", {}), "push", max_age_ms=7)
         await until(lambda: followed.state == "active")
         assert followed.call is not None
-        assert followed.call.timeout == float("inf")
+        assert followed.call.deadline.timeout == float("inf")
         assert streams.asked[0]["params"]["maxAgeMs"] == 7
         streams.say("event", **happened(cursor="c1"))
         streams.reply(of_stream("event", str(streams.id), **happened("e2")))

@@ -218,13 +218,13 @@ class Visit:
         response = RequestOutcome(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
-        if not ended.done() and (call.takeover is not None or self._is_worked_on(call)):
+        if not ended.done() and (call.continuation is not None or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         response.seconds = call.elapsed
         if not ended.done():
             response.reason = f"no response within {response.seconds:.1f} s"
             self.overdue[call.n] = response.seconds
-            if not patient or call.takeover is not None:
+            if not patient or call.continuation is not None:
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
@@ -272,7 +272,7 @@ class Visit:
 
     def _is_worked_on(self, call: Call) -> bool:
         """Whether the server has sent progress or a request since a request was sent."""
-        return call.takeover is not None or bool(Exchange(self.journal, call.n).progress)
+        return call.continuation is not None or bool(Exchange(self.journal, call.n).progress)
 
     # Connections of a check
 

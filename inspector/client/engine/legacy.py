@@ -254,5 +254,6 @@ def on_progress(engine: Engine, frame: Frame, params: dict[str, Any]) -> None:
     call = engine.pending.by_token(params.get("progressToken"))
     if call is not None:
         count = call.progress.count + 1 if call.progress else 1
-        call.touched(Progress(frame.n, frame.t, params, count))
+        call.progress = Progress(frame.n, frame.t, params, count)
+        call.deadline.alive()
         engine.state.changes.bump("calls")

@@ -140,7 +140,7 @@ class ModernDriver:
             meta.update(theirs)
         if progress:
             call.token = meta.setdefault("progressToken", call.id)
-        params = {**params, **(call.takeover.extra if call.takeover is not None else {}), "_meta": meta}
+        params = {**params, **(call.continuation.extra if call.continuation is not None else {}), "_meta": meta}
         return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -216,7 +216,7 @@ class ModernDriver:
             if kind != "input_required":
                 raise self._invalid(call, kind, n)
             requests = self._requests(call, n, result, rounds)
-            call.alive()
+            call.deadline.alive()
             responses, by_hand = await self._input(call, n, requests)
             rounds += 1
             idle = 0 if by_hand else idle + 1

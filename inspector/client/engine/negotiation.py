@@ -172,7 +172,7 @@ class Negotiation:
             if not calls or not self.engine.transport.is_starting():
                 continue
             for call in calls:
-                call.alive()
+                call.deadline.alive()
             if not is_told and calls[0].elapsed > SLOW_START:
                 is_told = True
                 self._step("starting", STARTING)
@@ -314,7 +314,7 @@ class Negotiation:
                     await answered
                     return None
                 now, unread = loop.time(), transport.unread()
-                if call.paused:  # A person is logging in.
+                if call.deadline.paused:  # A person is logging in.
                     began, silent = now, False
                 elif unread is None:
                     silent = now - began > min(BLIND_LIMIT, self.options.timeout)

@@ -65,8 +65,63 @@ class ContinuedCall:
                 self.task.get_loop().call_soon(self.task.cancel)
 
 
+class Deadline:
+    """When a call times out: `timeout` seconds after the last sign of life, `ceiling` in total, not while paused."""
+
+    # Defaults of the class, as in `Call`.
+    _paused = 0.0
+    """Seconds of all pauses that have ended."""
+    _paused_at: float | None = None
+
+    def __init__(self, clock: Callable[[], float], timeout: float, ceiling: float) -> None:
+        self._clock = clock
+        self.timeout = timeout
+        self.ceiling = ceiling
+        self.started = self._quiet_since = clock()
+
+    def extend(self, seconds: float) -> None:
+        """Allow more time, even beyond the total limit."""
+        self.timeout += seconds
+        self.ceiling += seconds
+
+    def alive(self) -> None:
+        """Handle a sign that the server works on the call: the timeout starts again."""
+        self._quiet_since = self._clock()
+
+    def pause(self) -> None:
+        """Stop the clock while a person answers a question for this call."""
+        if self._paused_at is None:
+            self._paused_at = self._clock()
+
+    def resume(self) -> None:
+        """Continue; the paused time does not count."""
+        if self._paused_at is not None:
+            paused = self._clock() - self._paused_at
+            self._paused_at = None
+            self._paused += paused
+            self._quiet_since += paused
+            self.ceiling += paused
+
+    @property
+    def paused(self) -> bool:
+        """Whether the clock is stopped."""
+        return self._paused_at is not None
+
+    def paused_before(self, time: float) -> float:
+        """Return the seconds of all pauses up to `time`; overlapping ones count once."""
+        return self._paused if self._paused_at is None else self._paused + time - self._paused_at
+
+    @property
+    def due(self) -> float:
+        """Time at which the call times out without a sign of life; later while paused."""
+        if self._paused_at is not None:
+            return self._clock() + self.timeout
+        silent, total = self._quiet_since + self.timeout, self.started + self.ceiling
+        return silent if silent < total else total
+
+
 class Call:
-    """A sent request. Await `result()`; `cancel()` and `extend()` at any time."""
+    """A sent request. Await `result()`; `cancel()`, or extend its `deadline`, at any time."""
 
     # Defaults of the class: most calls never set them, and every call is on the hot path.
     id: int | str = 0
@@ -85,14 +140,12 @@ class Call:
     late = False
     """The response came after the call was given up."""
     ended = 0.0
-    takeover: ContinuedCall | None = None
+    continuation: ContinuedCall | None = None
     """Set if a response did not end the call: the server requires input, or runs it as a task."""
     background = False
     """The session's own call, which no caller awaits."""
     on_result: Callable[[Call], None] | None = None
-    _paused_at: float | None = None
-    _person_time = 0.0
-    _asked = 0.0
+    _paused_before_sent = 0.0
     _pending: PendingRequests | None = None
 
     def __init__(
@@ -105,12 +158,9 @@ class Call:
     ) -> None:
         self.method = method
         self.params = params
-        self.started = self.sent_at = self._quiet_since = loop.time()
+        deadline = self.deadline = Deadline(loop.time, timeout, ceiling)
+        self.started = self.sent_at = deadline.started
         """`sent_at` is the time of its latest request: a call is resent with the input that the server requires."""
-        self.timeout = timeout
-        """Allowed seconds without progress."""
-        self.ceiling = ceiling
-        """Allowed seconds in total."""
         self._loop = loop
         self._waiters: list[asyncio.Future[None]] = []
 
@@ -122,7 +172,7 @@ class Call:
     @property
     def in_flight(self) -> bool:
         """Whether its latest request has no response; a call may be open without a request in flight."""
-        return self.takeover is None or self.takeover.in_flight
+        return self.continuation is None or self.continuation.in_flight
 
     @property
     def name(self) -> str:
@@ -140,13 +190,17 @@ class Call:
     def server_time(self) -> float:
         """Seconds from its latest request to its end, without the time that a person took."""
         end = self.ended or self._loop.time()
-        asking = end - max(self._paused_at, self.sent_at) if self._paused_at is not None else 0.0
-        return max(end - self.sent_at - self._person_time - asking, 0.0)
+        return max(end - self.sent_at - self.deadline.paused_before(end) + self._paused_before_sent, 0.0)
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of `elapsed` in which the call waited for a person, in all rounds."""
+        return self.deadline.paused_before(self.ended or self._loop.time())
 
     @property
     def allowed(self) -> float:
         """Seconds after the start at which it times out without progress."""
-        return self.due - self.started
+        return self.deadline.due - self.started
 
     async def result(self) -> Any:
         """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
@@ -173,56 +227,10 @@ class Call:
         if self.fate == "pending" and self._pending is not None:
             self._pending.cancel(self, reason)
 
-    def extend(self, seconds: float) -> None:
-        """Extend the timeout, even beyond the total limit."""
-        self.timeout += seconds
-        self.ceiling += seconds
-
-    # The timeout
-
-    def touched(self, progress: Progress) -> None:
-        """Handle progress: the timeout starts again (C-LIFE-09)."""
-        self.progress = progress
-        self.alive()
-
-    def alive(self) -> None:
-        """Handle a sign that the server works on the call."""
-        self._quiet_since = self._loop.time()
-
-    def pause(self) -> None:
-        """Pause the timeout while a person answers a question for this call."""
-        if self._paused_at is None:
-            self._paused_at = self._loop.time()
-
-    def resume(self) -> None:
-        """Resume the timeout; the paused time does not count."""
-        if self._paused_at is not None:
-            now = self._loop.time()
-            paused = now - self._paused_at
-            self._person_time += now - max(self._paused_at, self.sent_at)
-            self._paused_at = None
-            self._asked += paused
-            self._quiet_since += paused
-            self.ceiling += paused
-
-    @property
-    def person_time(self) -> float:
-        """Seconds of `elapsed` in which the call waited for a person, in all rounds; overlaps count once."""
-        if self._paused_at is None:
-            return self._asked
-        return self._asked + (self.ended or self._loop.time()) - self._paused_at
-
-    @property
-    def paused(self) -> bool:
-        """Whether the timeout is paused."""
-        return self._paused_at is not None
-
-    @property
-    def due(self) -> float:
-        """Loop time at which it times out without progress; later while paused."""
-        if self._paused_at is not None:
-            return self._loop.time() + self.timeout
-        return min(self._quiet_since + self.timeout, self.started + self.ceiling)
+    def _resent(self, id: int | str) -> None:
+        self.id = id
+        self.sent_at = self._loop.time()
+        self._paused_before_sent = self.deadline.paused_before(self.sent_at)
 
     def _end(self, fate: Fate, value: Any = None, error: InspectorError | None = None) -> None:
         self.fate = fate
@@ -294,15 +302,15 @@ class PendingRequests:
         """Add a call and start its timeout."""
         self._calls[call.id] = call
         call._pending = self
-        self._watch(call._loop, call.due)
+        due = call.deadline.due
+        if self._timer is None or due < self._timer_at:
+            self._watch(call._loop, due)
         self._changed()
 
     def rename(self, call: Call, id: int | str) -> None:
         """Assign a resent call its new id."""
         self._calls.pop(call.id, None)
-        call.id = id
-        call.sent_at = call._loop.time()
-        call._person_time = 0.0
+        call._resent(id)
         self._calls[id] = call
 
     def answer(self, n: int, message: dict[str, Any]) -> Call | None:
@@ -316,7 +324,7 @@ class PendingRequests:
                 call.late = True
                 self._changed()
             return call
-        if call.takeover is not None:
+        if call.continuation is not None:
             return call if self._deliver(call, RpcResponse(n, message)) else None
         call.answer_n = n
         if not self.intercepted(call, n, message):
@@ -332,32 +340,32 @@ class PendingRequests:
     def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
         """Whether a call continues after response `n`; a coroutine of the driver then completes it."""
         try:
-            continuation = self._intercept(call, n, message)
+            work = self._intercept(call, n, message)
         except InspectorError as error:
             self.fail(call, error)
             return True
-        if continuation is None:
+        if work is None:
             return False
-        call.takeover = ContinuedCall()
-        task = call.takeover.task = self._run(self._carry_on(call, call.takeover, continuation))
-        task.add_done_callback(lambda _: continuation.close())  # The coroutine did not start if the task ended first.
+        call.continuation = ContinuedCall()
+        task = call.continuation.task = self._run(self._carry_on(call, call.continuation, work))
+        task.add_done_callback(lambda _: work.close())  # The coroutine did not start if the task ended first.
         self._changed()
         return True
 
-    async def _carry_on(self, call: Call, takeover: ContinuedCall, continuation: Coroutine[Any, Any, Any]) -> None:
-        takeover.begun = True
+    async def _carry_on(self, call: Call, continuation: ContinuedCall, work: Coroutine[Any, Any, Any]) -> None:
+        continuation.begun = True
         try:
-            value = await continuation
+            value = await work
         except InspectorError as error:
-            takeover.task = None
+            continuation.task = None
             self.fail(call, error)
         else:
-            takeover.task = None
+            continuation.task = None
             self.done(call, value)
 
     def _deliver(self, call: Call, response: RpcResponse) -> bool:
         """Pass a response to the coroutine that completes the call. False if it expects none."""
-        if call.takeover is None or not call.takeover.deliver(response):
+        if call.continuation is None or not call.continuation.deliver(response):
             return False
         call.answer_n = response.n
         if not call.background:
@@ -367,27 +375,26 @@ class PendingRequests:
 
     def refused(self, call: Call, n: int, message: dict[str, Any], error: InspectorError) -> None:
         """Handle an error response that is not a message: HTTP made `error` of `message`."""
-        if call.takeover is not None:
+        if call.continuation is not None:
             self._deliver(call, RpcResponse(n, message, error))
         elif not self.intercepted(call, n, message):
             self.fail(call, error)
 
     def _watch(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
-        """Schedule a check at `due`: one timer for all calls, moved only to an earlier time."""
-        if self._timer is None or due < self._timer_at:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer_at = due
-            self._timer = loop.call_at(due, self._look, loop)
+        """Schedule the next check at `due`: one timer for all calls, moved only to an earlier time."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer_at = due
+        self._timer = loop.call_at(due, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self._timer = None
         now = loop.time() + 0.001
         for call in self.calls():
-            if call.due <= now:
+            if call.deadline.due <= now:
                 self.expire(call)
         if self._calls:
-            self._watch(loop, min(call.due for call in self._calls.values()))
+            self._watch(loop, min(call.deadline.due for call in self._calls.values()))
 
     def done(self, call: Call, value: Any) -> None:
         """End the call with its result."""
@@ -403,8 +410,8 @@ class PendingRequests:
     def _settled(self, call: Call, fate: Fate, value: Any, error: InspectorError | None) -> None:
         if error is not None:
             self._conceal(error)
-        if call.takeover is not None:
-            call.takeover.stop()
+        if call.continuation is not None:
+            call.continuation.stop()
         call._end(fate, value, error)
         self._changed()
         if call.on_result is not None:
@@ -431,8 +438,8 @@ class PendingRequests:
 
     def expire(self, call: Call) -> None:
         """End a call whose timeout expired (C-LIFE-09)."""
-        at_ceiling = call.elapsed + 0.001 >= call.ceiling
-        seconds = call.ceiling if at_ceiling else call.timeout
+        at_ceiling = call.elapsed + 0.001 >= call.deadline.ceiling
+        seconds = call.deadline.ceiling if at_ceiling else call.deadline.timeout
         text = f"No response to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
         text += ", the total limit." if at_ceiling and call.progress else "."
         hint = self._explain(call) or Hint("Allow more time with ", Parameter.TIMEOUT.to("SECONDS"), ".")

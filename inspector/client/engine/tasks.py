@@ -147,7 +147,7 @@ class TaskPoller:
         task.take(n, told)
         call = self._of(task).call
         if call is not None and call.fate == "pending":
-            call.alive()
+            call.deadline.alive()
             self.engine.state.changes.bump("calls")
         if self.engine.state.server.features.tasks_extension:
             self._took_extension(task, n, told)

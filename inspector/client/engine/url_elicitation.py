@@ -58,7 +58,7 @@ class UrlElicitation:
         if not agreed:
             self._error.hint = f"The server requires a visit to a URL first, which was not accepted{reason}."
             raise self._error
-        self._call.alive()
+        self._call.deadline.alive()
         await self._completed.wait()
 
     def complete(self, id: Any) -> None:

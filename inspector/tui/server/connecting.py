@@ -41,7 +41,7 @@ def _timed(step: ConnectionStep, call: Call | None, session: Commands) -> Connec
     unread, allowed = session.transport.unread(), float(max(round(call.allowed), 1))
     if call.method == "server/discover" and unread is None:
         allowed = min(allowed, BLIND_LIMIT)
-    paused = ", paused while you log in" if call.paused else ""
+    paused = ", paused while you log in" if call.deadline.paused else ""
     what = "the server has not read it yet" if unread else "no answer yet"
     told = f"{call.method} sent; {what}: {int(call.elapsed)} s of {allowed:g} s{paused}"
     return replace(step, detail=told)

@@ -174,7 +174,7 @@ class RunningPane(CompactPane):
     def action_more_time(self) -> None:
         """Extend the timeout by its original length."""
         if isinstance(self.call, Call) and self.session.commands is not None:
-            self.call.extend(self.session.commands.options.timeout)
+            self.call.deadline.extend(self.session.commands.options.timeout)
             self._draw_time()
 
     def action_its_messages(self) -> None:
