@@ -71,7 +71,7 @@ def state(session: RecordedSession) -> dict[str, Any]:
         "loading": [name for name in KINDS if session.catalog[name].loading],
         "uris": dict(session.subscriptions.uris),
         "counts": dict(session.subscriptions.counts),
-        "tasks": [(task.id, task.status, task.done, task.last_n) for task in session.tasks.items.values()],
+        "tasks": [(task.id, task.status, task.done, task.report.n) for task in session.tasks.items.values()],
         "questions": [(question.n, question.state, question.answer) for question in session.inbox.questions],
     }
 

@@ -44,7 +44,7 @@ def test_a_task_knows_the_request_that_made_it(tmp_path, made):
     tape.exchange("tools/call", {"name": "other"}, {"content": []})
     tape.exchange("tasks/get", {"taskId": "t"}, state("completed", result={"content": []}))
     [task] = tape.tasks().values()
-    assert (task.call_n, task.title, task.method, task.mine) == (n, "count", "tools/call", True)
+    assert (task.call_n, task.title, task.method) == (n, "count", "tools/call")
     assert task.result == {"content": []}
 
 
@@ -55,7 +55,7 @@ def test_a_task_of_another_session_stays_so(tmp_path, made):
     tape.exchange("tasks/list", {}, {"tasks": [state()]})
     tape.exchange("tasks/get", {"taskId": "t"}, state())
     [task] = tape.tasks().values()
-    assert (task.call_n, task.title, task.mine) == (0, "", False)
+    assert (task.call_n, task.title) == (0, "")
 
 
 def test_no_more_is_read_than_is_worth_it(tmp_path, monkeypatch):

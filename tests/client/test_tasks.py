@@ -122,7 +122,7 @@ async def test_a_core_task_is_read_until_it_is_over_and_its_result_is_fetched(co
         call = await begin(session)
         assert await call.result() == {"content": [], "x": 1}
         [known] = session.tasks.items.values()
-        assert (known.status, known.done, known.title, known.ttl) == ("completed", True, "t", 1000)
+        assert (known.status, known.done, known.title, known.report.ttl) == ("completed", True, "t", 1000)
         assert [message["params"] for message in server.asked("tasks/result")] == [{"taskId": "task-1"}]
         assert len(server.asked("tasks/get")) == 3
 
@@ -247,6 +247,7 @@ async def test_a_core_task_that_wants_input_asks_while_its_result_is_awaited(con
         await until(lambda: [message for message in server.seen if message.get("id") == "q"])
         given.append(next(message["result"] for message in server.seen if message.get("id") == "q"))
         assert (await call.result())["for"] == {"name": "Ada"}
+        assert [known.status for known in session.tasks.items.values()] == ["completed"], "it has its result"
 
 
 async def test_input_for_a_task_of_the_extension_is_asked_once_a_key_and_given_by_update(connect):

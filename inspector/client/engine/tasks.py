@@ -91,7 +91,7 @@ class TaskPoller:
             if call.fate in ("cancelled", "timeout") and not task.done:
                 self.cancel(task)
             raise
-        call.answer_n = task.answer_n or task.last_n
+        call.answer_n = task.answer_n or task.report.n
         if task.error is not None:
             raise task.error
         return task.result
@@ -108,7 +108,7 @@ class TaskPoller:
         followed.again_and_again = True
         while not task.done:
             try:
-                async with asyncio.timeout(max(task.poll, WAITING_POLL) if followed.waits_for_us else task.poll):
+                async with asyncio.timeout(max(task.report.poll, WAITING_POLL if followed.waits_for_us else 0)):
                     await followed.wake.wait()
             except TimeoutError:
                 pass
@@ -216,7 +216,6 @@ class TaskPoller:
             self._over(task, error=_cancelled(task) if task.status == "cancelled" else error)
             return
         task.answer_n = call.answer_n
-        task.status = task.status if task.status in OVER else "completed"
         self._over(task, result=result)
 
     def _over(self, task: Task, *, result: Any = None, error: InspectorError | None = None) -> None:
@@ -280,7 +279,7 @@ class TaskPoller:
     def resume(self) -> None:
         """Continue to poll unfinished tasks after a reconnect."""
         for task in self.table.items.values():
-            if not task.done and task.mine:
+            if not task.done and task.call_n:
                 followed = self._of(task)
                 followed.fetching = False
                 self.engine.run(self._follow(followed))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.client.state.calls import server_error
@@ -19,27 +20,45 @@ KEPT = 1000
 """Maximum tasks in the table; finished ones are dropped first."""
 
 
+@dataclass(frozen=True, slots=True)
+class TaskReport:
+    """What the server reported last about a task."""
+
+    n: int = 0
+    """The message that says it."""
+    status: str = "working"
+    message: str = ""
+    created: str = ""
+    updated: str = ""
+    ttl: int | None = None
+    """Milliseconds that the server keeps the task; None: unspecified, or for ever."""
+    poll: float = POLL
+    """Seconds between two polls."""
+
+    def next(self, n: int, told: dict[str, Any]) -> TaskReport:
+        """Return the report after message `n`, which contains a task object, valid or not."""
+        ttl = told.get("ttlMs", told.get("ttl"))
+        return TaskReport(
+            n,
+            _text(told.get("status"), self.status),
+            _text(told.get("statusMessage")),
+            _text(told.get("createdAt")) or self.created,
+            _text(told.get("lastUpdatedAt")) or self.updated,
+            ttl if type(ttl) is int and ttl >= 0 else None,
+            _seconds(told.get("pollIntervalMs", told.get("pollInterval"))),
+        )
+
+
 class Task:
     """One task as far as it is known. Texts come from the server and are untrusted."""
 
     def __init__(self, id: str) -> None:
         self.id = id
-        self.status = "working"
-        self.message = ""
-        self.created = ""
-        self.updated = ""
-        self.ttl: int | None = None
-        """Milliseconds that the server keeps it; None: unspecified, or for ever."""
-        self.poll = POLL
-        """Seconds between two polls."""
-        self.mine = False
-        """Whether a call of this session created it; others come from `tasks/list`."""
+        self.report = TaskReport()
         self.method = ""
         self.title = ""
         self.call_n = 0
-        """The number of the request that created it."""
-        self.last_n = 0
-        """The latest message about it."""
+        """The request of this session that created it; 0 for a task that was only listed."""
         self.answer_n = 0
         """The message that contains its result."""
         self.result: Any = None
@@ -50,27 +69,25 @@ class Task:
     def __repr__(self) -> str:
         return repr_of(self, self.id, self.title, self.status)
 
+    @property
+    def status(self) -> str:
+        """The status that the server reported last."""
+        return self.report.status
+
     def made_by(self, n: int, method: str, title: str) -> None:
         """Record that request `n` of this session created the task."""
-        self.mine = True
         self.call_n, self.method, self.title = n, method, title
 
     def take(self, n: int, told: dict[str, Any]) -> None:
         """Process a task object, valid or not."""
-        self.last_n = n
-        status, message = told.get("status"), told.get("statusMessage")
-        self.status = status if isinstance(status, str) else self.status
-        self.message = message if isinstance(message, str) else ""
-        self.created = _text(told.get("createdAt")) or self.created
-        self.updated = _text(told.get("lastUpdatedAt")) or self.updated
-        ttl = told.get("ttlMs", told.get("ttl"))
-        self.ttl = ttl if type(ttl) is int and ttl >= 0 else None
-        self.poll = _seconds(told.get("pollIntervalMs", told.get("pollInterval")))
+        self.report = self.report.next(n, told)
 
     def end(self, *, result: Any = None, error: InspectorError | None = None) -> None:
         """Store the task's end, or the end of polling."""
         self.done = True
         self.result, self.error = result, error
+        if error is None and self.status not in OVER:
+            self.report = replace(self.report, status="completed")
 
 
 class TaskTable:
@@ -174,8 +191,8 @@ class TaskTable:
         self.changed()
 
 
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+def _text(value: Any, otherwise: str = "") -> str:
+    return value if isinstance(value, str) else otherwise
 
 
 def _seconds(interval: Any) -> float:

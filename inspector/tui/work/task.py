@@ -85,7 +85,7 @@ class TaskPane(Container, TaskActions):
             self._catching_up = self.set_timer(CATCH_UP, self._catch_up)
         task = self._task_shown
         changes = self.session.changes
-        state = (task.last_n, task.answer_n, task.done) if task is not None else ()
+        state = (task.report.n, task.answer_n, task.done) if task is not None else ()
         seen = (task, state, changes["tasks"], changes["inbox"], self.size, behind)
         if seen == self._seen:
             return
@@ -123,14 +123,15 @@ class TaskPane(Container, TaskActions):
         self._facts.show(*([RowSection(rows)] if rows else []))
 
     def _rows(self, task: Task) -> list[Row]:
-        message = fact("message", safe(task.message, _MESSAGE, multiline=True), "bright") if task.message else []
-        is_brief = len(task.message) <= _BRIEF and len(message) == 1
+        report = task.report
+        message = fact("message", safe(report.message, _MESSAGE, multiline=True), "bright") if report.message else []
+        is_brief = len(report.message) <= _BRIEF and len(message) == 1
         rows = [*self._status_rows(task), Row(), *(message if is_brief else ())]
         rows += fact("created by", self._maker(task))
         if not task.done:
-            rows += fact("last poll", f"every {duration(task.poll * 1_000_000)}")
-        rows += fact("kept for", duration(task.ttl * 1000) if task.ttl is not None else "no time limit given")
-        for label, time in (("created", task.created), ("updated", task.updated)):
+            rows += fact("last poll", f"every {duration(report.poll * 1_000_000)}")
+        rows += fact("kept for", duration(report.ttl * 1000) if report.ttl is not None else "no time limit given")
+        for label, time in (("created", report.created), ("updated", report.updated)):
             if time:
                 rows += fact(label, safe(time, _TIME), "muted")
         rows += fact("id", safe(task.id, ID_SHOWN), "muted")
@@ -142,7 +143,7 @@ class TaskPane(Container, TaskActions):
         changes = self._trails.of(task.id, task.call_n)
         told = [(change.status, change.n) for change in changes]
         if not told or told[-1][0] != task.status:
-            told.append((task.status, task.answer_n or task.last_n))
+            told.append((task.status, task.answer_n or task.report.n))
         end = self.session.now if not task.done else 0
         rows = []
         for at, (status, n) in enumerate(told):
@@ -160,7 +161,7 @@ class TaskPane(Container, TaskActions):
         """The request that created it, or that it is not ours."""
         index = self.session.journal.index
         if not 0 < task.call_n <= index.count:
-            return "" if task.mine else "not this session; it was listed"
+            return "" if task.call_n else "not this session; it was listed"
         return f"{signs_now().sent} {id_text(index, task.call_n)}  {safe(task.method, ID_SHOWN)} {name(task)}"
 
     # Its result
@@ -186,13 +187,15 @@ class TaskPane(Container, TaskActions):
         if not task.done:
             return "The result appears here when the task ends."
         return (
-            "The task ended without a result." if task.mine else "The result went to the client that created the task."
+            "The task ended without a result."
+            if task.call_n
+            else "The result went to the client that created the task."
         )
 
     def _outcome(self, task: Task) -> CallOutcome:
         index = self.session.journal.index
         answer = _answer_of(task)
-        last = answer or task.last_n
+        last = answer or task.report.n
         took = index.time(last) - index.time(task.call_n) if 0 < task.call_n <= last <= index.count else 0
         return CallOutcome(
             task.method or "tasks/result",
@@ -239,4 +242,4 @@ class TaskPane(Container, TaskActions):
 
 def _answer_of(task: Task) -> int:
     """The message with a task's result: in a recording, a status message may have it too."""
-    return task.answer_n or (task.last_n if task.result is not None else 0)
+    return task.answer_n or (task.report.n if task.result is not None else 0)

@@ -42,12 +42,12 @@ def age(task: Task, journal: Journal, now: int) -> str:
     """
     index = journal.index
     if 0 < task.call_n <= index.count:
-        end = index.time(task.last_n) if task.done and 0 < task.last_n <= index.count else now
+        end = index.time(task.report.n) if task.done and 0 < task.report.n <= index.count else now
         return seconds(end - index.time(task.call_n))
-    made = parse_time(task.created)
+    made = parse_time(task.report.created)
     if made is None:
         return ""
-    end_of = parse_time(task.updated) if task.done else None
+    end_of = parse_time(task.report.updated) if task.done else None
     return seconds(round(((end_of or journal.clock(now)) - made).total_seconds() * 1_000_000))
 
 
@@ -89,7 +89,7 @@ class TaskRows:
         task = self.tasks[index]
         sign, _ = look(task.status)
         pieces: list[paint.Piece] = [sign, (f" {name(task)}", "muted" if task.done else "bright")]
-        if not task.mine:
+        if not task.call_n:
             pieces.append(("  not ours", "faint"))
         right = paint.segments([(age(task, self._journal, self.now), "faint")], room=width // 2)
         return paint.spread(paint.segments(pieces, room=width), right, width)
