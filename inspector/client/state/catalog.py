@@ -44,15 +44,40 @@ KINDS: dict[ListName, ListKind] = {
 BY_METHOD = {kind.method: kind for kind in KINDS.values()}
 
 
+_REPEATED = "the server repeated a cursor"
+
+
+class _Pages:
+    """The pages of one listing so far."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.newest = 0
+        self._cursors: set[str] = set()
+        self._empty = 0
+
+    def add(self, before: int, after: int) -> None:
+        """Count a page, with which the list grew from `before` items to `after`."""
+        self.count += 1
+        self.newest = before
+        self._empty = 0 if after > before else self._empty + 1
+
+    def problem(self, cursor: Any) -> str:
+        """Return why the listing must not continue at the cursor of the latest page; empty if it may."""
+        if type(cursor) is not str:
+            return f"nextCursor is not a string but {type(cursor).__name__}"
+        if cursor in self._cursors:
+            return _REPEATED
+        self._cursors.add(cursor)
+        return f"{EMPTY_PAGES} consecutive pages were empty" if self._empty >= EMPTY_PAGES else ""
+
+
 class CatalogList:
     """One list as far as it is loaded. `items` are the server's objects in its order, with duplicates."""
 
     def __init__(self, kind: ListKind) -> None:
         self.kind = kind
         self.items: list[dict[str, Any]] = []
-        self.pages = 0
-        self.newest = 0
-        """Index of the latest page's first item."""
         self.complete = False
         """Whether every page has arrived."""
         self.loading = False
@@ -61,11 +86,20 @@ class CatalogList:
         """Number of entries that are not objects; they stay in the recording."""
         self.version = 0
         self._by_id: dict[str, dict[str, Any]] = {}
-        self._cursors: set[str] = set()
-        self._empty = 0
+        self._pages = _Pages()
 
     def __len__(self) -> int:
         return len(self.items)
+
+    @property
+    def pages(self) -> int:
+        """Number of pages that have arrived."""
+        return self._pages.count
+
+    @property
+    def newest(self) -> int:
+        """Index of the latest page's first item."""
+        return self._pages.newest
 
     def get(self, id: str) -> dict[str, Any] | None:
         """The first item with this name or URI."""
@@ -79,19 +113,20 @@ class CatalogList:
         """Reset to not listed: a recording is shown at an earlier moment."""
         self.begin()
         self.loading = False
+        self._empty()
+        self.version += 1
+
+    def _empty(self) -> None:
         self.items = []
         self._by_id = {}
-        self.newest = self.odd = 0
-        self.version += 1
+        self.odd = 0
 
     def begin(self) -> None:
         """Start a new listing. The old items stay until the first page arrives."""
         self.loading = True
         self.complete = False
         self.error = None
-        self.pages = 0
-        self._cursors = set()
-        self._empty = 0
+        self._pages = _Pages()
 
     def page(self, result: Any) -> tuple[str | None, str]:
         """Add one page. Return the next cursor, or None at the end, and a problem of the page, or an empty text.
@@ -100,14 +135,11 @@ class CatalogList:
         cursor ends the list (C-PAG-03), and what its page lists again is listed once.
         """
         if self.pages == 0:
-            self.items = []
-            self._by_id = {}
-            self.odd = 0
-        self.pages += 1
+            self._empty()
         self.version += 1
         body = result if type(result) is dict else {}
         found = body.get(self.kind.key)
-        before = self.newest = len(self.items)
+        before = len(self.items)
         if type(found) is list:
             for item in found:
                 if type(item) is not dict:
@@ -117,24 +149,14 @@ class CatalogList:
                 name = item.get(self.kind.id_field)
                 if type(name) is str:
                     self._by_id.setdefault(name, item)
-        self._empty = 0 if len(self.items) > before else self._empty + 1
+        self._pages.add(before, len(self.items))
         cursor = body.get("nextCursor")
-        trouble = ""
-        if cursor is None:
+        problem = self._pages.problem(cursor) if cursor is not None else ""
+        if problem == _REPEATED:
+            self.items[before:] = [item for item in self.items[before:] if not self._is_listed_before(item)]
+        if problem or cursor is None:
             self.end()
-            return None, ""
-        if type(cursor) is not str:
-            trouble = f"nextCursor is not a string but {type(cursor).__name__}"
-        elif cursor in self._cursors:
-            trouble = "the server repeated a cursor"
-        elif self._empty >= EMPTY_PAGES:
-            trouble = f"{EMPTY_PAGES} consecutive pages were empty"
-        if trouble:
-            if isinstance(cursor, str) and cursor in self._cursors:
-                self.items[before:] = [item for item in self.items[before:] if not self._is_listed_before(item)]
-            self.end()
-            return None, trouble
-        self._cursors.add(cursor)
+            return None, problem
         return cursor, ""
 
     def _is_listed_before(self, item: dict[str, Any]) -> bool:
