@@ -22,7 +22,7 @@ KEPT = 1000
 
 @dataclass(frozen=True, slots=True)
 class TaskReport:
-    """What the server reported last about a task."""
+    """The latest report of the server about a task."""
 
     n: int = 0
     """The message that says it."""
