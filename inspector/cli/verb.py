@@ -23,7 +23,7 @@ class PositionalArgument:
     """A positional argument before the target.
 
     A `pairs` slot takes every `key=value` and `key:=json`, a `paths` slot every word that is not a target by itself, a
-    `json` slot a word that starts an object or a list, `@FILE.json` or `@-`; all may stay empty, and so may a slot
+    `json` slot a word that starts an object or a list, `@FILE.json` or `-`; all may stay empty, and so may a slot
     that is `optional`. A slot that is `before_target` takes no word that is a target by itself. With `takes_command`,
     the words after `--` fill it. A slot `after` the target takes a word that follows a target of one word.
     """
@@ -71,7 +71,7 @@ class PositionalArgument:
             return not word.startswith("@") and "://" not in word
         if self.kind == "pairs":
             return is_pair(word)
-        return word.startswith(("{", "[")) or word == "@-" or (word.startswith("@") and word.endswith(".json"))
+        return word.startswith(("{", "[")) or word in ("-", "@-") or (word.startswith("@") and word.endswith(".json"))
 
     @property
     def takes_many(self) -> bool:

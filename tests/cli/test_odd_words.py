@@ -108,7 +108,7 @@ def test_parameters_are_read_from_a_file_and_from_stdin(tmp_path: Path, monkeypa
         with file.open() as stdin:
             monkeypatch.setattr(sys, "stdin", stdin)
             assert json_object(word) == {"a": 1}
-    assert scan(["request", "ping", "@-", "--", "s"]).arguments["params"] == "@-"
+        assert scan(["request", "ping", word, "--", "s"]).arguments["params"] == word
 
 
 @pytest.mark.parametrize("text", ["method:(", "method:(tools", "tool:a(b AND x", "(method:(a)"])

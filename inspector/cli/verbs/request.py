@@ -45,7 +45,7 @@ VERBS = {
         run,
         slots=(
             PositionalArgument("method"),
-            PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | @-"),
+            PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | -"),
         ),
         options=(
             Option("--params", "Parameters as JSON, or from a file; - is stdin", "JSON|@FILE|-", read=json_object),
