@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import Enum, auto
+from itertools import count
 from typing import Any, Literal
 
 from inspector.check.visit.probe_messages import CorrectClient
@@ -48,6 +50,52 @@ class StartupTime:
     """The longest time from the connection to its first message, in seconds; 0 if unknown."""
     found_silent: bool = False
     """Whether a request of the run never got a response: proven once, so that the run does not wait as long again."""
+
+
+class ServerHealth(Enum):
+    """The state of the server on one connection, as its latest request has shown."""
+
+    RESPONDING = auto()
+    SILENT = auto()
+    """The latest request has no response, although the server may answer others."""
+    STOPPED = auto()
+    """It stopped reading: a later request got no response either."""
+    LOST = auto()
+    """The connection is closed."""
+
+
+class _Waiting:
+    """How long one connection waits for a message."""
+
+    def __init__(self, timeout: float, pace: StartupTime) -> None:
+        self._timeout = timeout
+        self._pace = pace
+        self._opened_at = 0.0
+        """When it was connected; 0 after the first message."""
+        self._slowest = 0.0
+        """Seconds of the slowest exchange that needs no work of the server."""
+
+    def connected(self) -> None:
+        """The connection is open; the server may still start."""
+        self._opened_at = time.monotonic()
+
+    def heard(self) -> None:
+        """A message came."""
+        if self._opened_at:
+            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
+            self._opened_at = 0.0
+
+    def took(self, seconds: float) -> None:
+        """An exchange took this long."""
+        self._slowest = max(self._slowest, seconds)
+
+    def limit(self, seconds: float) -> float:
+        """Seconds to wait. The first response may also take as long as the server needs to start."""
+        return seconds + 3 * (self._pace.startup or self._timeout) if self._opened_at else seconds
+
+    def for_unwanted(self, least: float) -> float:
+        """Seconds to wait for messages that should not come; longer if the server or this machine is slow."""
+        return min(self._timeout, max(least, 4 * self._slowest))
 
 
 class RawConnection:
@@ -87,8 +135,7 @@ class RawConnection:
         self._overdue = {} if overdue is None else overdue
         self._pace = pace or StartupTime()
         self._patience = patience
-        self._opened_at = 0.0
-        """When it was connected; 0 after the first message."""
+        self._waiting = _Waiting(timeout, self._pace)
         self.check = check
         """The check that uses it, whose name is recorded with its probes."""
         self.conn = journal.new_conn() if join is None else 0
@@ -102,10 +149,8 @@ class RawConnection:
         self.stderr: list[bytes] = []
         self.lost: InspectorError | None = None
         """Why the connection is closed."""
-        self.stopped_reading = False
-        """Whether the server answers nothing any more on this connection."""
-        self.is_silent = False
-        """Whether the latest request has no response."""
+        self._latest = ServerHealth.RESPONDING
+        """What the latest request has shown."""
         self.opened: RequestOutcome | None = None
         """The first result of initialize, or else its latest response."""
         self.initialized = False
@@ -119,19 +164,16 @@ class RawConnection:
         self._correct_client = CorrectClient(revision)
         self._failed: dict[int, InspectorError] = {}
         self._news = asyncio.Event()
-        self._next_id = 1
-        self._id_prefix = "" if join is None else "check-"
+        self._ids: Iterator[int | str] = count(1) if join is None else (f"check-{number}" for number in count(1))
         self._life = {name: text for name, text in (("visit", visit), ("why", why)) if text}
-        self._markers = 0
-        """The number of requests that show whether the connection is up."""
-        self._slowest = 0.0
-        """Seconds of the slowest exchange that needs no work of the server."""
+        self._markers = count(1)
+        """The numbers of the requests that show whether the connection is up."""
 
     async def open(self, *, handshake: bool = True) -> RequestOutcome | None:
         """Connect, and initialize in the legacy era. Raises a `ConnectionProblem` if the server cannot be reached."""
         self.journal.record_life("", "reopen", by="check", conn=self.conn, **self._life)
         await self._bare.open()
-        self._opened_at = time.monotonic()
+        self._waiting.connected()
         if handshake:
             await self.complete_handshake()
         return self.opened
@@ -147,9 +189,20 @@ class RawConnection:
         return isinstance(self._bare, SessionConnection)
 
     @property
+    def health(self) -> ServerHealth:
+        """The state of the server on this connection."""
+        return self._latest if self.lost is None else ServerHealth.LOST
+
+    @property
     def serves(self) -> bool:
         """Whether another check can use it."""
-        return self.lost is None and not self.stopped_reading
+        return self.health in (ServerHealth.RESPONDING, ServerHealth.SILENT)
+
+    def lend(self, check: str, capabilities: dict[str, Any] | None = None) -> None:
+        """Let another check use it: `frames` has the messages from now on."""
+        self.check = check
+        self.frames = []
+        self.capabilities = capabilities or {}
 
     def is_past(self, state: HandshakeState) -> bool:
         """Whether the handshake has gone further than this."""
@@ -195,8 +248,7 @@ class RawConnection:
     ) -> RequestOutcome:
         """Send a request and wait for its response. `bare`: without the metadata of the era."""
         if id is None:
-            id = f"{self._id_prefix}{self._next_id}" if self._id_prefix else self._next_id
-            self._next_id += 1
+            id = next(self._ids)
         message = jsonrpc.request(id, method)
         dressed = params if bare else self.dressed(params)
         if dressed is not None:
@@ -220,13 +272,14 @@ class RawConnection:
 
     async def answer(self, response: RequestOutcome, *, timeout: float | None = None) -> RequestOutcome:
         """Wait for the response to a request that was sent with `begin`."""
-        seconds = self._allowed(self.timeout if timeout is None else timeout)
+        seconds = self._waiting.limit(self.timeout if timeout is None else timeout)
         index = self.journal.index
         known = lambda: not response.n or bool(index.pair(response.n)) or response.n in self._failed  # noqa: E731
+        stopped = self._latest is ServerHealth.STOPPED
         if not await self._wait(known, seconds) and self.lost is None:
             self._overdue[response.n] = seconds
-            self.stopped_reading = timeout is None and not await self._passed()
-            if timeout is None and not self.stopped_reading:
+            stopped = timeout is None and not await self._passed()
+            if timeout is None and not stopped:
                 # The connection is up: wait as long as a client does. After that, time is not the cause.
                 waited = time.monotonic() - response.sent_at
                 more = seconds if self._pace.found_silent else max(seconds, self._patience - waited)
@@ -240,7 +293,7 @@ class RawConnection:
         response.seconds = time.monotonic() - response.sent_at
         if response.n and index.pair(response.n):
             if response.method not in _LASTING:
-                self._slowest = max(self._slowest, response.seconds)
+                self._waiting.took(response.seconds)
             response.response_n = index.pair(response.n)
             event = self.journal.event(response.response_n)
             message = event.message
@@ -258,21 +311,15 @@ class RawConnection:
         elif not response.reason:
             silence = f"no response within {round(response.seconds, 1):g} s"
             response.reason = self.lost.message if self.lost is not None else silence
-        self.is_silent = not response.answered
+        heard = ServerHealth.RESPONDING if response.answered else ServerHealth.SILENT
+        self._latest = ServerHealth.STOPPED if stopped else heard
         return response
-
-    def _allowed(self, seconds: float) -> float:
-        """Seconds to wait. The first response may also take as long as the server needs to start."""
-        if not self._opened_at:
-            return seconds
-        return seconds + 3 * (self._pace.startup or self.timeout)
 
     async def _passed(self) -> bool:
         """Whether a request sent now gets a response. If so, the server has read the earlier messages."""
         if not self.modern and (self.opened is None or not self.opened.ok):
             return False
-        self._markers += 1
-        id = f"inspector-check-after-{self._markers}"
+        id = f"inspector-check-after-{next(self._markers)}"
         response = self.begin(
             jsonrpc.request(id, "server/discover", self.dressed({})) if self.modern else jsonrpc.request(id, "ping")
         )
@@ -283,12 +330,12 @@ class RawConnection:
         sent_at = time.monotonic()
         await self._bare.transport.settled()
         both = await self._passed() and await self._passed()
-        self._slowest = max(self._slowest, time.monotonic() - sent_at)
+        self._waiting.took(time.monotonic() - sent_at)
         return both
 
     def patience(self, least: float) -> float:
         """Seconds to wait for messages that should not come; longer if the server or this machine is slow."""
-        return min(self.timeout, max(least, 4 * self._slowest))
+        return self._waiting.for_unwanted(least)
 
     def notify(self, method: str, params: Any = None) -> int:
         """Send a notification; returns its event number, 0 if the connection is closed."""
@@ -319,19 +366,17 @@ class RawConnection:
 
     async def until(self, met: Callable[[Frame], bool], seconds: float | None = None) -> Frame | None:
         """The first frame, already received or in time, that matches."""
-        found: list[Frame] = []
-        seen = [0]
+        found: Frame | None = None
+        seen = 0
 
         def look() -> bool:
-            for frame in self.frames[seen[0] :]:
-                seen[0] += 1
-                if met(frame):
-                    found.append(frame)
-                    return True
-            return False
+            nonlocal found, seen
+            unseen, seen = self.frames[seen:], len(self.frames)
+            found = found or next(filter(met, unseen), None)
+            return found is not None
 
-        await self._wait(look, self._allowed(self.timeout if seconds is None else seconds))
-        return found[0] if found else None
+        await self._wait(look, self._waiting.limit(self.timeout if seconds is None else seconds))
+        return found
 
     async def _wait(self, met: Callable[[], bool], seconds: float) -> bool:
         with suppress(TimeoutError):
@@ -370,11 +415,9 @@ class RawConnection:
         With capabilities, the check answers requests; without, they are rejected here, because a server may delay its
         own response until it has ours. Pings always get a response.
         """
-        self.frames += frames
-        self.received += frames
-        if self._opened_at:
-            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
-            self._opened_at = 0.0
+        self.frames.extend(frames)
+        self.received.extend(frames)
+        self._waiting.heard()
         for frame in frames:
             if frame.shape in (Shape.RESULT, Shape.ERROR):
                 self._correct_client.answered(frame.message)
@@ -389,7 +432,7 @@ class RawConnection:
 
     def on_stderr(self, lines: Sequence[bytes]) -> None:
         """Keep a message that the server shows to people."""
-        self.stderr += lines
+        self.stderr.extend(lines)
 
     def on_failed(self, outgoing: Outgoing, error: InspectorError) -> None:
         """One request will get no response."""

@@ -13,7 +13,7 @@ from inspector.check.outcome import Visited
 from inspector.check.visit.http import HttpClient
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.process import Child, child
-from inspector.check.visit.raw_connection import HandshakeState, RawConnection, StartupTime, status_of
+from inspector.check.visit.raw_connection import HandshakeState, RawConnection, ServerHealth, StartupTime, status_of
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.shared_process import SessionConnection, SharedProcess
 from inspector.client.bare_connection import ConnectionListener
@@ -294,8 +294,7 @@ class Visit:
             else:
                 connection = self._connection = self._make(self.revision, None, why)
                 await connection.open()
-        connection.frames = []
-        connection.check = self.check
+        connection.lend(self.check)
         yield connection
 
     @asynccontextmanager
@@ -312,13 +311,11 @@ class Visit:
                 yield own
             return
         connection = self._fresh
-        if connection is None or not connection.serves or connection.is_silent or connection.is_past(until):
+        if connection is None or connection.health is not ServerHealth.RESPONDING or connection.is_past(until):
             await self.leave_processes()
             connection = self._fresh = self._make(self.revision, capabilities, "before the handshake")
             await connection.open(handshake=False)
-        connection.frames = []
-        connection.check = self.check
-        connection.capabilities = capabilities or {}
+        connection.lend(self.check, capabilities)
         if until == "initialized":
             await connection.complete_handshake()
         yield connection
@@ -329,7 +326,9 @@ class Visit:
         if connection is None:
             return None
         try:
-            status = await connection.end_input(seconds) if connection.serves and not connection.is_silent else None
+            if connection.health is not ServerHealth.RESPONDING:
+                return None
+            status = await connection.end_input(seconds)
             return None if status is None else (status, len(self.journal))
         finally:
             await connection.close()
