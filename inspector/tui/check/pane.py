@@ -18,9 +18,10 @@ from inspector.check.reports.summary import CheckSummary
 from inspector.check.result import VERDICTS
 from inspector.client.session_state import SessionState
 from inspector.errors import InspectorError
-from inspector.text import count, json_document, safe
+from inspector.text import json_document
 from inspector.tui.check.allow_calls import allowed_calls
 from inspector.tui.check.finding import FindingView, as_text, rows_of
+from inspector.tui.check.list_facts import empty_text, judging_facts, list_facts
 from inspector.tui.check.rows import CheckHead, CheckRows, level_word
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
@@ -32,8 +33,6 @@ from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
-FAR_BEHIND = 2000
-"""Messages by which the judge may lag before the pane says so."""
 SOON = 0.05
 """Seconds after which new results are drawn."""
 NARROW = 100
@@ -81,13 +80,13 @@ class CheckPane(Horizontal):
         self._worker: Worker[None] | None = None
         self._problem = ""
         self._found: CheckRun | None = None
-        self._judged = (0, 0)
+        self._judging: list[str] = []
 
     def show_judged(self, judged: int, events: int) -> None:
         """Show how far the judge of the session's messages is, while it is far behind."""
-        behind = (judged, events) if events - judged > FAR_BEHIND else (0, 0)
-        if behind != self._judged:
-            self._judged = behind
+        judging = judging_facts(judged, events)
+        if judging != self._judging:
+            self._judging = judging
             self.query_one("#check-list", Pane).facts = self._facts()
 
     @property
@@ -104,8 +103,9 @@ class CheckPane(Horizontal):
         found = self._found
         if found is None or found.report is None:
             return ""
-        if found.running and found.total:
-            return f"{100 * min(found.done, found.total) // found.total}%"
+        if found.progress is not None and found.progress[1]:
+            done, total, _ = found.progress
+            return f"{100 * min(done, total) // total}%"
         return "" if found.report.score is None else str(found.report.score)
 
     def compose(self) -> ComposeResult:
@@ -133,8 +133,6 @@ class CheckPane(Horizontal):
 
     def on_resize(self) -> None:
         self._arrange()
-
-    # Show
 
     @property
     def _list(self) -> CheckList:
@@ -193,8 +191,7 @@ class CheckPane(Horizontal):
         self._list.source_changed()
         if to_worst:
             self._list.action_first()
-        progress = (found.done, found.total, found.now) if found.running else None
-        self.query_one("#check-head", CheckHead).show(report, progress)
+        self.query_one("#check-head", CheckHead).show(report, found.progress)
         edge = self.query_one("#check-list", Pane)
         edge.facts = self._facts()
         self._show_current()
@@ -202,49 +199,11 @@ class CheckPane(Horizontal):
         self.post_message(self.Scored())
 
     def _facts(self) -> list[str]:
-        found, report = self.found, self.found.report
-        judged, events = self._judged
-        facts = [f"checking {count(judged)} of {count(events)} messages"] if events else []
-        if self._rows.only != VERDICTS:
-            facts.append("only fails")
-        if self._rows.level:
-            facts.append(f"only {level_word(self._rows.level)}")
-        allowed = found.allowed
-        if allowed.calls:
-            facts.append(f"calls {allowed.calls if isinstance(allowed.calls, str) else ', '.join(allowed.calls)}")
-        facts += [f"hosts {', '.join(found.hosts)}"] * bool(found.hosts)
-        facts += ["with login"] * allowed.auth + ["intrusive"] * allowed.intrusive
-        if report is not None and report.checked and not found.running:
-            revisions = list(dict.fromkeys(visited.revision for visited in report.run.visits))
-            facts.append(revisions[0] if len(revisions) == 1 else f"{len(revisions)} revisions")
-            facts.append(f"{count(len(report.checked))} checks")
-            if report.run.seconds:
-                facts.append(f"{report.run.seconds:.1f} s")
-        if found.stopped:
-            facts.append("stopped")
-        return facts
+        return [*self._judging, *list_facts(self.found, self._rows.only, self._rows.level)]
 
     def _empty(self) -> str:
-        """Return the text for an empty list."""
-        found = self.found
-        if found.running:
-            return "Connecting …"
-        problem = self._problem or (found.report.run.problem if found.report is not None else "")
-        if found.report is not None and found.report.checked:
-            return "No check matches this filter."
-        if problem:
-            return f"No check could run: {safe(problem, 500)}"
         key = next((hint.label for hint in hints(self, "check.run")), "")
-        if self.session.commands is None:
-            return (
-                f"Checks the messages of this recording against the specification.\n{key} runs the "
-                "checks; nothing is sent."
-            )
-        return (
-            "Checks the server against the specification: every revision that it supports, on separate "
-            "connections and in a separate recording, with harmless requests. No tool is called unless "
-            f"you allow it (a).\n\n{key} runs all checks."
-        )
+        return empty_text(self.found, self._problem, key)
 
     def _show_current(self) -> None:
         checked, edge = self.current, self.query_one("#check-finding", Pane)
@@ -298,8 +257,6 @@ class CheckPane(Horizontal):
     def on_finding_view_opened(self, event: FindingView.Opened) -> None:
         event.stop()
         self.post_message(self.Evidence(event.n))
-
-    # Actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording allows only passive checks; a run cannot start twice; some actions need a result."""

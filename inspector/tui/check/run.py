@@ -11,7 +11,6 @@ from typing import get_args
 from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Visited
 from inspector.check.reports.summary import Report, report_of
-from inspector.check.result import Result
 from inspector.check.run import CheckSelection, Run, Runner, of_recording, renewed
 from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal
@@ -22,6 +21,26 @@ from inspector.hosts import Fact, host_facts
 from inspector.journal.journal import Journal
 
 
+class _Running:
+    """The run that goes on."""
+
+    def __init__(self, run: Run, before: Run | None) -> None:
+        """`before` is a run of which some checks are repeated."""
+        self._run, self._before = run, before
+        self.now = "connecting"
+        """The current check."""
+
+    @property
+    def progress(self) -> tuple[int, int, str]:
+        """How many results there are, how many there will be (0: not known yet), and the current check."""
+        return len(self._run.results), self._run.total, self.now
+
+    def report(self, path: Path | None) -> Report:
+        """The results so far."""
+        run = self._run if self._before is None else renewed(self._before, self._run)
+        return Report(replace(run, results=list(run.results)), str(path or ""))
+
+
 class CheckRun:
     """The results so far. Calls `told` whenever there are more results, or another check starts."""
 
@@ -29,23 +48,25 @@ class CheckRun:
         self.session = session
         self.journal: Journal | None = None
         """The recording of the run; evidence refers to its events."""
-        self.running = False
         self.report: Report | None = None
         self.allowed = Allowed()
         """What the next run may do beyond harmless requests."""
         self.hosts: tuple[str, ...] = ()
         """The hosts whose limits the next run checks; empty: none."""
-        self.done = 0
-        self.total = 0
-        """Results of the current run, and how many it will have (0: not known yet)."""
-        self.now = ""
-        """The current check."""
         self.stopped = False
         """The last run was stopped before its end."""
         self._settings, self._keep, self._told = settings, keep, told
-        self._present = Run("")
-        self._run: Run | None = None
-        self._before: Run | None = None
+        self._running: _Running | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether checks run."""
+        return self._running is not None
+
+    @property
+    def progress(self) -> tuple[int, int, str] | None:
+        """How many results there are, how many there will be (0: not known yet), and the current check."""
+        return self._running.progress if self._running is not None else None
 
     async def go(self, only: str = "") -> None:
         """Run all checks, or one again. If cancelled, keep the results so far."""
@@ -56,29 +77,29 @@ class CheckRun:
         wanted = CheckSelection(
             allowed=self.allowed, only=frozenset((only,)) if only else frozenset(), hosts=self._host_facts()
         )
-        self._before = self._run if only else None
+        before = self.report.run if only and self.report is not None else None
         if self.journal is None or not only:
             self.release()
             self.journal = new_journal(target, settings=self._settings, keep=self._keep)
         else:
             self.journal.go_on()
-        runner = Runner(target, self.journal, session.options, wanted, told=self._took, began=self._began)
-        self._present = runner.run
-        self.running, self.stopped, self.done, self.total, self.now = True, False, 0, 0, "connecting"
-        self._sum_up()
+        runner = Runner(
+            target, self.journal, session.options, wanted, told=lambda _result: self._told(), began=self._began
+        )
+        self._running = running = _Running(runner.run, before)
+        self.report, self.stopped = running.report(self.journal.path), False
         self._told()
-        ended = False
         try:
             await runner.go()
-            ended = True
+        except BaseException:
+            self.stopped = True
+            raise
         finally:
-            self.running, self.stopped = False, not ended
-            self._sum_up()
+            self._running, self.report = None, running.report(self.journal.path)
             # It stays readable as the evidence; another program, and the start list, see that it has ended.
             self.journal.close("closed")
-            if ended and self.report is not None:
+            if not self.stopped:
                 self.report = await asyncio.to_thread(report_of, self.report.run, self.journal)
-            self._run = self.report.run if self.report is not None else None
             self._told()
 
     def read(self) -> None:
@@ -94,7 +115,7 @@ class CheckRun:
             journal.release()
             raise
         self.release()
-        self.journal, self.report, self._run = journal, found, found.run
+        self.journal, self.report = journal, found
 
     def _host_facts(self) -> tuple[Fact, ...]:
         return host_facts().choose(self.hosts) if self.hosts else ()
@@ -113,26 +134,15 @@ class CheckRun:
         path = self.journal.path if self.journal is not None else None
         return path or Path("checks")
 
-    def _took(self, _result: Result) -> None:
-        self.done += 1
-        self._told()
-
     def _began(self, visited: Visited, check: Check) -> None:
-        self.total = self._present.total
-        self.now = f"{visited.name}: {check.id}"
-        self._told()
+        if self._running is not None:
+            self._running.now = f"{visited.name}: {check.id}"
+            self._told()
 
     def sum_up(self) -> None:
         """Bring `report` up to date with the results so far."""
-        if self.running:
-            self._sum_up()
-
-    def _sum_up(self) -> None:
-        run = self._present
-        if self._before is not None:
-            run = renewed(self._before, run)
-        path = self.journal.path if self.journal is not None else None
-        self.report = Report(replace(run, results=list(run.results)), str(path or ""))
+        if self._running is not None and self.journal is not None:
+            self.report = self._running.report(self.journal.path)
 
 
 def levels() -> list[str]:
