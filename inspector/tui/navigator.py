@@ -281,10 +281,9 @@ class ScreenNavigator:
         window = window_of(focused)
         self._app.push_screen(Help(window.verb_keys, focused, window.custom_commands))
 
-    def compose_message(self, session: Commands, text: str) -> None:
+    def compose_message(self, session: Commands, text: str, *, whole: bool = False) -> None:
         from inspector.tui.log.compose import ComposeScreen
 
-        whole = self._app.screen.has_class("-maximised")
         self._app.push_screen(ComposeScreen(session, text, whole=whole))
 
     def show_login(self, session: SessionState, then: Callable[[int | str | None], None]) -> None:

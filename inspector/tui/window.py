@@ -30,7 +30,7 @@ class Navigator(Protocol):
     def show_help(self, focused: DOMNode) -> None:
         """Show the keys that work at the focus, then all others."""
 
-    def compose_message(self, session: Commands, text: str) -> None:
+    def compose_message(self, session: Commands, text: str, *, whole: bool = False) -> None:
         """Write a message by hand, starting with `text`."""
 
     def show_session(self, opened: OpenSession) -> None:

@@ -13,7 +13,6 @@ from textual.pilot import Pilot
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
-from inspector.tui.main.layout import shows_failure
 from inspector.tui.server.examination import step_rows
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, main_screen, on_demo, running, shows
 from tests.tui.live_demo import sent
@@ -278,14 +277,6 @@ async def test_after_a_restart_the_form_still_has_the_lost_call() -> None:
         assert len(sent(session, "tools/call")) == 1
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: len(sent(session, "tools/call")) == 2, "sent again")
-
-
-def test_a_tab_shows_the_failure_until_the_user_looks_at_another() -> None:
-    assert shows_failure("tools", blocked=True, looked_away=False)
-    assert not shows_failure("tools", blocked=True, looked_away=True)
-    assert shows_failure("server", blocked=True, looked_away=True)
-    assert not shows_failure("check", blocked=True, looked_away=False)
-    assert not shows_failure("server", blocked=False, looked_away=False)
 
 
 def test_a_long_path_leaves_room_for_what_matters() -> None:

@@ -65,7 +65,7 @@ async def test_every_key_that_is_shown_in_a_form_works(size: tuple[int, int], mo
                         break
                     fields[at].focus()
                     await pilot.pause()
-                    found = chrome.footer_hints(screen)
+                    found = chrome.footer_hints(screen, screen.pane_layout.arrangement)
                     if number >= len(found):
                         break
                     hint = found[number]
@@ -108,7 +108,7 @@ async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
                 await becomes(app, pilot, lambda title=title: titles_of_json_key(app)[-2:] == [title] * 2)  # type: ignore[misc]
                 hints = screen.query_one(pane).hints()  # type: ignore[attr-defined]
                 assert next(hint.title for hint in hints if hint.verb == "form.json") == title
-                assert title in {hint.title for hint in chrome.footer_hints(screen)}
+                assert title in {hint.title for hint in chrome.footer_hints(screen, screen.pane_layout.arrangement)}
             if pane is RequestPane:
                 await pilot.press("ctrl+r")
 

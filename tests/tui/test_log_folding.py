@@ -13,6 +13,7 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import fitted
 from inspector.tui.main.chrome import footer_hints
+from inspector.tui.model.arrangement import Arrangement
 from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
@@ -338,6 +339,16 @@ async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None
         assert "s send again" in screen_text(app) or "d compare two" in screen_text(app)
         await pilot.press("slash", *"kin")
         assert "compare two" not in screen_text(app)
-        assert [hint.title for hint in footer_hints(app.screen)] == ["take", "choose", "to rows", "clear", "start"]
+        assert [hint.title for hint in footer_hints(app.screen, Arrangement(width=160))] == [
+            "take",
+            "choose",
+            "to rows",
+            "clear",
+            "start",
+        ]
         await pilot.press("escape")
-        assert [hint.title for hint in footer_hints(app.screen)] == ["to rows", "leave", "start"]
+        assert [hint.title for hint in footer_hints(app.screen, Arrangement(width=160))] == [
+            "to rows",
+            "leave",
+            "start",
+        ]

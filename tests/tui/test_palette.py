@@ -60,7 +60,7 @@ async def test_a_verb_is_found_and_done() -> None:
         assert found[0].startswith("hide")
         assert " M " in found[0], "with its key"
         await pilot.press("enter")
-        await becomes(app, pilot, lambda: main_screen(app).has_class("-log-hidden"), "hidden")
+        await becomes(app, pilot, lambda: not main_screen(app).panes.log.display, "hidden")
 
 
 async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -> None:

@@ -19,6 +19,7 @@ from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import logged_in_rows, step_rows
 from inspector.tui.login.steps import LoginStepRows, LoginStepsView, title
 from inspector.tui.main import chrome
+from inspector.tui.model.tabs import TABS
 from inspector.tui.pane_keys import hints
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
@@ -47,7 +48,7 @@ class AuthorizationScreen(Screen[NextAction]):
         Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
         *(
             Binding(BY_ID[f"app.tab-{key}"].key, f"tab('{id}')", show=False, id=f"app.tab-{key}")
-            for id, key, *_ in chrome.TABS
+            for id, key, *_ in TABS
         ),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - Textual declares it so

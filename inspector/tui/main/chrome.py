@@ -14,6 +14,8 @@ from inspector.errors import AuthorizationNeeded
 from inspector.protocol.extensions import SKILLS
 from inspector.text import count, duration, quantity, safe
 from inspector.tui.keymap import KeyHint, label, types_text
+from inspector.tui.model.arrangement import Arrangement
+from inspector.tui.model.tabs import TABS
 from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.sessions import Sessions, offers_tasks
 from inspector.tui.widgets.editor import Editor
@@ -23,19 +25,6 @@ from inspector.tui.widgets.status_lines import LinePart, MainTab, session_parts
 
 _FIRST = 3
 """Keys of a pane that come before the common ones where there is one column."""
-TABS: tuple[tuple[str, str, str, str], ...] = (
-    ("tools", "1", "Tools", "Tools"),
-    ("resources", "2", "Resources", "Res"),
-    ("templates", "3", "Templates", "Tmpl"),
-    ("prompts", "4", "Prompts", "Prompt"),
-    ("tasks", "5", "Tasks", "Task"),
-    ("server", "6", "Server", "Srv"),
-    ("inbox", "7", "Inbox", "Inbox"),
-    ("check", "8", "Check", "Check"),
-    ("calls", "9", "Calls", "Call"),
-    ("skills", "0", "Skills", "Skills"),
-)
-"""Id, key, title, short title."""
 
 _PHASES = {
     "new": ("starting", "progress"),
@@ -104,7 +93,7 @@ def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[M
     """Return the tabs with their counts, and the score. Tasks and Skills appear if the server may have some."""
     waiting, tasks = len(session.inbox.open()), session.tasks.items
     tabs = []
-    for id, key, title, short in TABS:
+    for id, key, title, short, *_ in TABS:
         number = ""
         if id == "tasks":
             if not tasks and not offers_tasks(session):
@@ -127,6 +116,7 @@ def main_tabs(session: SessionState, score: str = "", skills: int = 0) -> list[M
 
 def footer_hints(
     screen: Screen[None],
+    arrangement: Arrangement,
     zoom: tuple[str, str] | None = None,
     *,
     asked: bool = False,
@@ -153,10 +143,10 @@ def footer_hints(
             *(hint for hint in _without_letters(screen, *field, "app.start-list") if hint.key not in taken),
         ]
     # A zoomed pane has its key at the right.
-    shown = [hint for hint in shown if not (hint.verb == "app.zoom" and is_zoomed(screen))]
+    shown = [hint for hint in shown if not (hint.verb == "app.zoom" and arrangement.is_zoomed)]
     taken = {hint.key for hint in shown}
-    zooms = [zoom] if zoom and not is_zoomed(screen) else []
-    narrow = screen.has_class("-narrow")
+    zooms = [zoom] if zoom and not arrangement.is_zoomed else []
+    narrow = arrangement.narrow
     # In one column, the line of the last message has the key of the log.
     log = [("app.messages", "list")] if in_log else [] if narrow else ["app.messages"]
     if not narrow:
@@ -174,11 +164,6 @@ def footer_hints(
     return list(found.values())
 
 
-def is_zoomed(screen: Screen[None]) -> bool:
-    """Whether one pane has the whole screen, or the log has."""
-    return screen.has_class("-zoomed") or screen.has_class("-maximised")
-
-
 def _without_letters(screen: Screen[None], *verbs: str | tuple[str, str]) -> list[KeyHint]:
     """Return the hints of verbs with a key of theirs that types no character; without those that have none."""
     found = []
@@ -194,12 +179,12 @@ def is_typing(screen: Screen[None]) -> bool:
     return isinstance(screen.focused, (Editor, FieldFrame))
 
 
-def footer_help(screen: Screen[None]) -> KeyHint | None:
+def footer_help(screen: Screen[None], arrangement: Arrangement) -> KeyHint | None:
     """Return the key that must always be visible: restore of a zoomed pane, else help.
 
     While text is typed, it is the key of help that types no character; None if the user's keymap has none.
     """
-    verb = ("app.zoom", "restore") if is_zoomed(screen) else "app.help"
+    verb = ("app.zoom", "restore") if arrangement.is_zoomed else "app.help"
     return next(iter(_without_letters(screen, verb) if is_typing(screen) else hints(screen, verb)), None)
 
 

@@ -1,11 +1,11 @@
-"""Arranges the panes of the main screen by tab and width (three columns, two, one), and places the focus."""
+"""Arranges the panes of the main screen as the model says, and places the focus."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Protocol, runtime_checkable
 
-from textual.actions import SkipAction
 from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.widget import Widget
@@ -16,34 +16,11 @@ from inspector.client.state.catalog import KINDS
 from inspector.protocol.extensions import SKILLS
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.zoom import Zoom
+from inspector.tui.model.arrangement import PANES, PARTS_OF_LOG, Arrangement, FocusIn, Front
+from inspector.tui.model.tabs import BY_ID
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.widgets.virtual_list import VirtualList
 
-WIDE, MEDIUM = 140, 100
-"""Widths in cells from which there are three columns, and two."""
-BREAKPOINTS: list[tuple[int, str]] = [(0, "-narrow"), (MEDIUM, "-medium"), (WIDE, "-wide")]
-
-
-def shows_failure(place: str, *, blocked: bool, looked_away: bool) -> bool:
-    """Whether a tab shows the pane about the connection; the checks never do."""
-    return blocked and place != "check" and (place == "server" or not looked_away)
-
-
-def width_class(width: int) -> str:
-    """Return the class of a screen of this width in cells."""
-    return next(name for least, name in reversed(BREAKPOINTS) if width >= least)
-
-
-_LISTS: dict[str, str] = {
-    **dict.fromkeys(KINDS, "catalog"),
-    "inbox": "inbox",
-    "tasks": "tasks",
-    "calls": "calls",
-    "skills": "skills",
-}
-"""The list pane of each tab; beside it is the work pane, the task, or the steps of a flow."""
-_BESIDE = {"tasks": "task", "calls": "flow", "skills": "skill"}
-"""The pane beside the list of a tab, where it is not the work pane."""
 CSS = """
 MainScreen { layout: vertical; layers: base above; }
 #body { layout: horizontal; height: 1fr; }
@@ -60,10 +37,9 @@ MainScreen.-medium #body { layout: grid; grid-size: 2 1; grid-columns: 34 1fr; g
 MainScreen #log.-below { dock: bottom; width: 100%; height: 6; }
 MainScreen #log.-below.-entered { height: 44%; }
 MainScreen.-medium #log > #messages { height: 1fr; }
-MainScreen.-medium #log > #detail { display: none; }
 MainScreen.-medium.-detail #log { layout: horizontal; }
 MainScreen.-medium.-detail #log > #messages { width: 1fr; }
-MainScreen.-medium.-detail #log > #detail { display: block; width: 1fr; height: 1fr; }
+MainScreen.-medium.-detail #log > #detail { width: 1fr; height: 1fr; }
 MainScreen.-medium #catalog, MainScreen.-medium #inbox, MainScreen.-medium #tasks { width: 100%; }
 MainScreen.-medium #work, MainScreen.-medium #task { width: 100%; }
 MainScreen.-medium #calls, MainScreen.-medium #flow { width: 100%; }
@@ -74,19 +50,17 @@ MainScreen.-narrow #catalog, MainScreen.-narrow #inbox, MainScreen.-narrow #task
 MainScreen.-narrow #calls, MainScreen.-narrow #skills, MainScreen.-narrow #log { width: 1fr; }
 MainScreen.-narrow #log > #messages { height: 1fr; }
 MainScreen.-narrow #last { display: block; }
-MainScreen.-log-hidden #log { display: none; }
 MainScreen.-maximised #body { layout: horizontal; }
 MainScreen.-maximised #log { width: 1fr; layout: horizontal; }
 MainScreen.-maximised #log > #messages { width: 1fr; height: 1fr; }
-MainScreen.-maximised #log > #detail { display: block; width: 52; height: 1fr; }
-MainScreen.-narrow.-maximised #log > #detail { display: none; }
-MainScreen.-narrow.-timeline #log > #detail { display: block; width: 1fr; }
+MainScreen.-maximised #log > #detail { width: 52; height: 1fr; }
+MainScreen.-narrow.-maximised #log > #detail { width: 1fr; }
 MainScreen.-zoomed #body { layout: horizontal; }
 MainScreen.-zoomed #body > * { width: 1fr; height: 1fr; }
 MainScreen.-zoomed #catalog, MainScreen.-zoomed #inbox { width: 1fr; }
 MainScreen.-zoomed #tasks, MainScreen.-zoomed #calls, MainScreen.-zoomed #log { width: 1fr; }
 MainScreen.-zoomed #skills { width: 1fr; }
-MainScreen.-zoomed #log > #detail { display: block; height: 1fr; }
+MainScreen.-zoomed #log > #detail { height: 1fr; }
 MainScreen.-zoomed #body > * Pane { width: 1fr; height: 1fr; max-height: 100%; }
 MainScreen.-medium SkillPane #skill-side { width: 42; }
 MainScreen.-narrow SkillPane #skill-md { display: none; }
@@ -97,7 +71,7 @@ MainScreen.-zoomed SkillPane #skill-files { height: 1fr; }
 MainScreen.-narrow ServerPane { layout: vertical; }
 MainScreen.-narrow ServerPane #connection, MainScreen.-medium ServerPane #connection { height: 2fr; }
 """
-"""The layout of the panes: three columns; two above the log; one."""
+"""The widths and heights of the panes: three columns; two above the log; one."""
 
 
 @runtime_checkable
@@ -109,7 +83,7 @@ class TakesFocus(Protocol):
 
 
 class PaneLayout:
-    """The arrangement of a screen's panes: one list, work, messages above detail. It handles some verbs of the screen.
+    """The panes of a screen, shown as `arrangement` says. It handles some verbs of the screen.
 
     `arranged` is called when panes may have become visible: they need to be drawn.
     """
@@ -119,212 +93,156 @@ class PaneLayout:
         self._session = session
         self._panes = panes
         self._arranged = arranged
-        self.place = "tools"
-        """The current tab."""
-        self._front = "list"
-        """`list`, `work`, `messages` or `detail`: one column shows this alone; two show the detail only as `detail`."""
-        self._was_narrow = False
         self._zoom = Zoom(panes.body, panes.work)
-        self.blocked = False
-        """The connection failed or takes long: the pane that shows this replaces the lists. The pane must exist."""
-        self._looked_away = False
-        """The user chose a tab since: its lists, forms and results can be read, and Server shows the pane."""
-
-    # Visible panes
+        self.arrangement = Arrangement()
 
     @property
-    def narrow(self) -> bool:
-        """There is one column."""
-        return self._screen.size.width < MEDIUM
+    def place(self) -> str:
+        """The id of the tab in front."""
+        return self.arrangement.tab_id
 
-    @property
-    def _unconnected(self) -> bool:
-        """The pane about the missing connection replaces all but the log and the checks, which connect on their own."""
-        return shows_failure(self.place, blocked=self.blocked, looked_away=self._looked_away)
+    def begin(self, width: int) -> None:
+        """Set the classes of the screen for a width in cells, before there are panes."""
+        self.arrangement = replace(self.arrangement, width=width)
+        self._set_classes()
 
-    def block(self, blocked: bool) -> None:
-        """Let the pane about the connection replace the lists, or show them again."""
-        self._looked_away = self._looked_away and blocked
-        self.blocked = blocked
+    def _set_classes(self) -> None:
+        for name, on in self.arrangement.classes().items():
+            self._screen.set_class(on, name)
 
-    def resized(self) -> None:
-        """The size of the screen has changed."""
-        if self.narrow and not self._was_narrow:
-            self._front = self._place_of_focus()
-        elif self._panes.detail.has_focus_within:
-            self._front = "detail"
-        self._was_narrow = self.narrow
-        self.arrange()
-
-    def _place_of_focus(self) -> str:
-        """Return what a single column shows: the pane with the focus."""
-        panes = self._panes
-        places = (
-            ("messages", panes.messages),
-            ("detail", panes.detail),
-            ("work", panes.work),
-            ("work", panes.task),
-            ("work", panes.flow),
-            ("work", panes.skill),
-        )
-        return next((place for place, pane in places if pane is not None and pane.has_focus_within), "list")
-
-    def arrange(self) -> None:
-        """Show and hide the panes by tab, width and phase. A hidden pane keeps its state."""
-        screen, panes = self._screen, self._panes
-        failed = self._unconnected
-        narrow = self.narrow
-        log_alone = screen.has_class("-maximised")
-        where = self._front
-        in_list, in_work = not narrow or where == "list", not narrow or where == "work"
-        chosen = _LISTS.get(self.place)
-        # The checks have a separate recording, and a skill needs the room: the log is hidden until the user opens it.
-        log_away = self.place in ("check", "skills") and where not in ("messages", "detail")
-        screen.set_class(where == "detail" and not log_alone, "-detail")
-        shown = {
-            **{pane: pane == chosen and not failed and in_list for pane in _LISTS.values()},
-            "failed": failed and (not narrow or where in ("list", "work")),
-            "server": not failed and self.place == "server" and (in_list or in_work),
-            "check": self.place == "check" and (in_list or in_work),
-            "work": chosen is not None and chosen not in _BESIDE and not failed and in_work,
-            **{pane: chosen == place and not failed and in_work for place, pane in _BESIDE.items()},
-            "log": log_alone
-            or (where in ("messages", "detail") if narrow else not (screen.has_class("-log-hidden") or log_away)),
-        }
-        for name, display in shown.items():
+    def arrange(self, arrangement: Arrangement | None = None) -> None:
+        """Show and hide the panes, as this or the present arrangement says. A hidden pane keeps its state."""
+        now = self.arrangement = arrangement or self.arrangement
+        panes, visible = self._panes, now.visible()
+        self._set_classes()
+        panes.messages.maximised = now.log_zoomed
+        for name in PANES:
             pane = panes.get(name)
             if pane is not None:
-                pane.display = display and (not log_alone or name == "log")
+                pane.display = name in visible
+        if "log" in visible:
+            for name, part in zip(PARTS_OF_LOG, (panes.messages, panes.detail, panes.timeline), strict=True):
+                if part is not None:
+                    part.display = name in visible
         # Below two columns it is docked, and has all lines when it is alone.
-        panes.log.set_class(screen.has_class("-medium") and not log_alone and self._zoom.pane is None, "-below")
-        if narrow:
-            panes.messages.display = where != "detail"
-            panes.detail.display = where == "detail"
-        else:
-            panes.messages.display = True
-            panes.detail.styles.clear_rule("display")
-        if panes.timeline is not None:
-            in_timeline = log_alone and screen.has_class("-timeline")
-            panes.timeline.display = in_timeline and not (narrow and where == "detail")
-            if in_timeline:
-                panes.messages.display = False
-                panes.detail.display = where == "detail"
+        panes.log.set_class(now.log_below, "-below")
         self._zoom.apply()
         self._keep_focus()
         self._arranged()
 
-    def focus_moved(self) -> None:
-        """Give the log below two columns its lines while it is used, and a few otherwise: the answer needs them."""
-        focused = self._screen.focused
-        entered = focused is not None and self._panes.log in focused.ancestors
-        if entered != self._panes.log.has_class("-entered"):
-            self._panes.log.set_class(entered, "-entered")
+    def resized(self) -> None:
+        """The size of the screen has changed."""
+        self.arrange(self.arrangement.with_width(self._screen.size.width, self._focus_in))
 
-    def go(self, pane: str) -> None:
+    def block(self, blocked: bool) -> None:
+        """Let the pane about the connection replace the lists, or show them again. The pane must exist."""
+        self.arrangement = self.arrangement.with_connection(missing=blocked)
+
+    def name_tab(self, tab_id: str) -> None:
+        """Name another tab of the catalog, whose panes are the same."""
+        self.arrangement = replace(self.arrangement, tab_id=tab_id)
+
+    def go(self, front: Front) -> None:
         """Show this pane: in a single column alone; in two, the detail beside the messages or not."""
         self.restore_zoom()
-        if self._front != pane:
-            self._front = pane
-            self.arrange()
+        if self.arrangement.front is not front:
+            self.arrange(self.arrangement.with_front(front))
 
     async def show_place(self, place: str) -> None:
         """Show a tab, with the focus in its list. Its panes are made the first time."""
-        await self._panes.make(place, *([_BESIDE[place]] if place in _BESIDE else []))
+        await self._panes.make(BY_ID[place].main, BY_ID[place].beside)
         self.show_made(place)
 
     def show_made(self, place: str) -> None:
         """Show a tab whose panes exist: those of the catalog always do."""
-        self.maximise(False)
-        self.restore_zoom()
-        self.place = place
-        self._looked_away = self.blocked and any(self._session.catalog[name].pages for name in KINDS)
+        self._end_pane_zoom()
         if place != "calls":
             self._panes.messages.show_run("")
         if place in KINDS:
             self._panes.catalog.show(place)
-        self._front = "list"
-        self.arrange()
+        has_lists = any(self._session.catalog[name].pages for name in KINDS)
+        self.arrange(self.arrangement.with_tab(place, has_lists=has_lists))
         if place == "inbox" and self._panes.inbox is not None:
             # Its message is lost while another tab is shown.
             self._panes.inbox.announce()
         # At once: the next key may have been pressed already, for what is shown now.
         self.focus_list()
 
-    def show_log(self, pane: str) -> None:
-        """Show a hidden log, with `messages` or `detail` in front."""
-        self._screen.remove_class("-log-hidden")
-        self.restore_zoom()
-        self._front = pane
-        self.arrange()
+    def show_log(self, front: Front) -> None:
+        """Show a hidden log, with the messages or the detail in front."""
+        self._end_pane_zoom()
+        self.arrange(self.arrangement.with_log(front))
 
-    def maximise(self, maximised: bool) -> None:
-        """Give the log the whole screen, one row per exchange, or end that."""
-        self._screen.set_class(maximised, "-maximised")
-        self._screen.remove_class("-timeline")
-        self._panes.messages.maximised = maximised
+    def show_beside(self) -> None:
+        """Show the pane beside the list, and end the zoom of the log."""
+        self._end_pane_zoom()
+        self.arrange(self.arrangement.without_log_zoom().with_front(Front.BESIDE))
 
     async def show_timeline(self, n: int) -> None:
-        """Show the timeline instead of the maximised log, with the cursor at event `n` and the log's filter."""
+        """Show the timeline instead of the zoomed log, with the cursor at event `n` and the log's filter."""
         timeline = await self._panes.make_timeline()
         timeline.start_at(n)
         timeline.narrow(self._panes.messages.filter)
-        self._screen.add_class("-timeline")
-        self._front = "messages"
-        self.arrange()
+        self.arrange(self.arrangement.with_timeline(True))
         timeline.focus_inside()
         timeline.call_after_refresh(timeline.tick)
 
     def leave_timeline(self, filter: str) -> None:
-        """Show the rows of the maximised log again; with a filter, those that match it."""
-        self._screen.remove_class("-timeline")
-        self._front = "messages"
-        self.arrange()
+        """Show the rows of the zoomed log again; with a filter, those that match it."""
+        self.arrange(self.arrangement.with_timeline(False))
         if filter:
             self._panes.messages.show_filtered(filter)
         self.focus_in(self._panes.messages)
+
+    # Focus
 
     @property
     def in_log(self) -> bool:
         """Whether the messages, or the timeline in their place, have the focus."""
         return self._panes.messages.has_focus_within or self._panes.in_timeline
 
-    # Focus
+    @property
+    def _focus_in(self) -> FocusIn:
+        panes = self._panes
+        if panes.messages.has_focus_within:
+            return FocusIn.MESSAGES
+        if panes.detail.has_focus_within:
+            return FocusIn.DETAIL
+        beside = (panes.work, panes.task, panes.flow, panes.skill)
+        return (
+            FocusIn.BESIDE if any(pane is not None and pane.has_focus_within for pane in beside) else FocusIn.ELSEWHERE
+        )
+
+    def focus_moved(self) -> None:
+        """Give the log below two columns its lines while it is used, and a few otherwise: the answer needs them."""
+        focused = self._screen.focused
+        self._panes.log.set_class(focused is not None and self._panes.log in focused.ancestors, "-entered")
 
     def _keep_focus(self) -> None:
         """If the focused widget is hidden, focus a visible one: keys must not go to a hidden widget."""
         if self._screen.focused is not None and all(node.display for node in self._screen.focused.ancestors_with_self):
             return
         self._screen.set_focus(None)
-        where = self._front if self.narrow else "list"
-        if where == "messages" or self._screen.has_class("-maximised"):
-            self.focus_in(self._panes.messages)
-        elif where == "detail":
-            self.focus_in(self._panes.detail)
-        elif where == "work" and not self._unconnected and self.place in _LISTS:
-            self.focus_work()
-        else:
-            self.focus_list()
+        self._focus_pane(self.arrangement.resting_pane)
 
     def leave_work(self) -> None:
         """Go from the work pane back to the list."""
-        self.go("list")
+        self.go(Front.MAIN)
         self.focus_list()
 
-    def focus_work(self) -> None:
-        """Focus the work pane, or the one in its place."""
-        if self.place in _BESIDE:
-            self.focus_in(self._panes.get(_BESIDE[self.place]))
-        else:
-            self._panes.work.focus_work()
+    def open_work(self) -> None:
+        """Show the pane beside the list, and go there."""
+        self.go(Front.BESIDE)
+        self._focus_pane(self.arrangement.tab.beside)
 
     def focus_list(self) -> None:
         """Focus the list of the tab."""
-        self.focus_in(self._panes.get("failed" if self._unconnected else _LISTS.get(self.place, self.place)))
+        self._focus_pane(self.arrangement.main_pane)
 
     def focus_in(self, pane: Widget | None) -> None:
         """Focus a pane: the widget that it names, its list, or itself."""
-        if pane is self._panes.messages and self._screen.has_class("-timeline"):
-            pane = self._panes.timeline
+        if pane is self._panes.messages:
+            pane = self._panes.get(self.arrangement.pane_of_messages)
         if pane is None:
             return
         if isinstance(pane, TakesFocus):
@@ -334,6 +252,12 @@ class PaneLayout:
             self._screen.set_focus(pane.query_one(VirtualList))
         except NoMatches:
             pane.focus()
+
+    def _focus_pane(self, name: str) -> None:
+        if name == "work":
+            self._panes.work.focus_work()
+        else:
+            self.focus_in(self._panes.get(name))
 
     # Tabs and panes by key
 
@@ -379,38 +303,34 @@ class PaneLayout:
     def action_messages(self) -> None:
         """Go to the log; from the log, back to the list."""
         if self.in_log:
-            self.maximise(False)
-            self.go("list")
-            self.arrange()
+            self._end_pane_zoom()
+            self.arrange(self.arrangement.without_log_zoom().with_front(Front.MAIN))
             self.focus_list()
             return
-        self.show_log("messages")
+        self.show_log(Front.MESSAGES)
         self._panes.messages.tick()
         self.focus_in(self._panes.messages)
 
+    @property
+    def back_leads_to(self) -> Front | None:
+        """The pane to which the key for back leads; None if it leads nowhere."""
+        return self.arrangement.back(self._focus_in, live=self._session.commands is not None)
+
     def action_back(self) -> None:
         """Go from a message to the log; in a single column, from the log or the server to the list."""
-        in_log, medium = self._panes.messages.has_focus_within, self._screen.has_class("-medium")
-        if self._panes.detail.has_focus_within or (in_log and medium and self._screen.has_class("-detail")):
-            self.go("messages")
+        if self.back_leads_to is Front.MESSAGES:
+            self.go(Front.MESSAGES)
             self.focus_in(self._panes.messages)
-        elif (self.narrow or self.place in ("check", "skills")) and in_log and not self._screen.has_class("-maximised"):
-            self.go("list")
-            self.focus_list()
-        elif self.narrow and self._front == "work" and self._session.commands is None:
-            self.leave_work()  # in a recording, nothing there can have the focus
-        else:
-            raise SkipAction
+        elif self.back_leads_to is Front.MAIN:
+            self.leave_work()
 
     def action_toggle_messages(self) -> None:
-        if self.narrow:
+        if self.arrangement.narrow:
             self.action_messages()
             return
-        self.restore_zoom()
-        self._screen.toggle_class("-log-hidden")
-        self.maximise(False)
-        self.arrange()
-        if self._screen.has_class("-log-hidden"):
+        self._end_pane_zoom()
+        self.arrange(self.arrangement.with_log_toggled())
+        if self.arrangement.log_hidden:
             self.focus_list()
 
     # Zoom
@@ -418,41 +338,34 @@ class PaneLayout:
     @property
     def zoom_hint(self) -> tuple[str, str] | None:
         """Return the verb of the zoom key with its title, or None if it has no effect now."""
-        if self._screen.has_class("-maximised") or self._screen.has_class("-zoomed"):
+        if self.arrangement.is_zoomed:
             return ("app.zoom", "restore")
-        zoom = self._zoom
-        pane = zoom.pane_of(self._screen.focused)
-        if pane is None or not (pane is self._panes.messages or zoom.is_useful(pane)):
-            return None
-        return ("app.zoom", "zoom")
+        pane = self._zoom.pane_of(self._screen.focused)
+        useful = pane is not None and (pane is self._panes.messages or self._zoom.is_useful(pane))
+        return ("app.zoom", "zoom") if useful else None
 
     def action_zoom(self) -> None:
         """Give the focused pane the whole screen, or restore the panes. The log then has one row per exchange."""
-        zoom = self._zoom
-        pane = zoom.pane_of(self._screen.focused)
-        if self._screen.has_class("-maximised"):
-            self._zoom_log(False)
-        elif zoom.pane is not None:
+        pane, now = self._zoom.pane_of(self._screen.focused), self.arrangement
+        if now.log_zoomed or (pane is self._panes.messages and not now.is_zoomed):
+            self.arrange(now.with_log_zoomed(not now.log_zoomed))
+            self.focus_in(self._panes.messages)
+        elif now.is_zoomed:
             self.restore_zoom()
-        elif pane is self._panes.messages:
-            self._zoom_log(True)
-        elif pane is not None and zoom.is_useful(pane):
-            self._screen.add_class("-zoomed")
-            zoom.show(pane)
-            self.arrange()
+        elif pane is not None and self._zoom.is_useful(pane):
+            self._zoom.show(pane)
+            self.arrange(now.with_pane_zoomed(True))
         self._screen.post_message(HintsChanged())
 
-    def _zoom_log(self, zoomed: bool) -> None:
-        self.maximise(zoomed)
-        self._screen.remove_class("-log-hidden")
-        if self.narrow:
-            self._front = "messages"
-        self.arrange()
-        self.focus_in(self._panes.messages)
-
     def restore_zoom(self) -> None:
-        """Show all panes again after a zoom."""
-        if self._zoom.pane is not None:
-            self._zoom.restore()
-            self._screen.remove_class("-zoomed")
+        """Show all panes again after the zoom of one."""
+        if self._end_pane_zoom():
             self.arrange()
+
+    def _end_pane_zoom(self) -> bool:
+        """End the zoom of a pane; the panes are arranged later. Returns whether one was zoomed."""
+        zoomed = self._zoom.pane is not None
+        if zoomed:
+            self._zoom.restore()
+            self.arrangement = self.arrangement.with_pane_zoomed(False)
+        return zoomed

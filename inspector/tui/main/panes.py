@@ -223,8 +223,10 @@ class Panes:
         return SkillPane(self.skills_state, id="skill")
 
     def get(self, name: str) -> Widget | None:
-        """A column of the body by its name; None if it does not exist yet."""
-        return {"catalog": self.catalog, "work": self.work, "log": self.log, **self._later}.get(name)
+        """A column of the body or a part of the log by its name; None if it does not exist yet."""
+        always = {"catalog": self.catalog, "work": self.work, "log": self.log}
+        parts = {"messages": self.messages, "detail": self.detail, "timeline": self.timeline}
+        return {**always, **parts, **self._later}.get(name)
 
     @property
     def inbox(self) -> InboxPane | None:

@@ -33,10 +33,11 @@ from inspector.tui.dialogs import Choose, leave_calls
 from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
-from inspector.tui.main.layout import BREAKPOINTS, CSS, PaneLayout, width_class
+from inspector.tui.main.layout import CSS, PaneLayout
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.redraw_pace import TICK, DrawingPace
 from inspector.tui.main.saving import SavedFiles
+from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
 from inspector.tui.server.file_watch import FileWatch
@@ -117,7 +118,6 @@ class MainScreen(Screen[None]):
     """One session, live or recorded; a recorded one has a `playback`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app")]
-    HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     DEFAULT_CSS = CSS
 
     def __init__(
@@ -175,7 +175,7 @@ class MainScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         # Before there are widgets: each would be styled again when the first resize sets the class.
-        self.add_class(width_class(self.app.size.width))
+        self.pane_layout.begin(self.app.size.width)
         yield HeaderLine(id="header")
         yield TabLine(hints=hints(self, "app.palette", "app.help"), id="tabs")
         yield from self.panes.compose()
@@ -192,7 +192,7 @@ class MainScreen(Screen[None]):
         if not self._follow_log:
             self.panes.messages.query_one(VirtualList).follow = False
         self._tell_notices()
-        self.pane_layout.arrange()
+        self.pane_layout.resized()
         if self._first == "doctor":
             await self.panes.make("failed")
             assert self.panes.failed is not None
@@ -247,16 +247,14 @@ class MainScreen(Screen[None]):
         self.calls.show_row(event.row)
 
     def on_calls_pane_opened(self) -> None:
-        self.pane_layout.go("work")
-        self.pane_layout.focus_work()
+        self.pane_layout.open_work()
 
     def on_skills_pane_highlighted(self) -> None:
         if self.panes.skill is not None:
             self.panes.skill.tick()
 
     def on_skills_pane_opened(self) -> None:
-        self.pane_layout.go("work")
-        self.pane_layout.focus_work()
+        self.pane_layout.open_work()
         pane, state = self.panes.skill, self.panes.skills_state
         if pane is not None and state.skill is not None and state.skill.kind != "invalid":
             pane.read(state.skill, state.skill.skill_md)
@@ -442,7 +440,7 @@ class MainScreen(Screen[None]):
     def _tick_state(self) -> None:
         session = self.session
         facts = (
-            self.pane_layout.blocked,
+            self.pane_layout.arrangement.blocked,
             session.phase,
             session.server,
             len(session.journal),
@@ -470,7 +468,7 @@ class MainScreen(Screen[None]):
 
     def _is_blocked(self) -> bool:
         """Whether to show the pane about the connection. A quick connection or a reconnect does not show it."""
-        phase, failed, blocked = self.session.phase, self.panes.failed, self.pane_layout.blocked
+        phase, failed, blocked = self.session.phase, self.panes.failed, self.pane_layout.arrangement.blocked
         if phase in ("failed", "lost") or (failed is not None and failed.examining):
             return True
         if phase != "connecting" or self.session.inbox.open() or (not blocked and self._has_lists()):
@@ -512,13 +510,13 @@ class MainScreen(Screen[None]):
 
     def _show_footer(self) -> None:
         footer, asked = self.query_one(Footer), self.check_action("question", ()) is True
-        shown = chrome.footer_hints(
-            self, self.zoom_hint, asked=asked, in_log=self.pane_layout.in_log, is_down=is_down(self.session)
-        )
+        arrangement, in_log = self.pane_layout.arrangement, self.pane_layout.in_log
+        down = is_down(self.session)
+        shown = chrome.footer_hints(self, arrangement, self.zoom_hint, asked=asked, in_log=in_log, is_down=down)
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
-        pins = chrome.is_zoomed(self) or (self.pane_layout.narrow and not self.session.journal.notices)
-        footer.pinned = chrome.footer_help(self) if pins else None
+        pins = arrangement.is_zoomed or (arrangement.narrow and not self.session.journal.notices)
+        footer.pinned = chrome.footer_help(self, arrangement) if pins else None
         self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
         self.panes.last.show_key(not chrome.is_typing(self))
 
@@ -556,12 +554,12 @@ class MainScreen(Screen[None]):
 
     def on_item_opened(self, event: pane_messages.ItemOpened) -> None:
         self.panes.work.show_item(event.list_name, event.item)
-        self.pane_layout.go("work")
+        self.pane_layout.go(Front.BESIDE)
         self.panes.work.focus_work()
 
     def on_catalog_pane_call_requested(self) -> None:
         """Send the form of the selected item; if it is incomplete, the form shows that."""
-        self.pane_layout.go("work")
+        self.pane_layout.go(Front.BESIDE)
         self.panes.work.send()
 
     def on_inbox_pane_highlighted(self, event: InboxPane.Highlighted) -> None:
@@ -569,7 +567,7 @@ class MainScreen(Screen[None]):
             self.panes.work.show_question(event.question)
 
     def on_inbox_pane_opened(self, event: InboxPane.Opened) -> None:
-        self.pane_layout.go("work")
+        self.pane_layout.go(Front.BESIDE)
         self.panes.work.show_question(event.question)
         self.panes.work.focus_question()
 
@@ -582,9 +580,7 @@ class MainScreen(Screen[None]):
             await self.pane_layout.show_place("inbox")
         if self.pane_layout.place == "inbox" and self.panes.inbox is not None:
             self.panes.inbox.move_to(question)
-        self.pane_layout.maximise(False)
-        self.pane_layout.go("work")
-        self.pane_layout.arrange()
+        self.pane_layout.show_beside()
         self.panes.work.go_to_question(question)
 
     def on_inbox_pane_ask_again(self) -> None:
@@ -595,8 +591,7 @@ class MainScreen(Screen[None]):
             self.panes.task.show(event.task)
 
     def on_tasks_pane_opened(self) -> None:
-        self.pane_layout.go("work")
-        self.pane_layout.focus_work()
+        self.pane_layout.open_work()
 
     def on_task_actions_open_call(self, event: TaskActions.OpenCall) -> None:
         self.show_address(event.list_name, event.address)
@@ -649,7 +644,7 @@ class MainScreen(Screen[None]):
             window_of(self).navigator.compare_messages(journal, event.one, event.other)
             return
         self.panes.detail.compare(event.one, event.other)
-        self.pane_layout.go("detail")
+        self.pane_layout.go(Front.DETAIL)
 
     async def on_messages_pane_show_timeline(self, event: MessagesPane.ShowTimeline) -> None:
         await self.pane_layout.show_timeline(event.n)
@@ -664,7 +659,7 @@ class MainScreen(Screen[None]):
     def on_show_event(self, event: pane_messages.ShowEvent) -> None:
         if event.chosen and self.playback is not None:
             self.playback.go_to(event.chosen)
-        self.pane_layout.show_log("detail")
+        self.pane_layout.show_log(Front.DETAIL)
         self.panes.messages.select(event.n)
         self.panes.detail.show(event.n)
         self.pane_layout.focus_in(self.panes.detail)
@@ -673,12 +668,12 @@ class MainScreen(Screen[None]):
         self.panes.messages.marks_changed()
 
     def on_show_exchange(self, event: pane_messages.ShowExchange) -> None:
-        self.pane_layout.show_log("messages")
+        self.pane_layout.show_log(Front.MESSAGES)
         self.panes.messages.show_exchange(event.n)
         self.pane_layout.focus_in(self.panes.messages)
 
     def on_show_filtered(self, event: pane_messages.ShowFiltered) -> None:
-        self.pane_layout.show_log("messages")
+        self.pane_layout.show_log(Front.MESSAGES)
         self.panes.messages.show_filtered(event.filter)
         self.pane_layout.focus_in(self.panes.messages)
 
@@ -688,7 +683,7 @@ class MainScreen(Screen[None]):
             self.pane_layout.show_made("resources")
             self.panes.catalog.select("resources", event.uri)
         self.panes.work.open_resource(event.uri)
-        self.pane_layout.go("work")
+        self.pane_layout.go(Front.BESIDE)
         self.panes.work.focus_work()
 
     def on_copy(self, event: pane_messages.Copy) -> None:
@@ -702,7 +697,9 @@ class MainScreen(Screen[None]):
 
     def on_edit_message(self, event: pane_messages.EditMessage) -> None:
         if self.session.commands is not None:
-            window_of(self).navigator.compose_message(self.session.commands, event.text)
+            window_of(self).navigator.compose_message(
+                self.session.commands, event.text, whole=self.pane_layout.arrangement.log_zoomed
+            )
 
     def on_failed_pane_again(self, event: FailedPane.Again) -> None:
         self._call_again = event.and_call
@@ -763,6 +760,8 @@ class MainScreen(Screen[None]):
         """A recording offers nothing that needs a live server; only a process can be started."""
         if self.playback is not None and not self.playback.can(action):
             return False
+        if action == "back":
+            return self.pane_layout.back_leads_to is not None
         if action == "question":
             return self.panes.work.next_question() is not None
         if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):

@@ -20,6 +20,7 @@ from inspector.tui.available_verbs import lend
 from inspector.tui.dialogs import Choose
 from inspector.tui.keymap import KeyHint
 from inspector.tui.main.screen import MainScreen
+from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowEvent
 from inspector.tui.replay import status_lines
@@ -203,7 +204,7 @@ class Playback:
         if session.catalog[list_name].get(address) is None:
             screen.panes.work.show_call(root)
             return
-        screen.pane_layout.place = list_name
+        screen.pane_layout.name_tab(list_name)
         # The cursor decides what the middle shows: the newest request of that item, which is this one.
         screen.panes.catalog.select(list_name, address)
 
@@ -310,7 +311,7 @@ class Playback:
         """Go to the next event that matches the last filter. A long recording is searched in a thread."""
         screen, searched = self._screen, self._screen.panes.messages.searched
         if searched is None:
-            screen.pane_layout.show_log("messages")
+            screen.pane_layout.show_log(Front.MESSAGES)
             screen.panes.messages.action_filter()
         else:
             screen.run_worker(self._go_to_hit(searched, by), exclusive=True, group="hit", exit_on_error=False)

@@ -1,0 +1,1 @@
+"""What the main screen shows and offers, without Textual: frozen state, pure rules, tested without a screen."""

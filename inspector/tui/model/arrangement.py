@@ -1,0 +1,258 @@
+"""Which panes of the main screen are visible, and where the focus rests: by tab, width, connection and zoom.
+
+`Arrangement` is the whole state. Its methods return the next one; `visible`, `classes` and `main_pane` read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from inspector.tui.model.tabs import BY_ID, TABS, Tab
+
+WIDE, MEDIUM = 140, 100
+"""Widths in cells from which there are three columns, and two."""
+
+PANES = (*dict.fromkeys(name for tab in TABS for name in (tab.main, tab.beside) if name), "failed", "log")
+"""The columns of the body."""
+PARTS_OF_LOG = ("messages", "detail", "timeline")
+
+ALONE = frozenset({"check", "skills"})
+"""Tabs that have the width of the log: the checks have a recording of their own, and a skill needs the room."""
+
+
+class Front(Enum):
+    """What one column shows. Two columns show the detail only as `DETAIL`; three ignore it."""
+
+    MAIN = auto()
+    BESIDE = auto()
+    MESSAGES = auto()
+    DETAIL = auto()
+
+
+LOG_FRONTS = (Front.MESSAGES, Front.DETAIL)
+
+
+class Zoom(Enum):
+    """What has the whole screen: nothing, a pane, the log with its waterfall, or the timeline in its place."""
+
+    NONE = auto()
+    PANE = auto()
+    LOG = auto()
+    TIMELINE = auto()
+
+
+class Connection(Enum):
+    """Whether the pane about the connection is shown.
+
+    `MISSING`: it replaces the lists. `LOOKED_AWAY`: the user chose a tab since, to read what was there before.
+    """
+
+    FINE = auto()
+    MISSING = auto()
+    LOOKED_AWAY = auto()
+
+
+class FocusIn(Enum):
+    """The part of the screen with the focus."""
+
+    ELSEWHERE = auto()
+    BESIDE = auto()
+    MESSAGES = auto()
+    DETAIL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Arrangement:
+    """How the panes are arranged. `width` is in cells."""
+
+    tab_id: str = "tools"
+    width: int = 0
+    front: Front = Front.MAIN
+    zoom: Zoom = Zoom.NONE
+    log_hidden: bool = False
+    connection: Connection = Connection.FINE
+
+    @property
+    def tab(self) -> Tab:
+        """The tab in front."""
+        return BY_ID[self.tab_id]
+
+    @property
+    def narrow(self) -> bool:
+        """There is one column."""
+        return self.width < MEDIUM
+
+    @property
+    def medium(self) -> bool:
+        """There are two columns above the log."""
+        return MEDIUM <= self.width < WIDE
+
+    @property
+    def log_zoomed(self) -> bool:
+        """The log, or the timeline in its place, has the whole screen."""
+        return self.zoom in (Zoom.LOG, Zoom.TIMELINE)
+
+    @property
+    def is_zoomed(self) -> bool:
+        """One pane has the whole screen, or the log has."""
+        return self.zoom is not Zoom.NONE
+
+    @property
+    def blocked(self) -> bool:
+        """There is no connection, or it takes long."""
+        return self.connection is not Connection.FINE
+
+    @property
+    def shows_failure(self) -> bool:
+        """The pane about the connection replaces the tab; never the checks, which connect on their own."""
+        if self.tab_id == "check":
+            return False
+        return self.connection is Connection.MISSING or (self.blocked and self.tab_id == "server")
+
+    # Changes
+
+    def with_tab(self, tab_id: str, *, has_lists: bool) -> Arrangement:
+        """Show a tab. Without a connection, one that has lists shows them, and Server shows why it is missing."""
+        connection = self.connection
+        if self.blocked:
+            connection = Connection.LOOKED_AWAY if has_lists else Connection.MISSING
+        return replace(self, tab_id=tab_id, front=Front.MAIN, zoom=Zoom.NONE, connection=connection)
+
+    def with_front(self, front: Front) -> Arrangement:
+        """Show a pane in one column. It ends the zoom of a pane, but not that of the log."""
+        return replace(self._without_pane_zoom(), front=front)
+
+    def with_log(self, front: Front) -> Arrangement:
+        """Show the log, hidden or not."""
+        return replace(self.with_front(front), log_hidden=False)
+
+    def with_log_toggled(self) -> Arrangement:
+        """Hide the log, or show it again."""
+        return replace(self, zoom=Zoom.NONE, log_hidden=not self.log_hidden)
+
+    def with_log_zoomed(self, zoomed: bool) -> Arrangement:
+        """Give the log the whole screen, or end that."""
+        front = Front.MESSAGES if self.narrow else self.front
+        return replace(self, zoom=Zoom.LOG if zoomed else Zoom.NONE, front=front, log_hidden=False)
+
+    def with_timeline(self, shown: bool) -> Arrangement:
+        """Show the timeline instead of the rows of the zoomed log, or the rows again."""
+        return replace(self, zoom=Zoom.TIMELINE if shown else Zoom.LOG, front=Front.MESSAGES)
+
+    def with_pane_zoomed(self, zoomed: bool) -> Arrangement:
+        """Give the focused pane the whole screen, or end that."""
+        return replace(self, zoom=Zoom.PANE) if zoomed else self._without_pane_zoom()
+
+    def without_log_zoom(self) -> Arrangement:
+        """End the zoom of the log."""
+        return replace(self, zoom=Zoom.NONE) if self.log_zoomed else self
+
+    def with_connection(self, *, missing: bool) -> Arrangement:
+        """Let the pane about the connection replace the lists, or show them again."""
+        if not missing:
+            return replace(self, connection=Connection.FINE)
+        return self if self.blocked else replace(self, connection=Connection.MISSING)
+
+    def with_width(self, width: int, focus: FocusIn) -> Arrangement:
+        """Follow the size of the screen: the only column is the one with the focus."""
+        after = replace(self, width=width)
+        if after.narrow and not (self.narrow and self.width):
+            return replace(after, front=_FRONT_OF[focus])
+        return replace(after, front=Front.DETAIL) if focus is FocusIn.DETAIL else after
+
+    def _without_pane_zoom(self) -> Arrangement:
+        return replace(self, zoom=Zoom.NONE) if self.zoom is Zoom.PANE else self
+
+    # What it means
+
+    def visible(self) -> frozenset[str]:
+        """The names of the columns that are shown, and of the parts of the log in it.
+
+        The zoom of a pane hides the others in addition, within the columns too.
+        """
+        tab, front = self.tab, self.front
+        if self.log_zoomed:
+            return frozenset({"log", *self._parts_of_log()})
+        in_main, in_beside = not self.narrow or front is Front.MAIN, not self.narrow or front is Front.BESIDE
+        shown = set()
+        if self.shows_failure:
+            shown |= {"failed"} if in_main or in_beside else set()
+        else:
+            shown |= {tab.main} if in_main or (not tab.beside and in_beside) else set()
+            shown |= {tab.beside} if tab.beside and in_beside else set()
+        if self._shows_log:
+            shown |= {"log", *self._parts_of_log()}
+        return frozenset(shown)
+
+    @property
+    def _shows_log(self) -> bool:
+        if self.narrow:
+            return self.front in LOG_FRONTS
+        return not self.log_hidden and (self.tab_id not in ALONE or self.front in LOG_FRONTS)
+
+    def _parts_of_log(self) -> set[str]:
+        in_detail = self.front is Front.DETAIL
+        if self.zoom is Zoom.TIMELINE:
+            return ({"detail"} if in_detail else set()) | ({"timeline"} if not (self.narrow and in_detail) else set())
+        if self.narrow:
+            return {"detail"} if in_detail else {"messages"}
+        beside = not self.medium or in_detail or self.zoom in (Zoom.LOG, Zoom.PANE)
+        return {"messages", *(["detail"] if beside else [])}
+
+    def classes(self) -> dict[str, bool]:
+        """The style classes of the screen, by which the columns get their widths."""
+        return {
+            "-narrow": self.narrow,
+            "-medium": self.medium,
+            "-wide": self.width >= WIDE,
+            "-detail": self.front is Front.DETAIL and not self.log_zoomed,
+            "-maximised": self.log_zoomed,
+            "-timeline": self.zoom is Zoom.TIMELINE,
+            "-zoomed": self.zoom is Zoom.PANE,
+        }
+
+    @property
+    def log_below(self) -> bool:
+        """The log is docked below two columns."""
+        return self.medium and self.zoom is Zoom.NONE
+
+    @property
+    def main_pane(self) -> str:
+        """The pane with the keys of the tab."""
+        return "failed" if self.shows_failure else self.tab.main
+
+    @property
+    def resting_pane(self) -> str:
+        """The pane to focus when the focused one was hidden."""
+        front = self.front if self.narrow else Front.MAIN
+        if front is Front.DETAIL:
+            return "detail"
+        if front is Front.MESSAGES or self.log_zoomed:
+            return self.pane_of_messages
+        return (
+            self.tab.beside if front is Front.BESIDE and self.tab.beside and not self.shows_failure else self.main_pane
+        )
+
+    @property
+    def pane_of_messages(self) -> str:
+        """The pane with the messages: the rows, or the timeline in their place."""
+        return "timeline" if self.zoom is Zoom.TIMELINE else "messages"
+
+    def back(self, focus: FocusIn, *, live: bool) -> Front | None:
+        """Where the key for back leads: from a message to the log, in one column to the list; None for nowhere."""
+        in_log = focus is FocusIn.MESSAGES
+        if focus is FocusIn.DETAIL or (in_log and self.medium and self.front is Front.DETAIL and not self.log_zoomed):
+            return Front.MESSAGES
+        if in_log and not self.log_zoomed and (self.narrow or self.tab_id in ALONE):
+            return Front.MAIN
+        # Nothing in the form of a recording can have the focus.
+        return Front.MAIN if self.narrow and self.front is Front.BESIDE and not live else None
+
+
+_FRONT_OF = {
+    FocusIn.ELSEWHERE: Front.MAIN,
+    FocusIn.BESIDE: Front.BESIDE,
+    FocusIn.MESSAGES: Front.MESSAGES,
+    FocusIn.DETAIL: Front.DETAIL,
+}

@@ -1,0 +1,146 @@
+"""Which panes are visible, and where the focus rests, by tab, width, zoom and connection."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from inspector.tui.model.arrangement import Arrangement, Connection, FocusIn, Front, Zoom
+from inspector.tui.model.tabs import TABS
+
+WIDE, MEDIUM, NARROW = 160, 110, 80
+MISSING, AWAY = Connection.MISSING, Connection.LOOKED_AWAY
+
+
+@pytest.mark.parametrize(
+    ("arrangement", "visible"),
+    [
+        (Arrangement("tools", WIDE), "catalog work log messages detail"),
+        (Arrangement("tools", MEDIUM), "catalog work log messages"),
+        (Arrangement("tools", MEDIUM, Front.DETAIL), "catalog work log messages detail"),
+        (Arrangement("tools", NARROW), "catalog"),
+        (Arrangement("tools", NARROW, Front.BESIDE), "work"),
+        (Arrangement("tools", NARROW, Front.MESSAGES), "log messages"),
+        (Arrangement("tools", NARROW, Front.DETAIL), "log detail"),
+        (Arrangement("inbox", WIDE), "inbox work log messages detail"),
+        (Arrangement("tasks", WIDE), "tasks task log messages detail"),
+        (Arrangement("calls", NARROW, Front.BESIDE), "flow"),
+        (Arrangement("server", WIDE), "server log messages detail"),
+        (Arrangement("server", NARROW, Front.BESIDE), "server"),
+        # The checks and a skill have the width of the log, until the user goes there.
+        (Arrangement("check", WIDE), "check"),
+        (Arrangement("skills", WIDE), "skills skill"),
+        (Arrangement("check", WIDE, Front.MESSAGES), "check log messages detail"),
+        (Arrangement("tools", WIDE, log_hidden=True), "catalog work"),
+        (Arrangement("tools", NARROW, Front.MESSAGES, log_hidden=True), "log messages"),
+        # Zoom
+        (Arrangement("tools", WIDE, zoom=Zoom.LOG), "log messages detail"),
+        (Arrangement("check", MEDIUM, zoom=Zoom.LOG), "log messages detail"),
+        (Arrangement("tools", NARROW, Front.MESSAGES, Zoom.LOG), "log messages"),
+        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.LOG), "log detail"),
+        (Arrangement("tools", WIDE, Front.MESSAGES, Zoom.TIMELINE), "log timeline"),
+        (Arrangement("tools", WIDE, Front.DETAIL, Zoom.TIMELINE), "log timeline detail"),
+        (Arrangement("tools", NARROW, Front.DETAIL, Zoom.TIMELINE), "log detail"),
+        # Without a connection
+        (Arrangement("tools", WIDE, connection=MISSING), "failed log messages detail"),
+        (Arrangement("tools", WIDE, connection=AWAY), "catalog work log messages detail"),
+        (Arrangement("server", WIDE, connection=AWAY), "failed log messages detail"),
+        (Arrangement("check", WIDE, connection=MISSING), "check"),
+        (Arrangement("tools", NARROW, Front.BESIDE, connection=MISSING), "failed"),
+        (Arrangement("tools", NARROW, Front.DETAIL, connection=MISSING), "log detail"),
+    ],
+)
+def test_which_panes_are_visible(arrangement: Arrangement, visible: str) -> None:
+    assert arrangement.visible() == set(visible.split())
+
+
+def every_arrangement() -> list[Arrangement]:
+    parts = ([tab.id for tab in TABS], (WIDE, MEDIUM, NARROW), Front, Zoom, (False, True), Connection)
+    return [Arrangement(*values) for values in itertools.product(*parts)]
+
+
+def test_the_focus_never_rests_on_a_hidden_pane() -> None:
+    for arrangement in every_arrangement():
+        assert arrangement.resting_pane in arrangement.visible(), arrangement
+
+
+def test_one_column_shows_one_pane() -> None:
+    for arrangement in every_arrangement():
+        if arrangement.narrow:
+            assert len(arrangement.visible() - {"log"}) == 1, arrangement
+
+
+def test_a_tab_ends_every_zoom_and_shows_its_list() -> None:
+    for arrangement in every_arrangement():
+        after = arrangement.with_tab("prompts", has_lists=True)
+        assert (after.zoom, after.front, after.shows_failure) == (Zoom.NONE, Front.MAIN, False)
+
+
+@pytest.mark.parametrize(
+    ("tab", "connection", "shown"),
+    [
+        ("tools", MISSING, True),
+        ("tools", AWAY, False),
+        ("server", AWAY, True),
+        ("check", MISSING, False),
+        ("server", Connection.FINE, False),
+    ],
+)
+def test_a_tab_shows_the_failure_until_the_user_looks_at_another(tab: str, connection: Connection, shown: bool) -> None:
+    assert Arrangement(tab, WIDE, connection=connection).shows_failure is shown
+
+
+def test_without_lists_a_tab_goes_on_showing_the_failure() -> None:
+    missing = Arrangement("tools", WIDE).with_connection(missing=True)
+    assert missing.with_tab("prompts", has_lists=False).connection is MISSING
+    away = missing.with_tab("prompts", has_lists=True)
+    assert away.connection is AWAY
+    assert away.with_connection(missing=True) == away
+    assert away.with_connection(missing=False).with_connection(missing=True).connection is MISSING
+
+
+@pytest.mark.parametrize(
+    ("arrangement", "focus", "live", "front"),
+    [
+        (Arrangement("tools", WIDE), FocusIn.DETAIL, True, Front.MESSAGES),
+        (Arrangement("tools", WIDE), FocusIn.MESSAGES, True, None),
+        (Arrangement("tools", MEDIUM, Front.DETAIL), FocusIn.MESSAGES, True, Front.MESSAGES),
+        (Arrangement("tools", MEDIUM, Front.DETAIL, Zoom.LOG), FocusIn.MESSAGES, True, None),
+        (Arrangement("tools", NARROW, Front.MESSAGES), FocusIn.MESSAGES, True, Front.MAIN),
+        (Arrangement("check", WIDE, Front.MESSAGES), FocusIn.MESSAGES, True, Front.MAIN),
+        (Arrangement("tools", NARROW, Front.MESSAGES, Zoom.LOG), FocusIn.MESSAGES, True, None),
+        (Arrangement("tools", NARROW, Front.BESIDE), FocusIn.ELSEWHERE, False, Front.MAIN),
+        (Arrangement("tools", NARROW, Front.BESIDE), FocusIn.BESIDE, True, None),
+    ],
+)
+def test_where_back_leads(arrangement: Arrangement, focus: FocusIn, live: bool, front: Front | None) -> None:
+    assert arrangement.back(focus, live=live) is front
+
+
+def test_a_screen_that_becomes_narrow_shows_the_pane_with_the_focus() -> None:
+    wide = Arrangement("tools", WIDE)
+    assert wide.with_width(NARROW, FocusIn.BESIDE).front is Front.BESIDE
+    assert wide.with_width(NARROW, FocusIn.MESSAGES).visible() == {"log", "messages"}
+    narrow = wide.with_width(NARROW, FocusIn.BESIDE)
+    assert narrow.with_width(70, FocusIn.ELSEWHERE).front is Front.BESIDE
+    assert wide.with_width(MEDIUM, FocusIn.DETAIL).front is Front.DETAIL
+
+
+def test_the_log_is_shown_again_by_each_way_to_it() -> None:
+    hidden = Arrangement("tools", WIDE).with_log_toggled()
+    assert "log" not in hidden.visible()
+    assert "log" in hidden.with_log(Front.MESSAGES).visible()
+    assert "log" in hidden.with_log_zoomed(True).with_log_zoomed(False).visible()
+    assert "log" in hidden.with_log_toggled().visible()
+    assert not Arrangement("tools", WIDE, zoom=Zoom.LOG).with_log_toggled().is_zoomed
+
+
+def test_the_zoom_of_a_pane_ends_with_any_other_pane() -> None:
+    zoomed = Arrangement("tools", WIDE).with_pane_zoomed(True)
+    assert zoomed.classes()["-zoomed"]
+    assert not zoomed.with_front(Front.DETAIL).is_zoomed
+    assert not zoomed.with_log(Front.MESSAGES).is_zoomed
+    in_log = Arrangement("tools", WIDE).with_log_zoomed(True)
+    assert in_log.with_front(Front.DETAIL).log_zoomed
+    assert not in_log.without_log_zoom().is_zoomed
