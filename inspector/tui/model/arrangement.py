@@ -22,7 +22,7 @@ ALONE = frozenset({"check", "skills"})
 
 
 class Front(Enum):
-    """What one column shows. Two columns show the detail only as `DETAIL`; three ignore it."""
+    """The pane that one column shows. Two columns show the detail only as `DETAIL`; three ignore it."""
 
     MAIN = auto()
     BESIDE = auto()
@@ -34,7 +34,7 @@ LOG_FRONTS = (Front.MESSAGES, Front.DETAIL)
 
 
 class Zoom(Enum):
-    """What has the whole screen: nothing, a pane, the log with its waterfall, or the timeline in its place."""
+    """The part that has the whole screen: none, a pane, the log with its waterfall, or the timeline in its place."""
 
     NONE = auto()
     PANE = auto()
@@ -100,7 +100,7 @@ class Arrangement:
 
     @property
     def blocked(self) -> bool:
-        """There is no connection, or it takes long."""
+        """The connection is missing, or it takes long."""
         return self.connection is not Connection.FINE
 
     @property
@@ -240,7 +240,7 @@ class Arrangement:
         return "timeline" if self.zoom is Zoom.TIMELINE else "messages"
 
     def back(self, focus: FocusIn, *, live: bool) -> Front | None:
-        """Where the key for back leads: from a message to the log, in one column to the list; None for nowhere."""
+        """Return where the key for back leads, None for nowhere: from a message to the log, in one column to the list."""
         in_log = focus is FocusIn.MESSAGES
         if focus is FocusIn.DETAIL or (in_log and self.medium and self.front is Front.DETAIL and not self.log_zoomed):
             return Front.MESSAGES

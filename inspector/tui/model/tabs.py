@@ -1,4 +1,4 @@
-"""The table of the tabs: their keys and titles, the pane with the list of each, and the pane beside it."""
+"""The table of the tabs: key, title, the pane with its list, and the pane beside that."""
 
 from __future__ import annotations
 
