@@ -223,7 +223,7 @@ class Panes:
         return SkillPane(self.skills_state, id="skill")
 
     def get(self, name: str) -> Widget | None:
-        """A column of the body or a part of the log by its name; None if it does not exist yet."""
+        """A column or a part of the log by its name; None if it does not exist yet."""
         always = {"catalog": self.catalog, "work": self.work, "log": self.log}
         parts = {"messages": self.messages, "detail": self.detail, "timeline": self.timeline}
         return {**always, **parts, **self._later}.get(name)

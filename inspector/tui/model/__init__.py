@@ -1,1 +1,1 @@
-"""What the main screen shows and offers, without Textual: frozen state, pure rules, tested without a screen."""
+"""The model of the main screen, without Textual: frozen state, and pure rules that are tested without a screen."""

@@ -34,7 +34,7 @@ LOG_FRONTS = (Front.MESSAGES, Front.DETAIL)
 
 
 class Zoom(Enum):
-    """The part that has the whole screen: none, a pane, the log with its waterfall, or the timeline in its place."""
+    """The part that has the whole screen. `LOG` is the log with its waterfall; the timeline takes its place."""
 
     NONE = auto()
     PANE = auto()
@@ -240,7 +240,7 @@ class Arrangement:
         return "timeline" if self.zoom is Zoom.TIMELINE else "messages"
 
     def back(self, focus: FocusIn, *, live: bool) -> Front | None:
-        """Return where the key for back leads, None for nowhere: from a message to the log, in one column to the list."""
+        """Return where the key for back leads: to the log, or in one column to the list; None for nowhere."""
         in_log = focus is FocusIn.MESSAGES
         if focus is FocusIn.DETAIL or (in_log and self.medium and self.front is Front.DETAIL and not self.log_zoomed):
             return Front.MESSAGES
