@@ -71,14 +71,14 @@ async def test_a_column_is_sorted_up_down_and_not_at_all() -> None:
         assert view.row == 1, "the cursor stays on the row it was on"
         await pilot.click(offset=(screen_lines(app)[0].index("customer") + 1, 0))
         assert view.column_name == "customer"
-        assert view.sorted_by == 1
+        assert view.columns.sorted_by == 1
 
 
 async def test_columns_move_hide_and_come_back() -> None:
     view, app = stage(table())
     async with app.run_test(size=(110, 10)) as pilot:
         await pilot.press("shift+right", "minus")
-        assert [view.table.columns[at].name for at in view.order] == ["customer", "total", "tags", "paid"]  # type: ignore[union-attr]
+        assert [view.table.columns[at].name for at in view.columns.order] == ["customer", "total", "tags", "paid"]
         assert screen_lines(app)[0].split()[0] == "customer"
         await pilot.press("equals_sign")
         assert screen_lines(app)[0].split() == ["id", "customer", "total", "tags", "paid"]
@@ -109,7 +109,7 @@ async def test_a_row_opens_and_cells_are_copied_as_the_server_wrote_them() -> No
     view, app = stage(table())
     async with app.run_test(size=(110, 10), message_hook=app.hear) as pilot:
         await pilot.press("down", "c", "C", "enter")
-        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined, union-attr]
+        assert [each.text for each in app.heard(Copied)] == ["12345678901234567890123", view.table.json(1)]  # type: ignore[attr-defined]
         opened = app.heard(TableView.Opened)[0]
         assert json.loads(opened.json) == ROWS[1]  # type: ignore[attr-defined]
 
@@ -147,7 +147,8 @@ async def test_a_thousand_columns_scroll_sideways() -> None:
         await pilot.press(*["right"] * 12)
         assert "k012" in screen_lines(app)[0]
         assert "k000" not in screen_lines(app)[0]
-        view.step_column(1_000)
+        view.columns.step(1_000)
+        view.columns_changed()
         await pilot.pause()
         assert "k999" in screen_lines(app)[0]
         assert "last" in screen_text(app)

@@ -35,7 +35,8 @@ from inspector.tui.widgets.messages_view import MessagesView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 from inspector.tui.widgets.sections import Below
 from inspector.tui.widgets.tab_row import Tab, TabRow
-from inspector.tui.widgets.table_view import CellMarks, TableView
+from inspector.tui.widgets.table_columns import CellMarks
+from inspector.tui.widgets.table_view import TableView
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.app_page import page_in
 from inspector.tui.work.call_events import CallEvents
@@ -698,11 +699,11 @@ class ResultPane(CompactPane):
         for row, found in marks.items():
             at = table.list.index_of(row)
             for column in found:
-                across = table.order.index(column) if column in table.order else 0
+                across = table.columns.order.index(column) if column in table.columns.order else 0
                 # A row that the filter hides comes after all others.
                 places.append((len(table.rows) if at is None else at, across, row, column))
         places.sort(key=lambda place: place[:3])
-        here = (table.list.cursor, table.column)
+        here = (table.list.cursor, table.columns.cursor)
         ahead = [place for place in places if place[:2] > here] if by > 0 else []
         if by < 0:
             ahead = [place for place in places[::-1] if place[:2] < here]
