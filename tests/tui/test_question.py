@@ -327,18 +327,34 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await settle(pilot, lambda: not asked.is_running)
 
 
-async def test_a_user_who_types_in_the_form_of_the_call_is_not_interrupted(tmp_path: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("then", ["nothing", "form", "json", "filter"])
+async def test_a_question_takes_the_focus_unless_the_user_types(tmp_path: Path, then: str) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
-        work = await go(app, pilot, "tools", "ask-user")
+        await go(app, pilot, "tools", "ask-model")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        app.work.on_request_pane_send(app.work.request.Send(work, {}))
-        # As if a key had been pressed before the server could ask.
-        app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
-        await settle(pilot, lambda: app.work.asking.display)
+        await pilot.press(*"hi", *(["ctrl+e"] if then == "json" else []))
+        panes, app.panes = app.panes, []  # The question is seen after the keys below.
+        await pilot.press("ctrl+r")
+        if then == "filter":
+            app.catalog.action_filter()
+        await pilot.press(*{"nothing": "", "filter": "ask-model"}.get(then, "x"))
+        await settle(pilot, lambda: len(session.inbox.open()) == 1)
+        app.panes = panes
+        await settle(pilot, lambda: app.work.asking.display and not app.work.asking.is_stale)
         await pilot.pause(0.1)
-        assert app.work.request.has_focus_within
-        assert len(session.inbox.open()) == 1
+        assert app.work.asking.has_focus_within == (then == "nothing")
+        assert app.work.request.has_focus_within == (then in ("form", "json"))
+        assert app.catalog.has_focus_within == (then == "filter")
+
+
+async def test_a_change_that_is_told_late_is_not_typing(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("enter", *"hi", "ctrl+r")
+        app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
 
 
 async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_written(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
-from inspector.tui.widgets.form import FormView
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.outcome import CallOutcome
 from inspector.tui.work.request import RequestPane
@@ -135,7 +134,7 @@ async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         app.work.on_request_pane_send(RequestPane.Send(work, {"seconds": 600}))
-        app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
+        await pilot.press("7")
         app.work.move_to_call(work)
         assert app.work.request.has_focus_within
 

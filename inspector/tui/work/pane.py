@@ -104,7 +104,6 @@ class WorkPane(Container):
         self._revision = ""
         self._log_seen = (-1, 0)
         self._questions_seen: set[tuple[int, Any]] = set()
-        self._edits = 0
         self._focus_question = False
         self._stray: Question | None = None
         """A question outside every call. It is shown where a result is missing, until something is sent."""
@@ -178,7 +177,6 @@ class WorkPane(Container):
         if self.work is not None and self.work.is_edited:
             self.work_items.keep_drafts(self.work)
         self.work = work
-        self._edits = self.request.edits
         self.request.crumb = TITLES[work.catalog_item.list_name] if self.screen.has_class("-narrow") else ""
         self.request.announce(work)
         self._items.want(work, when_keys_rest=when_keys_rest)
@@ -188,7 +186,6 @@ class WorkPane(Container):
         await self._recall(work)
         if self._items.is_wanted(work):
             await self.request.show(work)
-            self._edits = self.request.edits
             self._draw_lower()
 
     async def _recall(self, work: WorkItem) -> None:
@@ -314,7 +311,6 @@ class WorkPane(Container):
                 refuse(work, error)
         if self._zoomed == "request" and work.call is not None:
             self.post_message(ZoomEnded())
-        self._edits = self.request.edits
         self._sent_from = self.screen.focused
         self._stray = None
         if self.work is work:
@@ -334,14 +330,16 @@ class WorkPane(Container):
         still = self.work is work and self._lower is self.running
         here = self.screen.focused
         stayed = here is not None and (here is self._sent_from or self.request.has_focus_within)
-        if still and stayed and not self._typed_since:
+        if still and stayed and not self._is_typing:
             self._came_from = here
             self.running.focus_inside()
 
     @property
-    def _typed_since(self) -> bool:
-        """Whether the user edited a field since the newest call, or since the item is shown."""
-        return self.request.edits != self._edits
+    def _is_typing(self) -> bool:
+        """Whether the user writes a filter, or has changed the form since its call: then the focus is not moved."""
+        if self.request.has_focus_within:
+            return not self.request.holds_what_was_sent
+        return isinstance(self.screen.focused, Editor)
 
     def on_call_again(self, event: CallAgain) -> None:
         event.stop()
@@ -787,9 +785,8 @@ class WorkPane(Container):
         self._questions_seen = {question.key for question in waiting}
         if not fresh:
             return
-        typing = self.request.has_focus_within and self._typed_since
         busy = self.asking.is_open and self._lower is self.asking
-        if busy or typing or not self.is_on_screen or not self.screen.is_current or self.work is None:
+        if busy or self._is_typing or not self.is_on_screen or not self.screen.is_current or self.work is None:
             return
         if not self.work.is_running:
             return

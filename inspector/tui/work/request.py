@@ -105,8 +105,6 @@ class RequestPane(CompactPane):
         self._past = PastCallsLine()
         self.sends_anyway = False
         """The errors were shown; the next request to send ignores them."""
-        self.edits = 0
-        """How often a field was edited: this tells whether the user is typing."""
         self.waiting_since = 0
         """When the call started to wait for the user's answer, in microseconds of the journal; 0: it does not wait."""
         self._draft: Any = UNSET
@@ -129,11 +127,15 @@ class RequestPane(CompactPane):
     @property
     def asks_for_answer(self) -> bool:
         """The call waits for the user's answer, and the form has what was sent."""
-        work = self.work
-        if work is None or not self.waiting_since or not work.is_running:
-            return False
+        waits = self.work is not None and self.waiting_since > 0 and self.work.is_running
+        return waits and self.holds_what_was_sent
+
+    @property
+    def holds_what_was_sent(self) -> bool:
+        """Whether the form has the arguments of the newest call of the item."""
         value = self._form.value
-        return bool(({} if value is UNSET else value) == work.sent)
+        is_same = self.work is not None and ({} if value is UNSET else value) == self.work.sent
+        return bool(is_same and self._form.problem is None)
 
     @property
     def form(self) -> FormView:
@@ -383,7 +385,6 @@ class RequestPane(CompactPane):
         if event.view is not self._form:
             return
         self._touched = True
-        self.edits += 1
         if self.work is not None:
             self.work.is_edited = True
         self.sends_anyway = False
