@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from enum import Enum, auto
 from typing import Any
 
 from inspector.cli import verbs
@@ -22,6 +23,21 @@ _PLAIN = re.compile(r"[A-Za-z][\w-]*")
 _WHOLE_TARGET = re.compile(r"@|https?://", re.IGNORECASE)
 
 
+class _Rest(Enum):
+    """The meaning of the words that follow, whatever they look like."""
+
+    ANY = auto()
+    """Verb, options, arguments and target."""
+    WORDS = auto()
+    """Arguments only: `--` came, and the verb takes no target."""
+    PROGRAM = auto()
+    """Arguments of the program that the target's first word names."""
+    COMMAND = auto()
+    """The target, a command: it comes after `--`."""
+    SLOT = auto()
+    """A command after `--` that fills a slot of the verb."""
+
+
 class CommandLineParser:
     """An incremental parser: `feed` takes one word, `finish` returns the invocation. Both raise `UsageError`.
 
@@ -30,8 +46,6 @@ class CommandLineParser:
 
     def __init__(self) -> None:
         self.verb: Verb | None = None
-        self.spoken = False
-        """The verb was given explicitly."""
         self.values: dict[str, Any] = {}
         self.filled: dict[str, list[str]] = {}
         self.typed: list[tuple[Option | PositionalArgument, str]] = []
@@ -39,29 +53,29 @@ class CommandLineParser:
         self.flags: dict[str, str] = {}
         """The flag with which each option was given, by the name of the option."""
         self.target_words: list[str] = []
-        self.command = False
-        self.waiting: Option | None = None
-        """The option whose value must come next."""
-        self._may_follow: Option | None = None
-        """The option whose optional value may come next."""
-        self._flag = ""
-        self._swallows = False
-        self._only_words = False
-        self._side: list[str] | None = None
-        """The words after `--` that fill a slot which takes a command."""
-        self._known: dict[str, Option] = {flag: option for option in _BEFORE_THE_VERB for flag in option.accepted}
+        self._slot_words: list[str] = []
+        self._rest = _Rest.ANY
+        self._latest: Option | None = None
+        """The option of the latest word, if a value of it must or may come next."""
 
     @property
     def options(self) -> tuple[Option, ...]:
         """The options that may come next: none after a command has started."""
-        if self._swallows or self._only_words:
-            return ()
+        return self._own_options if self._rest is _Rest.ANY else ()
+
+    @property
+    def _own_options(self) -> tuple[Option, ...]:
         return self.verb.options if self.verb is not None else _BEFORE_THE_VERB
+
+    @property
+    def waiting(self) -> Option | None:
+        """The option whose value must come next."""
+        return self._latest if self._latest is not None and self._latest.fits is None else None
 
     @property
     def slot(self) -> PositionalArgument | None:
         """The next slot to fill, or the one that takes more words."""
-        if self.verb is None or self.target_words or self.command:
+        if self.verb is None or self.target_words or self._rest is _Rest.COMMAND:
             return None
         slots = [slot for slot in self.verb.slots if not slot.after]
         return next((slot for slot in slots if slot.takes_many or slot.name not in self.filled), None)
@@ -69,58 +83,56 @@ class CommandLineParser:
     @property
     def in_command(self) -> bool:
         """Whether the next word belongs to the server's command."""
-        return self._swallows or self._side is not None
+        return self._rest in (_Rest.PROGRAM, _Rest.COMMAND, _Rest.SLOT)
 
     def feed(self, word: str) -> None:
         """Parse the next word."""
-        option, self._may_follow = self._may_follow, None
-        if option is not None and option.fits is not None and option.fits(word):
+        option, self._latest = self._latest, None
+        if option is not None and option.fits is None:
+            self._take_value(option, word)
+        elif option is not None and option.fits is not None and option.fits(word):
             self.values[option.name] = option.value(word)
             self.typed[-1] = (option, word)
-        elif self._side is not None:
-            self._side.append(word)
-        elif self._swallows:
+        elif self._rest is _Rest.SLOT:
+            self._slot_words.append(word)
+        elif self.in_command:
             self.target_words.append(word)
-        elif self.waiting is not None:
-            self._take_value(word)
-        elif word == "--" and not self._only_words:
+        elif word == "--" and self._rest is _Rest.ANY:
             self._dashes()
-        elif word.startswith("-") and len(word) > 1 and not self._only_words and not _NEGATIVE_NUMBER.match(word):
+        elif self._rest is _Rest.ANY and word.startswith("-") and len(word) > 1 and not _NEGATIVE_NUMBER.match(word):
             self._take_option(word)
         elif self.verb is None and word in verbs.SUMMARIES:
-            self._speak(word, spoken=True)
+            self._speak(word)
         else:
-            if self.verb is None:
-                self._speak("open", spoken=False)
-            self._take_word(word)
+            self._take_word(self._spoken_or_open(), word)
 
-    def _speak(self, name: str, *, spoken: bool) -> None:
+    def _spoken_or_open(self) -> Verb:
+        """Return the verb; without one on the command line it is `open`, which has no name."""
+        return self.verb or self._speak("open")
+
+    def _speak(self, name: str) -> Verb:
         self.verb = load(name)
-        self.spoken = spoken
-        self._known = {flag: option for option in self.verb.options for flag in option.accepted}
         for given in self.values:
             if given not in {option.name for option in self.verb.options} and given != "version":
                 raise self._not_for_this_verb(f"--{given}")
+        return self.verb
 
     def _dashes(self) -> None:
-        if self.verb is None:
-            self._speak("open", spoken=False)
-        assert self.verb is not None
-        slot = self.slot
+        verb, slot = self._spoken_or_open(), self.slot
         if slot is not None and slot.takes_command:
-            self._side = []
-        elif self.verb.target == "none":
-            self._only_words = True
+            self._rest = _Rest.SLOT
+        elif verb.target == "none":
+            self._rest = _Rest.WORDS
         elif self.target_words:
             raise UsageError(
                 f"-- starts a command, but {self.target_words[0][:80]} is already the target.", hint="Give one target."
             )
         else:
-            self.command = self._swallows = True
+            self._rest = _Rest.COMMAND
 
     def _take_option(self, word: str) -> None:
         flag, equals, value = word.partition("=")
-        option = self._known.get(flag)
+        option = next((option for option in self._own_options if flag in option.accepted), None)
         if option is None:
             raise self._unknown(flag)
         self.flags[option.name] = flag
@@ -133,18 +145,15 @@ class CommandLineParser:
         if option.fits is not None and not equals:
             self.values[option.name] = option.otherwise
             self.typed.append((option, ""))
-            self._may_follow = option
-            return
-        self.waiting, self._flag = option, flag
-        if equals:
-            self._take_value(value)
+            self._latest = option
+        elif equals:
+            self._take_value(option, value)
+        else:
+            self._latest = option
 
-    def _take_value(self, word: str) -> None:
-        option = self.waiting
-        assert option is not None
+    def _take_value(self, option: Option, word: str) -> None:
         if word == "--":
-            raise self._no_value()
-        self.waiting = None
+            raise self._no_value(option)
         value = option.value(word)
         self.typed.append((option, word))
         if option.many:
@@ -152,9 +161,7 @@ class CommandLineParser:
         else:
             self.values[option.name] = value
 
-    def _take_word(self, word: str) -> None:
-        verb = self.verb
-        assert verb is not None
+    def _take_word(self, verb: Verb, word: str) -> None:
         for slot in verb.slots:
             if slot.after and not self.target_words:
                 continue
@@ -169,10 +176,11 @@ class CommandLineParser:
         if self.target_words:
             raise UsageError(
                 f"Unexpected argument “{word[:80]}” after the target {self.target_words[0][:200]}.",
-                hint=f"Usage: inspector {self._usage()}",
+                hint=f"Usage: inspector {verb.usage}",
             )
         self.target_words.append(word)
-        self._swallows = not is_whole_target(word)
+        if not is_whole_target(word):
+            self._rest = _Rest.PROGRAM
 
     def _fill(self, slot: PositionalArgument, word: str) -> None:
         if slot.choices and word not in slot.choices:
@@ -189,12 +197,9 @@ class CommandLineParser:
     def finish(self) -> Invocation:
         """Return the invocation; raise `UsageError` if something is missing."""
         if self.waiting is not None:
-            raise self._no_value()
-        if self.verb is None:
-            self._speak("open", spoken=False)
-        verb = self.verb
-        assert verb is not None
-        self._take_side()
+            raise self._no_value(self.waiting)
+        verb = self._spoken_or_open()
+        self._fill_slot()
         asks_for_help = not self.values.keys().isdisjoint(HELP_NAMES)
         arguments: dict[str, Any] = {}
         for slot in verb.slots:
@@ -208,28 +213,26 @@ class CommandLineParser:
         where = [name for name in ("record", "keep", "no-record") if name in self.values]
         if len(where) > 1:
             raise UsageError(f"--{where[0]} cannot be used with --{where[1]}.", hint="Remove one of them.")
-        return Invocation(verb, self.values, arguments, self.target_words, self.command, self.typed, self.flags)
+        return Invocation(
+            verb, self.values, arguments, self.target_words, self._rest is _Rest.COMMAND, self.typed, self.flags
+        )
 
-    def _take_side(self) -> None:
+    def _fill_slot(self) -> None:
         """Fill a slot with the command after `--`, as one word."""
-        if self._side:
+        if self._slot_words:
             import shlex
 
             slot = self.slot
             assert slot is not None
-            self._fill(slot, shlex.join(self._side))
+            self._fill(slot, shlex.join(self._slot_words))
 
-    def _usage(self) -> str:
-        return self.verb.usage if self.verb is not None else "[OPTIONS] [TARGET]"
-
-    def _no_value(self) -> UsageError:
-        assert self.waiting is not None
-        return UsageError(f"{self._flag} needs a value.", hint=f"Write {self._flag} {self.waiting.metavar}.")
+    def _no_value(self, option: Option) -> UsageError:
+        flag = self.flags[option.name]
+        return UsageError(f"{flag} needs a value.", hint=f"Write {flag} {option.metavar}.")
 
     def _not_for_this_verb(self, flag: str) -> UsageError:
-        if not self.spoken:
+        if self.verb is None or not self.verb.name:
             return UsageError(f"{flag} works only with a verb.", hint=f"For example: inspector tools {flag} …")
-        assert self.verb is not None
         return UsageError(f"`inspector {self.verb.name}` does not take {flag}.", hint=f"Remove {flag}.")
 
     def _unknown(self, flag: str) -> UsageError:
@@ -237,14 +240,14 @@ class CommandLineParser:
             return self._not_for_this_verb(flag)
         from inspector.config.foreign_files import nearest
 
-        near = nearest(flag, [shown for option in self._known.values() for shown in option.flags])
+        near = nearest(flag, [shown for option in self._own_options for shown in option.flags])
         slot = self.slot
         hint = (
             f"Did you mean {near}?"
             if near
             else f"Write an argument as {flag.lstrip('-')[:80]}=VALUE."
             if slot is not None and slot.kind == "pairs"
-            else f"`inspector {self.verb.name if self.spoken and self.verb else ''}".rstrip() + " --help` lists them."
+            else f"`inspector {self.verb.name if self.verb else ''}".rstrip() + " --help` lists them."
         )
         return UsageError(
             f"Unknown option {flag[:80]}.",
