@@ -39,6 +39,35 @@ class FoundFile:
     size: int = -1
 
 
+class SkillList:
+    """The newest `skills/list`, as far as its pages have arrived."""
+
+    def __init__(self) -> None:
+        self.entries: list[Skill] = []
+        """In the server's order."""
+        self.pages = 0
+        self.complete = False
+        self.dropped = 0
+        """Entries beyond `MAX_SKILLS`."""
+        self.page: dict[str, Any] = {}
+        """The result of the newest page, for its cache hint."""
+
+    def take(self, result: Any) -> list[Skill]:
+        """Add the result of a page, or its absence. Return its entries, as far as they are kept."""
+        if type(result) is not dict:
+            self.complete = False
+            return []
+        self.pages += 1
+        self.page = result
+        self.complete = result.get("nextCursor") is None
+        found = result.get("skills")
+        raw = found if type(found) is list else []
+        entries = [read_entry(each) for each in raw[: MAX_SKILLS - len(self.entries)]]
+        self.entries += entries
+        self.dropped += len(raw) - len(entries)
+        return entries
+
+
 class SkillLog:
     """The skills of a journal up to some event. `advance` reads what is new."""
 
@@ -46,22 +75,8 @@ class SkillLog:
         self.journal = journal
         self.version = 0
         """Counts the changes."""
-        self._reset()
-
-    def _reset(self) -> None:
+        self.list = SkillList()
         self._seen = 0
-        self.listed: list[Skill] = []
-        """The entries of the newest `skills/list`, in the server's order."""
-        self.pages = 0
-        self.complete = False
-        self.error: dict[str, Any] | None = None
-        """The error that ended the newest list."""
-        self.dropped = 0
-        """Entries beyond `MAX_SKILLS`."""
-        self.list_n = 0
-        """The number of the newest page; 0 before the first."""
-        self.last_page: dict[str, Any] = {}
-        """The newest page's result, for its cache hint."""
         self._newest: dict[str, Skill] = {}
         self._before: dict[str, Skill] = {}
         self._reads: dict[str, int] = {}
@@ -72,7 +87,10 @@ class SkillLog:
         """Read the events up to `upto`; True if something changed. An earlier event starts from the beginning."""
         upto = len(self.journal) if upto is None else upto
         if upto < self._seen:
-            self._reset()
+            self._seen, self.list = 0, SkillList()
+            known: dict[str, Any]
+            for known in (self._newest, self._before, self._reads, self._folders, self._checks):
+                known.clear()
             self.version += 1
         version = self.version
         for n in _ANSWERS.numbers(self.journal.index, self._seen, upto):
@@ -98,7 +116,10 @@ class SkillLog:
         message = message if type(message) is dict else {}
         result = message.get("result")
         if method == "skills/list":
-            self._take_page(n, "cursor" in params, result, message.get("error"))
+            if "cursor" not in params:
+                self.list = SkillList()
+            for skill in self.list.take(result):
+                self._hold(skill)
         elif method == "skills/get" and type(result) is dict and isinstance(uri, str):
             skill = read_entry(result.get("skill"))
             if skill.uri == uri:
@@ -108,24 +129,6 @@ class SkillLog:
             kept = self._folders.setdefault(uri, []) if "cursor" in params else self._folders.setdefault(uri, [])[:0]
             kept = [*kept, *(each for each in found if type(each) is dict)] if type(found) is list else kept
             self._folders[uri] = kept
-
-    def _take_page(self, n: int, is_further: bool, result: Any, error: Any) -> None:
-        if not is_further:
-            self.listed, self.pages, self.error, self.dropped = [], 0, None, 0
-        if type(result) is not dict:
-            self.error, self.complete = error if type(error) is dict else {"message": "no result"}, False
-            return
-        self.pages += 1
-        self.list_n, self.last_page = n, result
-        self.complete = result.get("nextCursor") is None
-        entries = result.get("skills")
-        for raw in entries if type(entries) is list else ():
-            if len(self.listed) >= MAX_SKILLS:
-                self.dropped += 1
-                continue
-            skill = read_entry(raw)
-            self.listed.append(skill)
-            self._hold(skill)
 
     def _hold(self, skill: Skill) -> None:
         if not skill.uri:
@@ -138,8 +141,8 @@ class SkillLog:
     @property
     def skills(self) -> list[Skill]:
         """The listed skills by their newest entries, then those that were opened by URI alone."""
-        found = [self._newest.get(skill.uri, skill) if skill.uri else skill for skill in self.listed]
-        listed = {skill.uri for skill in self.listed}
+        found = [self._newest.get(skill.uri, skill) if skill.uri else skill for skill in self.list.entries]
+        listed = {skill.uri for skill in self.list.entries}
         return [*found, *(skill for uri, skill in self._newest.items() if uri not in listed)]
 
     def skill(self, uri: str) -> Skill | None:

@@ -131,9 +131,9 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
     rows = [_as_json(log, skill, session.target.label, resources) for skill in skills]
     failed = any(row["state"] in ("failed", "changed-files") for row in rows)
     if out.json:
-        page = log.last_page
+        page = log.list.page
         hint = {key: page[key] for key in ("ttlMs", "cacheScope") if key in page}
-        out.document({"server": session.target.label, "complete": log.complete, **hint, "skills": rows})
+        out.document({"server": session.target.label, "complete": log.list.complete, **hint, "skills": rows})
         return DIFFERENT if failed else 0
     if not skills:
         out.note("The server lists no skills; it may still serve some that are opened by their URI.")
@@ -150,8 +150,8 @@ def _print(out: Output, log: SkillLog, skills: list[Skill], session: SessionStat
     if session.server.era == "legacy" and session.server.known:
         revision = out.safe(session.server.revision, NAME)
         out.note(f"note: The server declares skills at {revision}; they are defined for 2026-07-28 and later.")
-    if log.dropped:
-        out.note(f"note: {log.dropped:,} further entries are not shown.")
+    if log.list.dropped:
+        out.note(f"note: {log.list.dropped:,} further entries are not shown.")
     return DIFFERENT if failed else 0
 
 

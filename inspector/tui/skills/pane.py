@@ -141,7 +141,7 @@ class SkillsPane(Pane, SkillActions):
         state = self.state
         if self._rows.words.strip() and state.log.skills:
             return "No skill matches the filter."
-        if state.working or (not state.log.pages and state.problem is None):
+        if state.working or (not state.log.list.pages and state.problem is None):
             commands = state.session.commands
             return "Reading skills/list." if commands is not None else "skills/list was not read up to here."
         if state.problem is not None:
