@@ -229,7 +229,7 @@ class Feed:
         subscription = followed.subscription
         self._pump()
         while not followed.over.is_set():
-            subscription.began()
+            subscription.heartbeat.restart()
             params = subscription.params(max_age_ms=followed.max_age_ms)
             call = self.session.start("events/stream", params, timeout=FOR_EVER, progress=False, background=True)
             followed.call, followed.heard = call, loop.time()
@@ -254,8 +254,10 @@ class Feed:
         subscription = followed.subscription
         while call.fate == "pending" and not subscription.ended and not followed.over.is_set():
             await asyncio.sleep(LOOK_EVERY)
-            if not followed.over.is_set() and loop.time() - followed.heard > subscription.silence:
-                reason = f"No event and no heartbeat for {subscription.silence:g} s: the stream counts as dead."
+            if not followed.over.is_set() and loop.time() - followed.heard > subscription.heartbeat.silence:
+                reason = (
+                    f"No event and no heartbeat for {subscription.heartbeat.silence:g} s: the stream counts as dead."
+                )
                 followed.reason = reason
                 subscription.note(reason, call.n, self._now())
                 call.cancel("no event and no heartbeat")

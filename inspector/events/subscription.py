@@ -91,6 +91,29 @@ class DeliveryCounts:
         return {name: getattr(self, name) for name in sorted(self.__slots__)}
 
 
+class Heartbeat:
+    """The measured interval of a server's heartbeats."""
+
+    def __init__(self) -> None:
+        self._interval = HEARTBEAT
+        self._latest: float | None = None
+
+    def restart(self) -> None:
+        """Handle a new stream: the time since the heartbeats of the last one means nothing."""
+        self._latest = None
+
+    def came(self, at: float) -> None:
+        """Handle a heartbeat at `at` seconds."""
+        if self._latest is not None and at > self._latest:
+            self._interval = min(max(at - self._latest, MIN_BEAT), MAX_BEAT)
+        self._latest = at
+
+    @property
+    def silence(self) -> float:
+        """Seconds without an event or heartbeat after which a stream counts as dead (C-EVENT-14)."""
+        return 2 * self._interval
+
+
 class Subscription:
     """A subscription to one event type with fixed arguments."""
 
@@ -102,6 +125,7 @@ class Subscription:
         self.cursor: Any = None
         """The newest position; None: from now. Sent back as it came, whatever its type (C-EVENT-07)."""
         self.counts = DeliveryCounts()
+        self.heartbeat = Heartbeat()
         self.rows: deque[EventRow] = deque(maxlen=MAX_ROWS)
         self.total = 0
         """All rows, also those that are no longer kept."""
@@ -115,11 +139,7 @@ class Subscription:
         self._data_check = data_check
         self._ids: OrderedDict[str, bytes] = OrderedDict()
         self._newest: datetime | None = None
-        self._beat: float | None = None
-        self._last_beat: float | None = None
         self._rounds = 0
-
-    # Parameters of requests
 
     def params(self, *, max_events: int | None = None, max_age_ms: int | None = None) -> dict[str, Any]:
         """The params of `events/poll` and `events/stream` at the current position."""
@@ -129,8 +149,6 @@ class Subscription:
         if max_age_ms is not None:
             params["maxAgeMs"] = max_age_ms
         return params
-
-    # Polls
 
     def polled(self, result: Any, n: int, at: float) -> PollPlan:
         """Take the result of a poll."""
@@ -157,8 +175,6 @@ class Subscription:
             return max(min(given, CEILING * 1000) / 1000, FLOOR)
         self.note(f"nextPollMs is {excerpt(given, 40)}; the next poll is in {FLOOR:g} s.", n, at)
         return FLOOR
-
-    # Notifications of a stream
 
     def notified(self, method: str, params: Any, n: int, at: float) -> None:
         """Take a notification of this subscription; `method` without the prefix."""
@@ -188,8 +204,6 @@ class Subscription:
         self.ended = f"The server ended the subscription: {_error(error)}."
         self._add(EventRow("terminated", n, at, note=_error(error)))
 
-    # Deliveries of a webhook
-
     def delivered(self, kind: str, body: dict[str, Any], n: int, at: float, *, repeated: bool = False) -> None:
         """Take an accepted delivery: an `event`, a `gap`, a `terminated` or a `verification`.
 
@@ -215,24 +229,11 @@ class Subscription:
     def _heartbeat(self, body: dict[str, Any], n: int, at: float) -> None:
         self.counts.heartbeats += 1
         self.cursor = body.get("cursor")
-        if self._last_beat is not None and at > self._last_beat:
-            self._beat = min(max(at - self._last_beat, MIN_BEAT), MAX_BEAT)
-        self._last_beat = at
+        self.heartbeat.came(at)
         row = EventRow("heartbeat", n, at, cursor=_short(self.cursor))
         if self.rows and self.rows[-1].kind == "heartbeat":
             self.rows.pop()  # Only the newest of a series is kept: a quiet hour is not 120 rows.
         self._add(row)
-
-    @property
-    def silence(self) -> float:
-        """Seconds without an event or heartbeat after which a stream counts as dead (C-EVENT-14)."""
-        return 2 * (self._beat or HEARTBEAT)
-
-    def began(self) -> None:
-        """A new stream starts: the time since the heartbeats of the last one means nothing."""
-        self._last_beat = None
-
-    # Rows
 
     def note(self, text: str, n: int = 0, at: float = 0.0) -> None:
         """Add a row about the delivery itself, such as a lost connection."""

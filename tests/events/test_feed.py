@@ -182,12 +182,12 @@ async def test_to_stop_cancels_and_does_not_wait_for_the_result() -> None:
         assert (followed.subscription.counts.events, feed.stray_count) == (0, 1)
 
 
-async def test_a_silent_stream_is_opened_again_with_the_last_cursor() -> None:
+async def test_a_silent_stream_is_opened_again_with_the_last_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     """C-EVENT-14."""
+    monkeypatch.setattr(timing, "HEARTBEAT", 0.01)
     streams = Streams()
     async with feed_of(events__stream=streams) as (feed, server):
         subscription = Subscription("tide.turned", {})
-        subscription._beat = 0.01
         feed.follow(subscription, "push")
         await until(lambda: len(streams.asked) == 1)
         streams.say("event", **happened(cursor="c7"))

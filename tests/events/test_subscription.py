@@ -199,14 +199,14 @@ def test_a_cursor_in_an_event_of_a_poll_is_named() -> None:
 def test_heartbeats_are_one_row_and_teach_the_interval() -> None:
     """C-EVENT-14."""
     subscription = tide()
-    assert subscription.silence == 60.0
+    assert subscription.heartbeat.silence == 60.0
     for at in (0.0, 5.0, 10.0):
         subscription.notified("heartbeat", {"cursor": f"c{at:g}"}, int(at), at)
     assert (kinds(subscription), subscription.rows[0].cursor) == (["heartbeat"], "c10")
-    assert (subscription.counts.heartbeats, subscription.silence, subscription.cursor) == (3, 10.0, "c10")
-    subscription.began()
+    assert (subscription.counts.heartbeats, subscription.heartbeat.silence, subscription.cursor) == (3, 10.0, "c10")
+    subscription.heartbeat.restart()
     subscription.notified("heartbeat", {}, 20, 500.0)
-    assert subscription.silence == 10.0
+    assert subscription.heartbeat.silence == 10.0
 
 
 def test_the_interval_has_bounds() -> None:
@@ -214,7 +214,7 @@ def test_the_interval_has_bounds() -> None:
     subscription = tide()
     for at in (0.0, 0.001, 10_000.0):
         subscription.notified("heartbeat", {}, 1, at)
-    assert subscription.silence == 2 * module.MAX_BEAT
+    assert subscription.heartbeat.silence == 2 * module.MAX_BEAT
 
 
 def test_arguments_are_checked_before_they_are_sent() -> None:
