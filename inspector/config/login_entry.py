@@ -38,6 +38,9 @@ KEYS = {
 SECRETS = frozenset(("bearer", "client_secret", "client_key", "idp_client_secret", "idp_id_token", "assertion"))
 """Options that a file may contain only as references."""
 
+SERVERS = ("auth_server", "idp_issuer", "idp_token_endpoint")
+"""Options that name a server of logins by its URL."""
+
 _REFERENCE = re.compile(r"(?:env|file|keyring):(.+)", re.DOTALL)
 _BRACED = re.compile(r"\$\{[^${}]+\}")
 

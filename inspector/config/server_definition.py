@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from inspector.config import foreign_files, secret_values
+from inspector.config import foreign_files, login_entry, secret_values
 from inspector.config.entry_fields import text, text_map, texts
 from inspector.config.targets import NO_OPTIONS, ServerOptions
 from inspector.config.text_checks import HOST_HINT, format_command
@@ -73,7 +73,12 @@ class Definition:
     @property
     def is_guarded(self) -> bool:
         """Whether it needs consent in a file that is not the user's own, even without references."""
-        return bool(self.env_file or self.proxy) or not self.verify
+        return bool(self.env_file or self.proxy or self.login_servers) or not self.verify
+
+    @property
+    def login_servers(self) -> tuple[str, ...]:
+        """The URLs in `auth`, as written: a login goes there, also on this machine and in a private network."""
+        return tuple(url for option in login_entry.SERVERS if (url := self.auth.get(option)))
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Every text that may have references, with its place, such as `header X-Key`."""

@@ -1,7 +1,7 @@
 """The exposure of the user's secrets by a file of a cloned folder, and the user's consent.
 
 A config entry that is not the user's own may use a variable, a file or a keyring entry of the user's, send everything
-through a proxy, or switch off the check of certificates. An environment of saved calls may name the same secrets, and
+through a proxy, choose the server of a login, or switch off the check of certificates. An environment of saved calls may name the same secrets, and
 a flow may name a command. Such a part is used only after the user agreed. The answer “always” is stored by its content,
 so that any change asks again. This module neither reads nor stores values.
 """
@@ -78,7 +78,7 @@ class Exposure:
     is_url: bool
     uses: tuple[UsedReference, ...] = ()
     login_servers: tuple[str, ...] = ()
-    """Other servers that get secrets of `auth`: the authorization server and the identity provider."""
+    """Other servers that a login uses: the authorization server and the identity provider."""
     proxy: str = ""
     verify: bool = True
     fingerprint: str = ""
@@ -103,7 +103,8 @@ class Exposure:
             lines.append(f"sends everything through the proxy {self.proxy}")
         if not self.verify:
             lines.append("does not check the server's certificate")
-        lines += [f"sends login secrets to {server}" for server in self.login_servers]
+        secret = any(use.place.startswith("auth.") for use in self.uses)
+        lines += [f"{'sends login secrets to' if secret else 'logs in at'} {server}" for server in self.login_servers]
         lines += [f"uses {use.describe()}" for use in self.uses[:MAX_SHOWN]]
         if len(self.uses) > MAX_SHOWN:
             lines.append(f"uses {len(self.uses) - MAX_SHOWN:,} more references")
@@ -112,7 +113,13 @@ class Exposure:
     def as_json(self) -> dict[str, Any]:
         """The same for `--json`: names, no values."""
         uses = [{"kind": use.reference.kind, "name": use.reference.name, "place": use.place} for use in self.uses]
-        return {"references": uses, "destination": self.destination, "proxy": self.proxy or None, "verify": self.verify}
+        return {
+            "references": uses,
+            "destination": self.destination,
+            "login_servers": list(self.login_servers),
+            "proxy": self.proxy or None,
+            "verify": self.verify,
+        }
 
 
 Consent: TypeAlias = Callable[[Exposure], TrustAnswer]
@@ -137,12 +144,10 @@ def exposure(
     )
     proxy = "" if stdio or not made.proxy else _shown(made.proxy)
     verify = stdio or made.verify
-    if not found and not proxy and verify:
+    servers = [_shown(url) for url in made.login_servers]
+    if not (found or proxy or servers) and verify:
         return None
-    named = [made.auth.get(option) for option in ("auth_server", "idp_issuer", "idp_token_endpoint")]
-    secret = any(use.place.startswith("auth.") for use in found)
-    servers = [_shown(text) for text in named if isinstance(text, str) and text] if secret else []
-    if secret and not made.auth.get("auth_server"):
+    if any(use.place.startswith("auth.") for use in found) and not made.auth.get("auth_server"):
         servers.insert(0, "the authorization server that the URL names")
     references = sorted([use.place, use.reference.kind, use.reference.name] for use in found)
     try:

@@ -71,6 +71,10 @@ ATTACKS: list[tuple[str, Any, str]] = [
     ("inspector.json", http(auth={"assertion": "file:~/.vault-token"}), "in auth.assertion"),
     ("inspector.json", http(auth={"clientId": ENV}), "in auth.clientId"),
     ("inspector.json", http(auth={"authServer": f"https://evil.example/{ENV}"}), "in auth.authServer"),
+    ("inspector.json", http(auth={"authServer": "https://10.0.0.5/as"}), "logs in at https://10.0.0.5/as"),
+    ("inspector.json", http(auth={"authServer": "http://127.0.0.1:9"}), "logs in at http://127.0.0.1:9"),
+    ("inspector.json", http(auth={"idpIssuer": "https://idp.evil.example"}), "logs in at https://idp.evil.example"),
+    ("inspector.json", http(auth={"idpTokenEndpoint": "https://10.0.0.5/t"}), "logs in at https://10.0.0.5/t"),
     ("inspector.json", {"servers": {"docs": {"command": ["evil", ENV]}}}, "in the command"),
     ("inspector.json", {"servers": {"docs": {"command": "evil", "env": {"A": "keyring:vault/me"}}}}, "in variable A"),
     (".mcp.json", mcp(url=URL, headers={"X-A": ENV}), "in header X-A"),
@@ -396,6 +400,19 @@ def test_the_question_says_where_secrets_of_a_login_go(world: World) -> None:
     facts = "\n".join(refused(world).facts())
     for said in (URL, "https://as.evil.example", "https://idp.evil.example/token"):
         assert said in facts
+
+
+def test_a_server_of_logins_in_ones_own_file_is_used_without_a_question(world: World) -> None:
+    auth = {"authServer": "https://10.0.0.5"}
+    world.write("~/servers.json", http(auth=auth))
+    target = world.open("@docs", config=world.home / "servers.json", consent=None)
+    assert isinstance(target, HttpTarget)
+    assert target.auth == {"auth_server": "https://10.0.0.5"}
+    # The same entry in a file of the folder is another one, which asks.
+    mine = world.find(config=world.home / "servers.json").find("@docs")
+    world.write("inspector.json", http(auth=auth))
+    assert not mine.same_as(world.entry("docs"))
+    assert refused(world).as_json()["login_servers"] == ["https://10.0.0.5"]
 
 
 def test_a_long_list_hides_neither_destination_nor_proxy(world: World) -> None:
