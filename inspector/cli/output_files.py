@@ -108,8 +108,10 @@ def new_recording(invocation: Invocation, *, source: Path | None = None) -> Path
     where: Path | None = invocation.option("record")
     if where is None or not forced(invocation):
         return where
-    from inspector.config.output_files import cannot_write, check_free
+    from inspector.config.output_files import cannot_write, check_free, is_device
 
+    if is_device(where):
+        return where
     if source is not None:
         check_source(where, source)
     check_free(where, force=True)

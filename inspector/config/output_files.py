@@ -120,17 +120,25 @@ def check_free(path: Path, *, force: bool = False) -> None:
 
 
 def is_stream(path: Path) -> bool:
-    """Whether `path` is a device or a pipe named by the user, not one behind a symbolic link."""
-    if str(path).startswith(("/dev/", "/proc/self/fd/")):
-        return os.path.exists(path) and not os.path.isdir(path) and not str(path).startswith("/dev/shm/")
+    """Whether `path` is a pipe or a character device that the user named, not one behind a symbolic link."""
+    name = os.path.abspath(path)
+    # Links of the system, such as /dev/stdout, lead to what the shell has opened, of any kind.
+    of_system = name.startswith(("/dev/", "/proc/self/fd/")) and not name.startswith("/dev/shm/")
     try:
-        status = os.lstat(path)
+        status = os.stat(path) if of_system else os.lstat(path)
     except OSError:
         return False
+    if of_system:
+        return not (stat.S_ISDIR(status.st_mode) or stat.S_ISBLK(status.st_mode))
     if stat.S_ISFIFO(status.st_mode):
         # Another user's pipe in a shared folder would give them the content.
         return not hasattr(os, "geteuid") or status.st_uid in (0, os.geteuid())
     return stat.S_ISCHR(status.st_mode)
+
+
+def is_device(path: Path) -> bool:
+    """Whether `path` is a character device that the user named, such as /dev/null."""
+    return is_stream(path) and path.is_char_device()
 
 
 def _open_stream(path: Path) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from inspector.config.foreign_files import try_lock
+from inspector.config.output_files import is_device
 from inspector.config.secret_forms import DEPTH, SecretFinder
 from inspector.errors import RecordingError, RecordingExists
 from inspector.hints import Hint, Parameter
@@ -98,7 +99,7 @@ class Storage:
         reasons."""
         flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
         try:
-            if path.is_char_device() or path.is_dir():  # a device has nothing to lose; a folder has its own error
+            if is_device(path) or path.is_dir():  # a device has nothing to lose; a folder has its own error
                 fd = os.open(path, flags)
             else:
                 fd = os.open(path, flags | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)

@@ -355,6 +355,28 @@ def test_a_suffix_of_no_format_or_of_several_is_an_error(run: Run, tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("option", ["--record", "-o"])
+def test_a_device_is_written_as_it_is_and_a_link_to_it_is_a_file(
+    run: Run, script: Script, tmp_path: Path, option: str
+) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("/dev/null")
+    words = ("tools",) if option == "--record" else ("read", "a:b")
+    server = script(
+        tools__list={"result": {"tools": []}}, resources__read={"result": {"contents": [{"uri": "a:b", "text": "x"}]}}
+    )
+    assert run(*words, option, "/dev/null", *server).code == 0
+    if option == "--record":
+        assert run(*words, "--force", option, "/dev/null", *server).code == 0
+    ran = run(*words, option, str(link), *server)
+    assert (ran.code, link.is_symlink()) == (2, True)
+    assert "already exists" in ran.err
+    assert run(*words, "--force", option, str(link), *server).code == 0
+    assert link.is_file()
+    assert not link.is_symlink()
+
+
+@pytest.mark.slow
 def test_a_recording_replaces_a_file_only_with_force(run: Run, script: Script, tmp_path: Path) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     target.write_text("")

@@ -139,7 +139,11 @@ def test_the_token_of_a_kept_login_reaches_only_its_server(
     # An authorization server of the file's choice does not get it, either.
     evil.wants_login = True
     write(clone, {"url": at(evil), "auth": {"authServer": "https://as.example", "clientId": "c"}})
-    clean(run(*words, "--trust", "--timeout", "5", "@docs") if words != ["check"] else run("info", "--trust", "--timeout", "5", "@docs"))
+    clean(
+        run(*words, "--trust", "--timeout", "5", "@docs")
+        if words != ["check"]
+        else run("info", "--trust", "--timeout", "5", "@docs")
+    )
     assert TOKEN not in evil.seen
 
 

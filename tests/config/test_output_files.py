@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.output_files import OutputExists, new_file, new_text, write_file
+from inspector.config.output_files import OutputExists, is_device, is_stream, new_file, new_text, write_file
 from inspector.errors import UsageError
 
 
@@ -120,3 +121,25 @@ def test_a_pipe_and_a_device_are_written_directly(tmp_path: Path) -> None:
     reader.join()
     assert read == [b"through"]
     assert path.is_fifo()
+
+
+def test_a_link_to_a_pipe_or_a_device_is_a_file_that_exists(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for target in (Path("/dev/null"), Path("/dev/stdout"), pipe):
+        path = tmp_path / f"to-{target.name}"
+        path.symlink_to(target)
+        with pytest.raises(OutputExists):
+            write_file(path, b"new")
+        write_file(path, b"new", force=True)
+        assert path.read_bytes() == b"new"
+
+
+def test_what_is_written_directly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("precious")
+    assert is_device(Path("/dev/null"))
+    assert not is_stream(Path(f"/dev/..{file}")), "the folder of a name is not where it begins"
+    disk = os.stat_result((stat.S_IFBLK | 0o660, *os.stat("/dev/null")[1:]))
+    monkeypatch.setattr(os, "stat", lambda path: disk)
+    assert not is_stream(Path("/dev/sda")), "a disk is not written over"

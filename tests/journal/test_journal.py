@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import tracemalloc
+from pathlib import Path
 from unittest import mock
 
 import pytest
@@ -294,6 +295,16 @@ def test_unknown_kinds_keys_and_broken_lines_are_shown(tmp_path):
 def test_an_existing_recording_is_never_overwritten(journal):
     with pytest.raises(RecordingError, match="already exists"):
         Journal.create(journal.path, {})
+
+
+def test_a_device_is_written_only_if_it_is_named_itself(tmp_path):
+    link, pipe = tmp_path / "link", tmp_path / "pipe"
+    link.symlink_to(os.devnull)
+    os.mkfifo(pipe)
+    for path in (link, pipe):
+        with pytest.raises(RecordingError, match="already exists"):
+            Journal.create(path, {"kind": "stdio"})
+    Journal.create(Path(os.devnull), {"kind": "stdio"}).release()
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path):
