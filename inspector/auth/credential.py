@@ -116,7 +116,7 @@ class Login:
             )
         options = self.options
         self._alone = bool(options.grant in _ALONE or options.assertion or options.idp_id_token or options.bearer)
-        self._keeps = not (self._alone or self._target.withholds_login)
+        self._uses_store = not (self._alone or self._target.withholds_login)
         self.held |= {value for value in (getattr(self.options, name) for name in SECRETS) if value}
         self._authorization: Authorization | None = None
 
@@ -132,7 +132,7 @@ class Login:
     @property
     def idle(self) -> bool:
         """Whether nothing is sent: no token, no stored login and no option exists."""
-        known = self.options.bearer or (self._keeps and self._authorizer.may_know)
+        known = self.options.bearer or (self._uses_store and self._authorizer.may_know)
         return self._authorization is None and not known
 
     @property
@@ -174,7 +174,7 @@ class Login:
                     as_sent(self._target.url),
                     web=web,
                     person=self._authorizer.person,
-                    store=self._authorizer.store if self._keeps else None,
+                    store=self._authorizer.store if self._uses_store else None,
                     recorder=recorder,
                     open_browser=self.options.open_browser,
                     client_id=self.options.client_id,

@@ -23,7 +23,7 @@ DEPTH = 4
 SHORTEST = 4
 """Characters of a secret that is searched; a shorter one would match everywhere."""
 BEGINNING = 12
-"""Characters at the beginning of a long secret that identify it where a text was cut off."""
+"""Characters at the beginning of a long secret that identify it where it was cut off."""
 
 _MIN_ANCHOR, _LONG_HALF = 4, 12
 """Letters and digits in a row that are searched, also of half a row; and of half a row in a large text."""
@@ -50,6 +50,10 @@ _LEADS = frozenset("\\%&'+\r\n")
 _TAILS = frozenset("0123456789abcdefABCDEFnrt\\;'+\" \t\r\n")
 """How one ends."""
 _CUT = "…"
+_CUT_SIGN = re.compile(r"…|\\u2026|%(?:25)*E2%(?:25)*80%(?:25)*A6|&(?:amp;)*(?:hellip|#8230|#x2026);", re.IGNORECASE)
+"""“…” as it is, in JSON, in URLs, and in HTML."""
+_WORD = re.compile(r"[\w+/=~-]")
+"""What may continue a word of a secret."""
 _HALF = re.compile(r"(?:\\u?[0-9A-Fa-f]{0,4}|%[0-9A-Fa-f%]{0,8}|&#?\w{0,8})?(?:…|\Z)")
 """The end of a text that was cut off, perhaps in the middle of an encoded character."""
 
@@ -452,21 +456,26 @@ class SecretFinder:
                 texts |= dict.fromkeys(each.text for each in (secret.anchors_in_large if large else secret.anchors))
                 if secret.telltales:
                     texts[""] = None  # It is in every text.
+            texts |= {secret[:BEGINNING]: None for secret in self._known if len(secret) > BEGINNING}
             found = self._anchors[large, cut] = tuple(texts)
         return found
 
     def places(self, text: str, *, cut: int = 0, depth: int = DEPTH) -> list[tuple[int, int]]:
         """Return where secrets are, as ascending (start, end) that do not overlap.
 
-        `cut`: the text may be cut off, at its end or before "…"; a beginning of so many characters is a secret there.
+        The first `BEGINNING` characters of a secret are one where it was cut off: before "…", or where a word ends
+        that goes on in the secret. `cut`: the text may itself be cut off, at its end or before "…"; a beginning of so
+        many characters is a secret there, also if it is encoded.
         """
         is_cut = cut > 0
         found: list[tuple[int, int]] = []
         escaped = _escaped(text) if self._known else []
-        if escaped or any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut))):
+        present = escaped or any(map(text.__contains__, self.anchors(large=len(text) >= LARGE, cut=is_cut)))
+        if present:
             found += (place for secret in self._searched(is_cut) for place in secret.in_text(text, depth, escaped))
-        if cut and _CUT in text:
-            found += (place for secret in self._known for place in _cut_off(text, secret, cut))
+        if present or (is_cut and _CUT in text):
+            shortest = min(cut or BEGINNING, BEGINNING)
+            found += (place for secret in self._known for place in _beginnings(text, secret, shortest))
         merged: list[tuple[int, int]] = []
         for start, end in sorted(found):
             if merged and start < merged[-1][1]:
@@ -485,11 +494,24 @@ class SecretFinder:
         return "".join(parts) + text[done:] if parts else text
 
 
-def _cut_off(text: str, secret: str, shortest: int) -> Iterator[tuple[int, int]]:
-    """Yield where the beginning of a secret is before "…"."""
-    at = text.find(secret[:shortest])
+def _beginnings(text: str, secret: str, shortest: int) -> Iterator[tuple[int, int]]:
+    """Yield where a secret is cut off, of which `shortest` characters are left."""
+    begins = secret[:shortest]
+    at = text.find(begins) if len(secret) > shortest else -1
     while at >= 0:
-        end = at + _same(secret, text[at : at + len(secret)])
-        if text[end : end + 1] == _CUT:
+        end, last = at + shortest, min(len(text), at + len(secret))
+        while end < last and text[end] == secret[end - at]:
+            end += 1
+        whole = end == at + len(secret)
+        if not whole and (_CUT_SIGN.match(text, end) or _ends_inside_a_word(text, secret, at, end)):
             yield at, end
-        at = text.find(secret[:shortest], at + 1)
+        at = text.find(begins, end if whole else end - shortest + 1)
+
+
+def _ends_inside_a_word(text: str, secret: str, at: int, end: int) -> bool:
+    """Whether a word of a text, which begins like a secret, ends where the secret goes on with a letter or digit.
+
+    A beginning that ends with a word of the secret may be a name or the host of a URL.
+    """
+    around = secret[end - at - 1 : end - at + 1]
+    return end - at >= BEGINNING and around.isascii() and around.isalnum() and not _WORD.match(text, end)

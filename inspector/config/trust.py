@@ -1,9 +1,9 @@
 """The exposure of the user's secrets by a file of a cloned folder, and the user's consent.
 
 A config entry that is not the user's own may use a variable, a file or a keyring entry of the user's, send everything
-through a proxy, choose the server of a login, or switch off the check of certificates. An environment of saved calls may name the same secrets, and
-a flow may name a command. Such a part is used only after the user agreed. The answer “always” is stored by its content,
-so that any change asks again. This module neither reads nor stores values.
+through a proxy, choose the server of a login, or switch off the check of certificates. An environment of saved calls
+may name the same secrets, and a flow may name a command. Such a part is used only after the user agreed. The answer
+“always” is stored by its content, so that any change asks again. This module neither reads nor stores values.
 """
 
 from __future__ import annotations

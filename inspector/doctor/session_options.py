@@ -8,14 +8,13 @@ from inspector.client.options import Options
 
 
 def without_person(options: Options) -> Options:
-    """Return the same options without a person to ask."""
+    """Return the same options without a person to ask; logins that may not be used are not used here either."""
     if options.authorize is None:
         return options
     from inspector.auth.credential import Authorizer
     from inspector.auth.person import NoPerson
-    from inspector.client.fetching import Fetching
 
     known = options.authorize
     if not isinstance(known, Authorizer):
         return replace(options, authorize=None)
-    return replace(options, authorize=Authorizer(known.options, web=Fetching, person=NoPerson()))
+    return replace(options, authorize=known.for_session(NoPerson()))

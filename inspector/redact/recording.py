@@ -15,7 +15,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.redaction import Redactor
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.redact.rules import RedactionRules
-from inspector.redact.scan import RUN, KnownSecret, SecretScanner
+from inspector.redact.scan import KnownSecret, SecretScanner, keys_of_secret
 from inspector.redact.text_edits import Edit, FoundSecret, applied
 from inspector.version import __version__
 
@@ -128,7 +128,7 @@ class Redaction:
             self._holds.append(bool(edits))
             self._take(number, edits)
             known.take(found for edit in edits for found in edit.found)
-        self._scanner.known = known.by_run
+        self._scanner.known = known.by_key
         self.report.values = list(self._values.values())
 
     def _read_again(self) -> Iterator[bytes]:
@@ -178,11 +178,11 @@ class Redaction:
 
 
 class KnownSecrets:
-    """Secrets that were under a telling name, by their longest run of letters and digits."""
+    """Secrets that were under a telling name, by their keys."""
 
     def __init__(self, spreads: Collection[str]) -> None:
         """`spreads`: the rules whose secrets are searched everywhere."""
-        self.by_run: dict[str, list[KnownSecret]] = {}
+        self.by_key: dict[str, list[KnownSecret]] = {}
         self._spreads = spreads
         self._seen: set[str] = set()
 
@@ -194,9 +194,9 @@ class KnownSecrets:
             if len(self._seen) >= MAX_KNOWN:
                 return
             self._seen.add(secret)
-            run = max(RUN.findall(secret), key=len, default="")
-            if run:
-                self.by_run.setdefault(run, []).append(KnownSecret(secret, rule, SecretFinder((secret,))))
+            known = KnownSecret(secret, rule, SecretFinder((secret,)))
+            for key in keys_of_secret(secret):
+                self.by_key.setdefault(key, []).append(known)
 
 
 def _marked(text: str, edits: list[Edit]) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from inspector.config.folder_names import FolderNames
 from inspector.config.private_keys import PrivateKeyFilter
-from inspector.config.secret_forms import SecretFinder
+from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.config.token_patterns import LIKE_A_TOKEN
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
 from inspector.redact import entropy, named_secrets
@@ -30,6 +30,8 @@ MIN_LENGTH = 4
 RUN = re.compile(r"(?:\\[nrtbf]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2})?([A-Za-z0-9]{4,})")
 """A run of letters and digits, also in a text with escapes."""
 
+_BEGUN = 4
+"""Letters and digits of a run by which a secret that was cut off is found."""
 _ESCAPED = re.compile(r"\\u00[2-7]")
 _MIN_ASSIGNMENT = 7
 _MIN_KEY = 16
@@ -49,6 +51,18 @@ class KnownSecret(NamedTuple):
     secret: str
     rule: str
     finder: SecretFinder
+
+
+def keys_of_secret(secret: str) -> set[str]:
+    """Return texts of which one is a key of each text with the secret, or with its beginning."""
+    whole, begun = RUN.findall(secret), RUN.findall(secret[:BEGINNING])
+    return {*sorted(whole, key=len)[-1:], *(run[:_BEGUN] for run in begun[:1])}
+
+
+def keys_of_text(text: str) -> set[str]:
+    """Return the runs of letters and digits in a text, and how each begins."""
+    runs = set(RUN.findall(text))
+    return runs | {run[:_BEGUN] for run in runs}
 
 
 class _Frame:
@@ -74,7 +88,7 @@ class _Frame:
 class SecretScanner:
     """Searches for what the rules define. `mark` makes the replacement of a secret.
 
-    `known`: secrets that were found elsewhere, by their longest run of letters and digits; they are found in any text.
+    `known`: secrets that were found elsewhere, by their keys; they are found in any text.
     """
 
     def __init__(self, rules: RedactionRules, mark: Callable[[str], str]) -> None:
@@ -142,7 +156,7 @@ class SecretScanner:
 
     def knows(self, text: str) -> bool:
         """Whether a text may contain one of the known secrets."""
-        return bool(self.known) and not self.known.keys().isdisjoint(RUN.findall(text))
+        return bool(self.known) and not self.known.keys().isdisjoint(keys_of_text(text))
 
     # Texts
 
@@ -200,10 +214,10 @@ class SecretScanner:
                 yield self._edit(*found.span(), "entropy", run, where)
 
     def _known(self, text: str, where: str) -> Iterator[Edit]:
-        for run in self.known.keys() & set(RUN.findall(text)):
-            for secret, rule, finder in self.known[run]:
-                for start, end in finder.places(text):
-                    yield self._edit(start, end, rule, secret, where)
+        present = self.known.keys() & keys_of_text(text)
+        for secret, rule, finder in dict.fromkeys(each for key in present for each in self.known[key]):
+            for start, end in finder.places(text):
+                yield self._edit(start, end, rule, secret, where)
 
     def _edit(self, start: int, end: int, rule: str, secret: str, where: str) -> Edit:
         plain = unquote(secret) if "%" in secret else secret

@@ -117,8 +117,13 @@ async def test_a_kept_login_is_used_from_the_first_request_on() -> None:
     assert fields["Authorization"] == "Bearer access-secret"
     recorder.auth("token", True, "access-secret refresh-secret")
     assert "-secret" not in recorder.text()
-    unkept, _, _ = made(keeps=False)
+    unkept, recorder, without = made(keeps=False)
     assert await unkept.fields("POST", TARGET.url) == ()
+    # Neither a reset nor the authorizer of one session of several brings the store back.
+    without.login(TARGET).reset()
+    assert await unkept.fields("POST", TARGET.url) == ()
+    assert (without.store, without.for_session(FakePerson()).store) == (None, None)
+    assert await without.for_session(FakePerson()).credential(TARGET, recorder).fields("POST", TARGET.url) == ()
 
 
 UNCHECKED = {"verify": False}
@@ -219,12 +224,12 @@ async def test_proofs_are_not_remembered_one_by_one() -> None:
 async def test_a_login_that_is_reset_uses_the_current_options() -> None:
     _, _, authorizer = made(Slow())
     login = authorizer.login(TARGET)
-    assert login._keeps
+    assert login._uses_store
     authorizer.options = AuthOptions(client_id="ci", client_secret="secret-of-ci", grant="client-credentials")
     login.reset()
     assert (login.options.client_id, login.authorization.options.grant) == ("ci", "client-credentials")
     assert "secret-of-ci" in login.held
-    assert not login._keeps, "a program is never sent with what was granted to a person"
+    assert not login._uses_store, "a program is never sent with what was granted to a person"
     authorizer.options = AuthOptions(bearer="with a space")
     with pytest.raises(UsageError):
         login.reset()

@@ -69,6 +69,26 @@ def test_no_output_and_no_state_file_has_it(
     assert [(path, found) for path in files if (found := leaks(path.read_text("utf-8", "replace")))] == []
 
 
+@pytest.mark.parametrize("cut", ["{}…", "{}...", "key {}", "<{}>", '{{"key": "{}", "ok": false}}'])
+@pytest.mark.parametrize("json_wanted", [(), ("--json",)])
+def test_a_secret_that_the_server_cuts_off_is_nowhere(
+    run: Run, script: Script, home: Path, tmp_path: Path, cut: str, json_wanted: tuple[str, ...]
+) -> None:
+    text = cut.format("sk-live-Ab12cd34Ef56Gh")
+    server = ("--env", "SHOP_TOKEN=sk-live-Ab12cd34Ef56Gh78Ij90", *script(
+        tools__list={"result": {"tools": [{**TOOL, "name": "get", "description": text}]}},
+        tools__call={"result": {"content": [{"type": "text", "text": text}], "structuredContent": {"said": text}}},
+        resources__read={"error": {"code": -32000, "message": text, "data": {"said": [text]}}},
+    ))  # fmt: skip
+    path = tmp_path / "s.mcp.jsonl"
+    for words in (("tools",), ("call", "get"), ("read", "shop://x"), ("check",)):
+        ran = run(*words, *json_wanted, "--force", "--record", str(path), *server)
+        assert ran.code in (0, 1, 5)
+        exports = [run("export", str(path), "--to", to).out for to in ("md", "html", "json")]
+        texts = [file.read_text("utf-8", "replace") for file in home.rglob("*") if file.is_file()]
+        assert [found for found in (ran.out, ran.err, path.read_text(), *exports, *texts) if "Ab12" in found] == []
+
+
 def test_a_pin_with_a_redacted_name_is_found_unchanged(run: Run, server: list[str]) -> None:
     assert run("pin", *server).code == 0
     assert "offers what was pinned" in run("pin", *server).out

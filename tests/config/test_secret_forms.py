@@ -9,6 +9,7 @@ import re
 import shlex
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -82,7 +83,7 @@ def test_all_other_text_stays_exactly_as_it_is(
     first: str, middle: str, last: str, before: str, after: str, names: list[str]
 ) -> None:
     secret = first + middle + last
-    assume(len(re.findall(f"(?={re.escape(secret)})", before + secret + after)) == 1)
+    assume(len(re.findall(f"(?={re.escape(secret[:BEGINNING])})", before + secret + after)) == 1)
     shown = SecretFinder([secret]).replaced(encoded(before + secret + after, names), "Mark")
     assert shown == encoded(f"{before}Mark{after}", names)
 
@@ -90,6 +91,7 @@ def test_all_other_text_stays_exactly_as_it_is(
 @given(_TEXT, _RUN, _TEXT, st.text(max_size=60), st.lists(st.sampled_from(sorted(ENCODERS)), max_size=3))
 def test_a_text_without_the_secret_is_not_changed(left: str, run: str, right: str, text: str, names: list[str]) -> None:
     assume(not any(run in encoded(text, names[:count]) for count in range(len(names) + 1)))
+    assume((left + run + right)[:BEGINNING] not in text)
     assert SecretFinder([left + run + right]).places(encoded(text, names)) == []
 
 
@@ -161,9 +163,35 @@ def test_a_secret_may_be_cut_off_in_an_encoded_letter(escape: str) -> None:
         assert shown == f"it is *{end}"
 
 
-def test_what_only_begins_like_a_secret_stays() -> None:
-    said = "demo-service is not known here; demo-services are"
-    assert SecretFinder(["demo-service-secret"]).replaced(said, "", cut=BEGINNING) == said
+TOKEN = "sk-live-4f9a8b7c6d5e4f3a"
+
+
+@pytest.mark.parametrize("length", [BEGINNING, 20, len(TOKEN) - 1])
+@pytest.mark.parametrize("end", ["", "…", "...", ", and more", '"', "***"])
+@pytest.mark.parametrize("name", [[], ["JSON"], ["JSON", "JSON"], ["URL"], ["HTML"], ["XML in ASCII"]], ids="+".join)
+def test_a_beginning_in_a_whole_text_is_found(length: int, end: str, name: list[str]) -> None:
+    text = encoded(f"refused: {TOKEN[:length]}{end}", name)
+    assert SecretFinder([TOKEN]).replaced(text, "Mark") == encoded(f"refused: Mark{end}", name)
+
+
+@pytest.mark.parametrize("sign", ["…", "\\u2026", "%E2%80%A6", "%25e2%2580%25a6", "&hellip;", "&amp;#8230;"])
+def test_a_beginning_that_ends_with_a_word_is_found_before_the_sign_of_a_cut(sign: str) -> None:
+    assert SecretFinder(["shop-secret-and-more"]).replaced(f"shop-secret-{sign}", "*") == f"*{sign}"
+
+
+@pytest.mark.parametrize(
+    ("secret", "said"),
+    [
+        ("demo-service-secret", "demo-service is not known here; demo-services are"),
+        ("postgresql://ada:pass@db.example/x", "postgresql://ada, postgresql:// and postgresql://bob:x@db.example/x"),
+        ("https://hooks.example.com/services/T0/x", "https://hooks.example.com and https://hooks.example.com/other"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIB", "-----BEGIN PRIVATE KEY-----"),
+        ("eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2ln", "eyJhbGciOiJIUzI1NiJ9 eyJhbGciOiJIUzI1NiJ9.eyJhIjoyfQ.bm9"),
+        ("sk-live-4f9a8b7c", "sk-live-4f9 sk-live-4f9a_1 sk-live-4f9b8b7c"),
+    ],
+)
+def test_what_only_begins_like_a_secret_stays(secret: str, said: str) -> None:
+    assert SecretFinder([secret]).replaced(said, "*") == said
 
 
 def test_a_short_beginning_is_found_before_its_dots() -> None:
@@ -205,6 +233,21 @@ def test_a_text_that_was_made_for_it_is_decoded_up_to_a_bound(
     finder = SecretFinder([secret])
     finder.places(unit * (40_000 // len(unit)))
     assert decoded < 1 << 21
+
+
+@pytest.mark.parametrize("unit", ["a" * 499, "a" * 12 + " ", "a" * 499 + "b", "a" * 500 + "%"])
+def test_beginnings_are_compared_a_bounded_number_of_times(unit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = 0
+
+    class Counted(str):
+        def __getitem__(self, at: Any) -> str:
+            nonlocal tried
+            tried += 1
+            return super().__getitem__(at)
+
+    text = Counted(unit * (40_000 // len(unit)))
+    list(secret_forms._beginnings(text, "a" * 500 + "%", BEGINNING))
+    assert tried <= 2 * len(text)
 
 
 def test_large_texts_are_searched_for_fewer_forms() -> None:

@@ -8,11 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.auth.credential import Authorizer
+from inspector.auth.options import AuthOptions
+from inspector.auth.person import NoPerson
+from inspector.client.fetching import Fetching
+from inspector.client.options import Options
 from inspector.config.command_lines import line_of
 from inspector.config.targets import StdioTarget
 from inspector.doctor import programs
 from inspector.doctor.privacy import Privacy
 from inspector.doctor.server_facts import ServerFacts
+from inspector.doctor.session_options import without_person
 from inspector.doctor.stderr_causes import stderr_cause
 from inspector.doctor.stdout_noise import noise
 from tests.doctor.conftest import executable
@@ -242,3 +248,11 @@ def test_pretty_json_is_reported_from_text_that_begins_with_a_brace() -> None:
     assert pretty is not None
     assert text is not None
     assert (pretty.kind, text.kind) == ("pretty", "text")
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_it_uses_kept_logins_only_if_the_command_does(keeps: bool) -> None:
+    authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=keeps)
+    found = without_person(Options(authorize=authorizer)).authorize
+    assert isinstance(found, Authorizer)
+    assert (found.store is not None) is keeps

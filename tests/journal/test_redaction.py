@@ -183,6 +183,22 @@ def test_any_message_stays_json_and_returns(secret: str, before: str, after: str
         assert redactor.restored(shown) == value
 
 
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_a_message_with_a_secret_that_was_cut_off_is_still_the_same_message(ascii_only: bool) -> None:
+    redactor = Redactor(["sk-live-4f9a8b7c6d5e", "weather-server-key"])
+    cut = "sk-live-4f9a8b7"
+    inner = {"key": cut, "more": [f"bad key {cut}…"]}
+    value = {"result": {"text": json.dumps(inner), "name": "weather-server", cut: [f"{cut}…", f"{cut}, it is"]}}
+    for text in (json.dumps(value, ensure_ascii=ascii_only), json.dumps(value, ensure_ascii=ascii_only, indent=2)):
+        shown, changed = redactor.json(text)
+        assert changed
+        assert "4f9a" not in shown
+        found = json.loads(shown)["result"]
+        assert found["name"] == "weather-server"
+        assert json.loads(found["text"])["more"][0].endswith("›…")
+        assert redactor.restored(json.loads(shown)) == value
+
+
 def test_a_number_that_is_a_secret_is_cut_out() -> None:
     shown, _ = Redactor(["987654"]).json('{"pin":987654,"port":9876}')
     assert json.loads(shown)["pin"].startswith("‹redacted ")
@@ -209,17 +225,19 @@ def test_a_secret_that_is_recorded_already_is_overwritten_in_place(tmp_path: Pat
     path = tmp_path / "r.mcp.jsonl"
     journal = Journal.create(path, {"kind": "stdio"})
     journal.record_stderr("stderr", [b'token "to/ken\xc3\xbc" and 123456789'])
-    body = {"jsonrpc": "2.0", "id": 1, "result": {"t": 'say "to/kenü"', "n": 123456789, "other": "stays"}}
+    words = ["sk-live-4f9a8b…", "sk-live-4f9a8b7c"]
+    body = {"jsonrpc": "2.0", "id": 1, "result": {"t": 'say "to/kenü"', "n": 123456789, "other": "stays", "cut": words}}
     journal.record_received("stdio", [json.dumps(body).encode()])
     assert "to/ken" in journal.event(1).text
     before = path.stat().st_size
     journal.flush()
-    assert journal.blank(["to/kenü", "123456789", "abc"])
+    assert journal.blank(["to/kenü", "123456789", "abc", "sk-live-4f9a8b7c6d5e"])
     assert not journal.blank(["to/kenü", "123456789"])
     assert path.stat().st_size == before
     assert journal.event(1).text == f'token "{"*" * 8}" and 999999999'
     assert journal.event(2).message["result"]["n"] == 999999999
     assert journal.event(2).message["result"]["other"] == "stays"
+    assert journal.event(2).message["result"]["cut"] == ["*" * 14 + "…", "*" * 16]
     assert "to/ken" not in path.read_text()
     journal.record_note("after")
     journal.close("closed")

@@ -67,6 +67,19 @@ def test_a_secret_that_stands_under_its_name_somewhere_is_hidden_everywhere(tmp_
     assert (seen.count, [found.count for found in seen.values]) == (4, [4])
 
 
+def test_a_secret_that_is_cut_off_elsewhere_is_hidden_there_too(tmp_path: Path) -> None:
+    secret = "shop-4f9a8b7c6d5e4f3a"
+    path = recorded(
+        tmp_path / "s.mcp.jsonl", {"method": "log", "params": {"text": f"{secret[:17]}… is old"}},
+        {"id": 1, "result": {"password": secret}}, stderr=(f"key {secret[:14]}".encode(), b"shop-4f9a, shop-4f9a8b7c9"),
+    )  # fmt: skip
+    lines, _ = copied(path)
+    events = [json.loads(line) for line in lines]
+    mark = json.loads(events[2]["raw"])["result"]["password"]
+    assert json.loads(events[1]["raw"])["params"]["text"] == f"{mark}… is old"
+    assert [event["raw"] for event in events[3:5]] == [f"key {mark}", "shop-4f9a, shop-4f9a8b7c9"]
+
+
 def test_equal_values_have_equal_marks_and_each_copy_has_its_own(tmp_path: Path) -> None:
     path = recorded(tmp_path / "s.mcp.jsonl", {"a": GITHUB, "b": [GITHUB, GITHUB[:-1] + "X"]})
     first, second = (json.loads(json.loads(copied(path)[0][1])["raw"]) for _ in range(2))
