@@ -509,9 +509,9 @@ def _beginnings(text: str, secret: str, shortest: int) -> Iterator[tuple[int, in
 
 
 def _ends_inside_a_word(text: str, secret: str, at: int, end: int) -> bool:
-    """Whether a word of a text, which begins like a secret, ends where the secret goes on with a letter or digit.
+    """Whether a word of a text ends where the secret that it begins goes on with a letter.
 
-    A beginning that ends with a word of the secret may be a name or the host of a URL.
+    A digit is a letter here. A beginning that ends with a word of the secret may be a name or the host of a URL.
     """
     around = secret[end - at - 1 : end - at + 1]
     return end - at >= BEGINNING and around.isascii() and around.isalnum() and not _WORD.match(text, end)
