@@ -34,6 +34,13 @@ CONCEALED = "*"
 Highlight = Callable[[str], Sequence[tuple[int, int, str]]]
 """Returns (start, end, role) of the parts of one line that are not `bright`."""
 
+_MOVES = (
+    *(("", key, key) for key in ("left", "right", "up", "down", "home", "end")),
+    ("ctrl+", "left", "word_left"),
+    ("ctrl+", "right", "word_right"),
+)
+"""Keys that move the cursor, each with `ctrl+` or without; with shift they select."""
+
 
 class Editor(LineWidget, can_focus=True):
     """Edits `value`.
@@ -49,23 +56,9 @@ class Editor(LineWidget, can_focus=True):
     Editor { height: auto; width: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "go('left')", show=False),
-        Binding("right", "go('right')", show=False),
-        Binding("up", "go('up')", show=False),
-        Binding("down", "go('down')", show=False),
-        Binding("home", "go('home')", show=False),
+        *(Binding(f"{ctrl}{key}", f"go('{where}')", show=False) for ctrl, key, where in _MOVES),
+        *(Binding(f"{ctrl}shift+{key}", f"go('{where}', True)", show=False) for ctrl, key, where in _MOVES),
         Binding("ctrl+a", "home_or_all", show=False),
-        Binding("end", "go('end')", show=False),
-        Binding("ctrl+left", "go('word_left')", show=False),
-        Binding("ctrl+right", "go('word_right')", show=False),
-        Binding("shift+left", "go('left', True)", show=False),
-        Binding("shift+right", "go('right', True)", show=False),
-        Binding("shift+up", "go('up', True)", show=False),
-        Binding("shift+down", "go('down', True)", show=False),
-        Binding("shift+home", "go('home', True)", show=False),
-        Binding("shift+end", "go('end', True)", show=False),
-        Binding("ctrl+shift+left", "go('word_left', True)", show=False),
-        Binding("ctrl+shift+right", "go('word_right', True)", show=False),
         Binding("ctrl+shift+a", "select_all", show=False),
         Binding("backspace", "delete('left')", show=False),
         Binding("delete", "delete('right')", show=False),
@@ -90,29 +83,22 @@ class Editor(LineWidget, can_focus=True):
     placeholder: reactive[str] = reactive("", init=False)
     suggestion: reactive[str] = reactive("", init=False)
 
-    class Changed(Message):
+    class TextMessage(Message):
+        """A message with a text of an editor."""
+
+        def __init__(self, editor: Editor, value: str) -> None:
+            super().__init__()
+            self.editor = editor
+            self.value = value
+
+    class Changed(TextMessage):
         """The user, or a program, changed the text."""
 
-        def __init__(self, editor: Editor, value: str) -> None:
-            super().__init__()
-            self.editor = editor
-            self.value = value
-
-    class Submitted(Message):
+    class Submitted(TextMessage):
         """The user pressed enter."""
 
-        def __init__(self, editor: Editor, value: str) -> None:
-            super().__init__()
-            self.editor = editor
-            self.value = value
-
-    class TooLong(Message):
+    class TooLong(TextMessage):
         """The user pasted a text that is too long to edit here; `value` is the whole text."""
-
-        def __init__(self, editor: Editor, value: str) -> None:
-            super().__init__()
-            self.editor = editor
-            self.value = value
 
     def __init__(
         self,
@@ -166,8 +152,6 @@ class Editor(LineWidget, can_focus=True):
         rows = self.rows_shown
         self.buffer.set(value)
         self._redraw(rows)
-
-    # Keys
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         return character is not None and character.isprintable()
@@ -301,8 +285,6 @@ class Editor(LineWidget, can_focus=True):
         self._keep_in_view()
         self.refresh(layout=rows_before is not None and rows_before != self.rows_shown)
 
-    # Mouse and focus
-
     def on_focus(self, event: events.Focus) -> None:
         self._redraw()
 
@@ -337,8 +319,6 @@ class Editor(LineWidget, can_focus=True):
     def row_clicked(self, y: int) -> int:
         """Return which visible row is drawn at a line of the widget."""
         return y
-
-    # Drawing
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         self.break_lines(width)

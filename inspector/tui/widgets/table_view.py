@@ -380,13 +380,13 @@ class TableList(VirtualList):
         columns = self.view.columns
         cells = columns.table.cells(row)
         problems = columns.marks.get(row, {})
+        here = columns.here if focused else None
         line: list[Segment] = []
         at = 0
         for column, start, taken in columns.placed(width):
             if start > at:
                 line.append(Segment(" " * (start - at)))
-            is_here = focused and column == columns.here
-            role = "bright bold" if is_here else "bright" if column == columns.sorted_by else "normal"
+            role = "bright bold" if column == here else "bright" if column == columns.sorted_by else "normal"
             line += self._cell(cells[column], column, min(taken, width - start), role, problems.get(column, ""))
             at = start + taken
         return line
