@@ -21,18 +21,15 @@ from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.external_editor import edit_externally
 from inspector.tui.widgets.fields.base import FieldFrame
-from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerField
-from inspector.tui.widgets.fields.layout import FieldSlot, FrameMaker, slots_of
+from inspector.tui.widgets.fields.containers import AddKey, ContainerField
+from inspector.tui.widgets.fields.layout import slots_of
+from inspector.tui.widgets.fields.mounted import MountedFields, shows_fields
 from inspector.tui.widgets.fields.text import TextField
 from inspector.tui.widgets.json_editor import EDIT_LIMIT, JsonEditor, JsonFault, json_lines, read_json
 from inspector.tui.widgets.note import Note
 
 CHECK_AFTER = 0.03
 """Seconds without a change after which the value is validated."""
-
-MOUNTED_AT_ONCE = 40
-"""Fields mounted at once; the others follow when the app is idle."""
-
 
 _NO_TEXT = ("enum", "multi", "boolean", "const", "null")
 """Kinds of fields in which no text is typed."""
@@ -93,9 +90,9 @@ class FormView(VerticalScroll, can_focus=False):
         self.empty = empty
         self.problem: JsonFault | None = None
         """Why the text of the JSON editor is not JSON."""
-        self._slots: dict[FieldSlot, FieldFrame] = {}
-        self._json: JsonEditor | None = None
+        self._fields = MountedFields(self)
         self._notes: list[Note] = []
+        self._json: JsonEditor | None = None
         self._unchecked = True
         self._errors: dict[str, str] = {}
         # Widgets are mounted and removed one at a time and never left half way, because workers wait for each other
@@ -106,8 +103,6 @@ class FormView(VerticalScroll, can_focus=False):
 
     async def on_mount(self) -> None:
         await self._lay_out()
-
-    # For the panes
 
     async def show(self, form: Form) -> None:
         """Show another form, from the top, as fields."""
@@ -165,8 +160,8 @@ class FormView(VerticalScroll, can_focus=False):
         return [(f"{signs_now().done} valid", "received")] if self.form.has_fields else ""
 
     def _is_missing(self, path: str) -> bool:
-        here = [widget for (known, _), widget in self._slots.items() if known == path]
-        return bool(path) and self.form.value_at(path) is UNSET and not any(widget.touched for widget in here)
+        is_unset = bool(path) and self.form.value_at(path) is UNSET
+        return is_unset and not any(widget.touched for widget in self._fields.at(path))
 
     async def load(self, value: Any) -> None:
         """Set a value."""
@@ -186,24 +181,17 @@ class FormView(VerticalScroll, can_focus=False):
 
     def focus_wrong(self) -> bool:
         """Show all errors, including missing fields, and focus the first; False without errors."""
-        for widget in self._slots.values():
+        for widget in self._fields:
             widget.touched = True
         self._check()
         wrong: list[Widget] = []
         for child in self.children:
             if isinstance(child, FieldFrame) and child.error:
                 # What is missing in an object that shows its fields is typed in the first of them.
-                wrong += self._within(child.field.path) if _shows_fields(child) else []
+                if shows_fields(child):
+                    wrong += [inner for inner in self._fields.inside(child.field.path) if not shows_fields(inner)]
                 wrong.append(child)
         return bool(self._errors) and (self._focus_one(wrong) or self.focus_first())
-
-    def _within(self, path: str) -> list[Widget]:
-        """The fields inside an object, those that show their own fields excepted."""
-        return [
-            widget
-            for (known, _), widget in self._slots.items()
-            if known.startswith(f"{path}/") and not _shows_fields(widget)
-        ]
 
     def _focus_one(self, candidates: Sequence[Widget]) -> bool:
         for widget in candidates:
@@ -213,8 +201,6 @@ class FormView(VerticalScroll, can_focus=False):
                 self.call_after_refresh(self.keep_in_view)
                 return True
         return False
-
-    # For the fields
 
     def change(self, field: FieldFrame, do: Callable[[Form], Any], *, structure: bool = False) -> None:
         """Change the form for a field (`FieldHost`)."""
@@ -229,16 +215,12 @@ class FormView(VerticalScroll, can_focus=False):
             target = moved if isinstance(moved, str) else path
             self.run_worker(self._lay_out(focus=target), group="lay out", exit_on_error=False)
         else:
-            self._update(path)
+            self._fields.update(self.form, path)
         self._touched()
 
     def go_next(self, field: FieldFrame) -> None:
-        """Focus the field after this one (`FieldHost`). The head of an object that shows its fields takes no text."""
-        later = list(self.children)
-        for widget in later[later.index(field) + 1 :]:
-            if widget.focusable and not _shows_fields(widget):
-                self.screen.set_focus(widget)
-                return
+        """Focus the field after this one (`FieldHost`)."""
+        self._fields.focus_after(field)
 
     @property
     def has_typed_ahead(self) -> bool:
@@ -253,16 +235,15 @@ class FormView(VerticalScroll, can_focus=False):
         if self._typed_ahead:
             self._typed_ahead += text
             return True
-        if not _shows_fields(field):
+        if not shows_fields(field):
             return self._type_in_new(field.field, text)
-        later = list(self.children)
-        for widget in later[later.index(field) + 1 :]:
-            if not isinstance(widget, FieldFrame) or not widget.field.path.startswith(f"{field.field.path}/"):
+        for widget in self._fields.after(field):
+            if not widget.field.path.startswith(f"{field.field.path}/"):
                 return False
             if isinstance(widget, TextField) and not isinstance(widget, AddKey):
                 widget.begin(text)
                 return True
-            if not _shows_fields(widget):
+            if not shows_fields(widget):
                 return isinstance(widget, ContainerField) and self.type_inside(widget, text)
         return False
 
@@ -292,26 +273,14 @@ class FormView(VerticalScroll, can_focus=False):
             await self._lay_out()
         finally:
             text, self._typed_ahead = self._typed_ahead, ""
-        for (known, _), widget in self._slots.items():
-            if known == path and isinstance(widget, TextField) and not isinstance(widget, AddKey):
+        for widget in self._fields.at(path):
+            if isinstance(widget, TextField) and not isinstance(widget, AddKey):
                 widget.begin(text)
                 break
-            if known == path and isinstance(widget, ContainerField):
+            if isinstance(widget, ContainerField):
                 if not self.type_inside(widget, text):
-                    self._focus_within(path)
+                    self._fields.focus_inside(path)
                 break
-
-    def _update(self, path: str) -> None:
-        """Show a field's value, and the new size of its container, in the existing widgets."""
-        while True:
-            here = [widget for (known, _), widget in self._slots.items() if known == path]
-            if here:
-                field = self.form.field(path)
-                for widget in here:
-                    widget.update_field(field)
-            if not path:
-                break
-            path = path.rpartition("/")[0]
 
     def _touched(self) -> None:
         self._unchecked = True
@@ -329,117 +298,42 @@ class FormView(VerticalScroll, can_focus=False):
             self._errors = {"": str(self.problem)}
         if self._json is not None:
             self._json.mark(self.problem, self._errors)
-        shown: set[str] = set()
-        for (path, _), widget in self._slots.items():
-            if isinstance(widget, AddItem | AddKey) or (path in shown and not widget.labelled):
-                continue
-            shown.add(path)
-            error = self._errors.get(path, "")
-            # A missing field is not an error yet; it is counted, and shown after the user tries to send the form.
-            untouched = widget.field.value is UNSET and not widget.touched
-            widget.set_error("" if untouched else error)
+        self._fields.show_errors(self._errors)
         self._say()
         self.post_message(self.Checked(self, len(self._errors)))
-
-    # Layout
 
     async def _lay_out(self, focus: str = "") -> None:
         """Match the widgets to the form; those that stay keep their state."""
         async with self._lock:
             if not self.is_attached or self._json is not None:
                 return
-            known_paths = {path for path, _ in self._slots}
-            wanted = list(slots_of(self.form, self))
-            slots = [slot for slot, _, _ in wanted]
-            with self.app.batch_update():
-                kept = set(slots)
-                await self._remove([widget for slot, widget in self._slots.items() if slot not in kept])
-                self._slots = {slot: widget for slot, widget in self._slots.items() if slot in kept}
-                await self._put(wanted[:MOUNTED_AT_ONCE], None)
-            for at in range(MOUNTED_AT_ONCE, len(wanted), MOUNTED_AT_ONCE):
-                await self._put(wanted[at : at + MOUNTED_AT_ONCE], self._slots[slots[at - 1]])
+            known_paths = {widget.field.path for widget in self._fields}
+            await self._fields.match(list(slots_of(self.form, self)))
             # A pane whose form has no fields must still be focusable.
-            self.can_focus = not any(widget.can_focus for widget in self._slots.values())
+            self.can_focus = not any(widget.can_focus for widget in self._fields)
             self._say()
             if focus:
-                self._focus_path(focus)
+                self._fields.focus_path(focus)
                 if focus not in known_paths:
-                    self._focus_within(focus)
+                    self._fields.focus_inside(focus)
                 # A field that was moved has another place after the next layout.
                 self.call_after_refresh(self.keep_in_view)
         self._unchecked = True
         self.set_timer(CHECK_AFTER, self._check_if_needed)
 
     async def _clear(self) -> None:
-        await self._remove(list(self.children))
+        await self._fields.clear()
         self._json = None
-        self._slots, self._notes = {}, []
-
-    async def _put(self, wanted: list[tuple[FieldSlot, Field, FrameMaker]], after: Widget | None) -> None:
-        """Update or mount some widgets after another; new adjacent ones are mounted together."""
-        run: list[FieldFrame] = []
-
-        async def mount() -> None:
-            nonlocal after
-            if run:
-                fresh = list(run)
-                run.clear()
-                place = {"after": after} if after is not None else {"before": 0} if self.children else {}
-                await self.mount(*fresh, **place)
-                after = fresh[-1]
-
-        for slot, field, make in wanted:
-            known = self._slots.get(slot)
-            if known is None:
-                self._slots[slot] = widget = make()
-                run.append(widget)
-                continue
-            await mount()
-            known.update_field(field)
-            if after is None:
-                if self.children[0] is not known:
-                    self.move_child(known, before=0)
-            elif self.children[self.children.index(after) + 1] is not known:
-                self.move_child(known, after=after)
-            after = known
-        await mount()
-
-    def _focus_path(self, path: str) -> None:
-        """Focus the field at a path; if it is gone, the previous one, or its container."""
-        focused = self.screen.focused
-        if isinstance(focused, FieldFrame) and focused.field.path == path and focused.is_attached:
-            return
-        parent, _, step = path.rpartition("/")
-        before = f"{parent}/{int(step) - 1}" if step.isdecimal() and len(step) < 10 else parent
-        for wanted in (path, before, parent):
-            for (known, _), widget in self._slots.items():
-                if known == wanted and widget.focusable and not isinstance(widget, AddItem | AddKey):
-                    self.screen.set_focus(widget)
-                    return
-
-    def _focus_within(self, path: str) -> None:
-        """Focus the first field of a new item, if it has fields."""
-        for (known, _), widget in self._slots.items():
-            if known.startswith(f"{path}/") and widget.focusable:
-                self.screen.set_focus(widget)
-                return
-
-    async def _remove(self, widgets: Sequence[Widget]) -> None:
-        # Otherwise the focus would move to another pane and scroll it.
-        focused = self.screen.focused
-        if focused in widgets:
-            self.screen.set_focus(None)
-        if widgets:
-            await self.remove_children(widgets)
+        self._notes.clear()
 
     def _say(self) -> None:
         """Show a note for the whole form: no arguments, an unusable schema, too many fields."""
         words: list[tuple[str, str]] = []
-        if self._json is None and not self._slots:
+        if self._json is None and not self._fields:
             words.append((self.empty, "muted"))
         if self.form.problem:
             words.append((f"cannot be validated: {self.form.problem}", "finding"))
-        elif "" in self._errors and self._json is None and not any(path == "" for path, _ in self._slots):
+        elif "" in self._errors and self._json is None and not self._fields.at(""):
             words.append((self._errors[""], "error"))
         if self.form.truncated:
             words.append(("too many fields to show; use the JSON", "finding"))
@@ -452,8 +346,6 @@ class FormView(VerticalScroll, can_focus=False):
             else:
                 self._notes.append(Note((text, role)))
                 self.mount(self._notes[at])
-
-    # JSON
 
     async def action_json(self) -> None:
         """Show the value as JSON, or as fields again; invalid JSON stays."""
@@ -531,12 +423,7 @@ class FormView(VerticalScroll, can_focus=False):
         focused = self.screen.focused
         if isinstance(focused, FieldFrame) and focused in self.children:
             before = self.children[: self.children.index(focused)]
-            if all(map(_shows_fields, before)):
+            if all(map(shows_fields, before)):
                 # The heads of its objects say what the first field belongs to.
                 self.scroll_home(animate=False, immediate=True, force=True)
             self.scroll_to_widget(focused, animate=False, immediate=True, force=True)
-
-
-def _shows_fields(widget: Widget) -> bool:
-    """Whether a widget is the head of an object whose fields are below it."""
-    return isinstance(widget, ContainerField) and widget.field.is_open and widget.field.kind != "array"
