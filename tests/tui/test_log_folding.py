@@ -10,6 +10,7 @@ from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.tui.log.detail import DetailPane
+from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import fitted
 from inspector.tui.main.chrome import footer_hints
@@ -80,12 +81,12 @@ async def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so()
     app = Ticking(pane)
     async with app.run_test(size=(78, 16)) as pilot:
         assert len(shown(app)) == 3
-        pane._set_filter("kind:http status:404")
+        pane.show_filtered("kind:http status:404")
         await pilot.pause()
         assert "1 row  2 hidden by the filter" in facts(app)
         assert "tools/call pay" in shown(app)[0]
         assert "404 html" in shown(app)[0]
-        pane._set_filter("kind:http dir:recv")
+        pane.show_filtered("kind:http dir:recv")
         await pilot.pause()
         assert ["paid  200 sse" in line for line in shown(app)[:2]] == [True, False]
 
@@ -286,7 +287,7 @@ async def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
         await pilot.pause()
         await pilot.press("slash", *"method:tools/call dir:send id:2", "enter")
         await settle(pilot, lambda: "1 of 11 events match" in facts(app))
-        assert len(pane._rows) == 3
+        assert len(app.query_one(MessageList).rows) == 3
         assert "3 rows" in facts(app)
 
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.journal.filters import parse
-from inspector.tui.log.always_shown import filter_after_calls
 from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows
-from tests.tui.recorded_conversation import Talk
 from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -92,14 +89,3 @@ async def test_a_detail_says_that_it_is_not_of_the_call_whose_result_is_shown() 
         log.focus_inside()
         await pilot.press("end")
         await becomes(app, pilot, lambda: "not the call of the result" not in screen_text(app), "the same call")
-
-
-def test_a_filter_moves_with_the_rounds_of_its_call_and_ends_with_another_call() -> None:
-    talk = Talk()
-    talk.call(7, "ask")
-    talk.say(7, "x")
-    journal, filter = talk.journal, parse("exchange:7")
-    last = journal.index.count
-    assert filter_after_calls(journal, filter.source, lambda n: filter.matches(journal, n), last) == "exchange:7"
-    talk.call(8, "echo")
-    assert filter_after_calls(journal, filter.source, lambda n: filter.matches(journal, n), last) == ""

@@ -9,9 +9,10 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.tui.log import view
-from inspector.tui.log.filter import exchange_filter, folded, highlight
+from inspector.tui.log.filter import highlight
+from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.message_list import MessageList
-from inspector.tui.log.pane import LastMessageLine, MessagesPane
+from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
 from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
@@ -158,11 +159,11 @@ async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.Monk
     app = Ticking(pane)
     async with app.run_test(size=(78, 16)) as pilot:
         pane.focus_inside()
-        pane._set_filter("dir:send")
+        pane.show_filtered("dir:send")
         await settle(pilot, lambda: "200 rows  200 hidden by the filter" in facts(app) and "so far" not in facts(app))
         pane.maximised = True
         await settle(pilot, lambda: "200 of 400 events match" in facts(app) and "p50" in facts(app))
-        assert len(pane._rows) == 200
+        assert len(app.query_one(MessageList).rows) == 200
 
 
 async def test_goes_to_partners_exchanges_and_findings() -> None:
@@ -358,14 +359,6 @@ async def test_select_drops_a_filter_that_hides_the_event() -> None:
         assert not pane.select(99)
 
 
-def test_an_exchange_is_named_by_its_id_where_that_is_clear() -> None:
-    talk = example()
-    assert exchange_filter(talk.journal, 5) == "exchange:2"
-    assert exchange_filter(talk.journal, 10) == "exchange:#10"
-    talk.call(2, "the same id again")
-    assert exchange_filter(talk.journal, 5) == "exchange:#4"
-
-
 def test_a_filter_is_coloured_as_far_as_it_can_be_read() -> None:
     assert highlight("method:x -dir:recv | a") == [
         (0, 7, "json-key"), (9, 10, "error"), (10, 14, "json-key"), (19, 20, "muted"),
@@ -401,21 +394,6 @@ async def test_ascii_screens_have_ascii_signs() -> None:
     app = Ticking(MessagesPane(example().session), ascii_only=True)
     async with app.run_test(size=(78, 16)):
         assert screen_text(app).isascii()
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("", "-phase:negotiation"),
-        ("dir:recv", "dir:recv -phase:negotiation"),
-        ("a | b", "(a | b) -phase:negotiation"),
-        ("(a | b)", "(a | b) -phase:negotiation"),
-        ('"a | b"', '"a | b" -phase:negotiation'),
-    ],
-)
-def test_folding_the_negotiation_adds_to_the_filter_and_takes_it_back(before: str, after: str) -> None:
-    assert folded(before) == after
-    assert folded(after) in (before, f"({before})")
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ from inspector.client.options import Options
 from inspector.config.settings import Settings
 from inspector.config.targets import RecordingTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.log.now_row import NOW, RowsWithMoment
-from inspector.tui.log.rows import AllEvents
+from inspector.tui.log.rows import NOW, AllEvents, RowsWithMoment
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback, PlaybackOptions
 from inspector.tui.replay.rerun import words_of

@@ -1,4 +1,4 @@
-"""Decides what no filter of a live log hides, and when a filter that the program set ends."""
+"""Decides what no filter of a live log hides."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query, picked
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.views import View
-from inspector.tui.log.filter import exchange_filter
 from inspector.tui.log.summaries import life
+from inspector.tui.model.log import CALLS
 
-CALLS = ("tools/call", "resources/read", "prompts/get")
-"""Requests that the user sends; others are sent automatically."""
-_CALLS = Query(dir=Dir.SEND, shape=Shape.REQUEST, method=CALLS)
 _FAILURES = Query(shape=(Shape.RESULT, Shape.ERROR), dir=Dir.RECV, state=State.ERROR, method=CALLS)
 _LIFE = Query(kind=Kind.LIFE)
 
@@ -53,15 +50,3 @@ def is_alarm(journal: Journal, n: int) -> bool:
     """Whether a life event reports a failure, such as a crash or a lost connection."""
     pieces = life(View(journal.event(n).fields))
     return any(not isinstance(piece, str) and piece[1] == "error" for piece in pieces)
-
-
-def filter_after_calls(journal: Journal, source: str, matches: Callable[[int], bool], after: int) -> str:
-    """Return a filter that the program set as it is after the calls that follow event `after`.
-
-    It moves with a call that continues its exchange, and ends with another one.
-    """
-    for n in _CALLS.each(journal.index, after):
-        if not matches(n):
-            moved = exchange_filter(journal, n)
-            source = moved if set(source.split("|")) < set(moved.split("|")) else ""
-    return source

@@ -25,9 +25,9 @@ from inspector.text import count, duration, safe, yours
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import copy_as, detail_view
-from inspector.tui.log.always_shown import CALLS
 from inspector.tui.log.labels import id_text, pending, sign_of, title
 from inspector.tui.log.marking import toggle_mark
+from inspector.tui.model.log import CALLS
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations

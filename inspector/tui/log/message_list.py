@@ -1,4 +1,4 @@
-"""The list of the message log: the keys of lists, without those that the log uses otherwise."""
+"""The list of the message log: the rows of a query, and the cursor among them."""
 
 from __future__ import annotations
 
@@ -9,51 +9,238 @@ from rich.segment import Segment
 from textual.binding import BindingType
 from textual.strip import Strip
 
+from inspector.client.session_state import SessionState
 from inspector.tui.keymap import bindings
-from inspector.tui.log import now_row
-from inspector.tui.log.rows import MessageRows
-from inspector.tui.log.waterfall import WaterfallRows
+from inspector.tui.log.always_shown import AlwaysShown
+from inspector.tui.log.reader import LogReader
+from inspector.tui.log.rows import NOW, MessageRows
+from inspector.tui.log.waterfall import WaterfallHead, WaterfallRows
+from inspector.tui.model.log import LogCursor, LogQuery
+from inspector.tui.themes import ascii_only, palette
+from inspector.tui.timers import SingleTimer
+from inspector.tui.widgets import paint
 from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
+
+CLOCKS = ((10, 0.1), (600, 1.0))
+"""Ages in seconds of a waiting request, and the seconds between two updates of its time until then."""
+RARELY = 10.0
+"""Seconds between two updates of an older one: a subscription is open for hours, and its time is not news."""
+
+
+def clock_period(age: float) -> float:
+    """Seconds after which the time of a request that waits since `age` seconds is drawn again."""
+    return next((period for limit, period in CLOCKS if age < limit), RARELY)
 
 
 class MessageList(VirtualList, inherit_bindings=False):
-    """The rows of the log. The first visible one shows the full time; bars span the visible rows."""
+    """The rows of the log. The first visible one shows the full time; bars, below `head`, span the visible rows.
 
+    `tick` adds new rows and redraws changed ones. `on_change` is called when there are other rows or figures.
+    """
+
+    # Without the keys that the log uses otherwise.
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("list", without="messages")]
 
-    span_changed: Callable[[], object] | None = None
-    """Called when the bars span another time, after the rows were drawn."""
+    def __init__(self, session: SessionState, on_change: Callable[[], object]) -> None:
+        self.session = session
+        self.reader = LogReader(self, session.journal, self._take_in, self._tick_if_visible)
+        self._flat = self.rows = MessageRows(session.journal, self.reader.folding)
+        self._flat.show(self.reader.view.numbers, None)
+        super().__init__(self._flat, can_follow=True, follow=session.commands is not None)
+        self.head = WaterfallHead()
+        self.head.display = False
+        self.place = LogCursor()
+        self._on_change = on_change
+        self._drawn: dict[int, tuple[int, ...]] = {}
+        self._clock = SingleTimer(self, self._tick_if_visible)
+        self._goes_to_now = False
+
+    # Which rows
+
+    def show(self, query: LogQuery) -> None:
+        """Show the rows of a query. The cursor stays on its event if possible."""
+        before, n, filter = self.rows, self.current, query.filter
+        if filter is not None and self.session.commands is not None:
+            filter = filter.widened(AlwaysShown(query.changed_after, self._questions))
+        self.reader.show(filter, by_exchange=query.by_exchange, folds=query.folds)
+        view = self.reader.view
+        rows = self._flat if view.exchanges is None else WaterfallRows(self._flat, view.exchanges)
+        rows.show(view.numbers, self._upto)
+        rows.folds = query.folds
+        rows.times, rows.now = before.times, before.now
+        rows.from_first = query.is_one_exchange and not query.by_exchange
+        rows.measure_ids()
+        self.head.rows = rows if isinstance(rows, WaterfallRows) else None
+        self.head.display = query.by_exchange
+        follow = self.follow
+        self.rows, self._drawn = rows, {}
+        self.source = rows
+        if n and not follow:
+            self.move_to(n)
+
+    def _questions(self) -> set[int]:
+        return {question.n for question in self.session.inbox.questions}
+
+    def tick(self) -> None:
+        """Add the new events of the journal, and redraw the visible rows that have changed."""
+        going_on = self.session.commands is not None and self.session.phase in ("connecting", "ready")
+        self.rows.now = self.session.journal.now() if going_on else None
+        self.reader.tick()
+        self._go_to_now()
+        self._redraw_changed()
+
+    def _tick_if_visible(self) -> None:
+        if self.is_on_screen:
+            self.tick()
+
+    def _take_in(self, first: int | None) -> None:
+        """Show the rows that the reader has found from row `first` on."""
+        if self.rows.measure_ids():
+            first = 0
+        if first is not None:
+            self.source_changed(first)
+            if isinstance(self.rows, WaterfallRows):
+                # Another span changes every bar.
+                self.refresh()
+                self.head.refresh()
+        self._on_change()
+
+    def _redraw_changed(self) -> None:
+        """Redraw visible rows with a new state, finding or waiting time, and again soon if a request waits."""
+        rows, top = self.rows, self.scroll_offset.y
+        visible = range(top, min(top + self.size.height, len(rows)))
+        looks = {at: rows.look(rows.numbers[at]) for at in visible}
+        changed = [at for at, look in looks.items() if self._drawn.get(at, look) != look]
+        self._drawn = looks
+        if changed:
+            self.rows_changed(changed)
+        if rows.now is None:
+            return
+        begins = [rows.journal.index.time(n) for n in map(rows.numbers.__getitem__, visible) if n and rows.pending(n)]
+        if begins:
+            self._clock.start(clock_period((rows.now - max(begins)) / 1_000_000))
+
+    def read_again(self) -> None:
+        """Draw everything from the recording again, because events in it have changed."""
+        self.rows.forget()
+        self.source_changed()
+
+    # The cursor
+
+    @property
+    def current(self) -> int:
+        """The number of the event under the cursor; 0 if there is none."""
+        key = self.row_key(self.cursor)
+        return key if isinstance(key, int) else 0
+
+    @property
+    def shown(self) -> int:
+        """The event to show for the row under the cursor: for an exchange its answer, once it has arrived."""
+        n = self.current
+        return self.place.shown(n, self.rows.answer(n) if n and isinstance(self.rows, WaterfallRows) else 0)
+
+    def look_at(self, n: int) -> bool:
+        """Put the cursor on the row of event `n`. Returns False if it has none."""
+        row = self.rows.index_of(n)
+        if row is None:
+            return False
+        self.follow = False
+        self.place = self.place.selected(self.rows.numbers[row], n)
+        self.cursor = row
+        return True
+
+    def on_virtual_list_highlighted(self) -> None:
+        self.place = self.place.moved(self.current)
+        self.note_seen()
+
+    def note_seen(self) -> None:
+        """Note which rows are on the screen."""
+        if self.count:
+            end = self.scroll_offset.y + self.scrollable_content_region.height
+            last = self.count if self.follow else min(end, self.count)
+            self.place = self.place.seen(self.rows.numbers[max(last - 1, 0)], at_end=self.follow)
+
+    @property
+    def unseen(self) -> int:
+        """The number of new rows below the last one that was on the screen, if the end is not followed."""
+        position = self.rows.index_of(self.place.read_to)
+        return self.count - 1 - position if position is not None else 0
+
+    # The moment shown of a recording
+
+    @property
+    def _upto(self) -> int | None:
+        """The last event before the moment shown; None at the end."""
+        return None if self.session.at_end else self.session.upto
+
+    @property
+    def stands_now(self) -> bool:
+        """Whether the cursor is on the last row that had happened."""
+        happened = self.rows.happened
+        if happened is None:
+            return self.cursor == self.count - 1
+        # Before the first event, the cursor is on it, below the line.
+        return self.cursor == (happened - 1 if happened else 1)
+
+    def moment_changed(self, *, go: bool) -> None:
+        """The recording is shown at another moment: move the line; with `go`, move the cursor too."""
+        before = self.rows.happened
+        self.rows.show(self.reader.view.numbers, self._upto)
+        after = self.rows.happened
+        # A row before the moment is drawn unlike one after it, and has another position.
+        self.source_changed(0 if before is None or after is None else max(min(before, after) - 1, 0))
+        self._goes_to_now = self._goes_to_now or go
+        self._go_to_now()
+        self._on_change()
+
+    def _go_to_now(self) -> None:
+        """Put the cursor on the last row that had happened, if wanted and if rows are visible."""
+        if not self._goes_to_now or not self.is_on_screen:
+            return
+        self._goes_to_now = False
+        rows, happened = self.rows, self.rows.happened
+        if isinstance(rows, WaterfallRows):
+            self.move_to(rows.journal.index.request_of(rows.upto) if rows.upto else 0)
+            return
+        self.follow = False
+        self.cursor = (self.count if happened is None else happened) - 1
+        if happened is not None:
+            # With some rows after it, but itself visible.
+            self.scroll_to_row(min(happened + self.size.height // 4, self.count - 1))
+            self.scroll_to_row(self.cursor)
 
     def validate_cursor(self, cursor: int) -> int:
         """The cursor cannot be on the row of the moment."""
         cursor = super().validate_cursor(cursor)
-        if cursor >= 0 and self.row_key(cursor) == now_row.NOW:
+        if cursor >= 0 and self.row_key(cursor) == NOW:
             return cursor + 1 if cursor > self.cursor or not cursor else cursor - 1
         return cursor
 
     def render_row(self, index: int, width: int, selected: bool, focused: bool) -> DrawnRow:
         """Draw a row; events after the moment shown are faint."""
-        n = self.row_key(index)
-        if n == now_row.NOW:
-            return now_row.line(width)
-        row, upto = super().render_row(index, width, selected, focused), getattr(self.source, "upto", None)
-        if upto is None or not isinstance(n, int) or n <= upto:
+        n = self.rows.numbers[index]
+        if n == NOW:
+            return _moment_line(width)
+        row = self.rows.render(index, width, selected, focused)
+        if self.rows.upto is None or n <= self.rows.upto:
             return row
-        return now_row.faint([part for part in row if isinstance(part, Segment)]) if isinstance(row, list) else row
+        style = palette().style("faint")
+        return [Segment(segment.text, style) for segment in row]
 
     def _row(self, index: int, cells: int) -> list[Strip]:
-        rows, top = self.source, self.scroll_offset.y
+        rows, top = self.rows, self.scroll_offset.y
         if isinstance(rows, WaterfallRows) and rows.look_at(top, self.size.height):
             self._cache.clear()
-            if self.span_changed is not None:
-                self.call_later(self.span_changed)
-        if isinstance(rows, MessageRows) and rows.top != top:
+            self.call_later(self.head.refresh)
+        if rows.top != top:
             for changed in (rows.top, top):
                 self._cache.discard_row(changed)
             rows.top = top
         return super()._row(index, cells)
 
-    @property
-    def last_visible(self) -> int:
-        """The last row on the screen; -1 if there is none."""
-        return min(self.scroll_offset.y + self.scrollable_content_region.height, self.count) - 1
+
+def _moment_line(width: int) -> list[Segment]:
+    """Draw the row: `── now ─────`."""
+    dash = "-" if ascii_only() else "─"
+    pieces = [(dash * 2, "chart"), (" now ", "chart bold"), (dash * max(width - 7, 0), "chart")]
+    return paint.cut(paint.segments(pieces, room=width), width)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Hashable, Sequence
 from typing import Literal, Protocol
 
@@ -26,6 +27,8 @@ Times = Literal["clock", "start", "previous"]
 TIMES: tuple[Times, ...] = ("clock", "start", "previous")
 TIMES_WORDS: dict[Times, str] = {"clock": "", "start": "since start", "previous": "since the previous"}
 
+NOW = 0
+"""The number of the row of the moment shown, which is not an event."""
 _MARK = "*"
 _KEPT_SUMMARIES = 2000
 _FIGURE = 8
@@ -65,6 +68,40 @@ class AllEvents:
     def position(self, n: int) -> int | None:
         """The row of event `n`, or None."""
         return n - 1 if 0 < n <= self.count else None
+
+
+class RowsWithMoment:
+    """Numbers of events, with a row for the moment after event `upto` if events follow it."""
+
+    def __init__(self, numbers: Numbers, upto: int) -> None:
+        self.numbers = numbers
+        self.upto = upto
+        self._at = (-1, 0)
+
+    @property
+    def at(self) -> int:
+        """The row of the moment. If no event follows it, the length."""
+        count = len(self.numbers)
+        if self._at[0] != count:
+            self._at = (count, bisect_right(self.numbers, self.upto))
+        return self._at[1]
+
+    def __len__(self) -> int:
+        count = len(self.numbers)
+        return count + (self.at < count)
+
+    def __getitem__(self, position: int) -> int:
+        at = self.at
+        if position == at < len(self.numbers):
+            return NOW
+        return self.numbers[position if position < at else position - 1]
+
+    def position(self, n: int) -> int | None:
+        """The row of event `n`, or None."""
+        if n == NOW:
+            return self.at if self.at < len(self.numbers) else None
+        found = self.numbers.position(n)
+        return found if found is None or found < self.at else found + 1
 
 
 class LogColumns:
@@ -117,6 +154,16 @@ class MessageRows:
     def index_of(self, key: Hashable) -> int | None:
         """The row of event `key`, or None."""
         return self.numbers.position(key) if isinstance(key, int) else None
+
+    def show(self, numbers: Numbers, upto: int | None) -> None:
+        """Show these events, with a row for the moment after event `upto`; None for the end."""
+        self.upto = upto
+        self.numbers = numbers if upto is None else RowsWithMoment(numbers, upto)
+
+    @property
+    def happened(self) -> int | None:
+        """How many of the rows had happened at the moment shown; None at the end."""
+        return self.numbers.at if isinstance(self.numbers, RowsWithMoment) else None
 
     def forget(self) -> None:
         """Read bodies again when they are drawn next."""

@@ -15,7 +15,7 @@ from inspector.protocol.jsonrpc import Shape
 from inspector.text import duration, size, yours
 from inspector.tui.log.exchange_rows import ExchangeRows
 from inspector.tui.log.labels import id_text, sign_of, standing
-from inspector.tui.log.rows import MessageRows, fitted
+from inspector.tui.log.rows import MessageRows, Numbers, fitted
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
@@ -69,6 +69,10 @@ class WaterfallRows(MessageRows):
         self.numbers = exchanges
         self.span = TimeSpan(0, 1)
         self._looked: tuple[int, ...] = ()
+
+    def show(self, numbers: Numbers, upto: int | None) -> None:
+        """Show the exchanges at the moment after event `upto`, without a row for it; None for the end."""
+        self.upto = upto
 
     def index_of(self, key: object) -> int | None:
         return self.exchanges.position(key) if isinstance(key, int) else None
