@@ -13,6 +13,7 @@ import pytest
 
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget, StdioTarget, Target
+from inspector.tui.log.message_list import MessageList
 from tests.cli.test_run_secrets import FLOW, SECRETS, SERVER, leaks, ring
 from tests.tui.idle import quiet
 from tests.tui.live_app import becomes, main_screen, running, shows
@@ -70,12 +71,12 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
         await look("enter", *["enter", "down"] * 12)
         assert "of_object = " in screen_text(app), "the captured values are shown"
         assert "***" in screen_text(app)
-        messages = screen.panes.messages
+        rows = screen.panes.messages.query_one(MessageList)
         views = set()
         for _ in ("parsed", "raw", "http"):
             views.add(screen.panes.detail.tab)
-            screen.set_focus(messages._list)
-            await look("end", *["up"] * min(len(messages._rows), 25))
+            screen.set_focus(rows)
+            await look("end", *["up"] * min(rows.count, 25))
             screen.panes.detail.focus_inside()
             await look("right_curly_bracket")
         assert views == {"parsed", "raw", "http"}

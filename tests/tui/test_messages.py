@@ -134,20 +134,6 @@ async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> N
         assert pane.current == 7
 
 
-async def test_a_filter_that_is_wrong_says_so_and_leaves_the_rows() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 16)) as pilot:
-        pane.focus_inside()
-        await pilot.press("slash", *"dir:recv")
-        assert "7 rows  4 hidden by the filter" in facts(app)
-        await pilot.press("x")
-        assert "did you mean `recv`? directions are" in screen_text(app)
-        assert "7 rows  4 hidden" in facts(app)
-        await pilot.press("backspace")
-        assert "directions are" not in screen_text(app)
-
-
 async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "AT_ONCE", 10)
     monkeypatch.setattr(view, "STEP", 16)

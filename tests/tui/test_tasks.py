@@ -19,6 +19,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.tui.app import InspectorApp
+from inspector.tui.log.message_list import MessageList
 from inspector.tui.navigator import Opening, ScreenNavigator, StartedSession
 from inspector.tui.work.task import TaskPane
 from inspector.tui.work.task_changes import MAX_CHANGES, TaskChanges
@@ -247,9 +248,9 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
         await pilot.press("m")
         n = session.tasks.items["t-1"].call_n
         await shows(app, pilot, f'exchange:#{n} | "t-1"')
-        messages = main_screen(app).panes.messages
         await becomes(app, pilot, lambda: "hidden by the filter" in screen_text(app), "filtered")
-        found = [session.journal.index.method(n) for n in messages._view.numbers]  # type: ignore[attr-defined]
+        rows = main_screen(app).panes.messages.query_one(MessageList).rows
+        found = [session.journal.index.method(rows.numbers[at]) for at in range(len(rows))]
         assert "tools/call" in found
         assert "tasks/result" in found
         assert "tools/list" not in found
