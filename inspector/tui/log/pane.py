@@ -170,6 +170,8 @@ class MessagesPane(Pane):
 
     @maximised.setter
     def maximised(self, maximised: bool) -> None:
+        if maximised == self.maximised:
+            return
         self._filter.opens_down = maximised
         self.set_class(maximised, "-exchanges")
         if not maximised:
