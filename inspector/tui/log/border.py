@@ -15,7 +15,7 @@ from inspector.tui.widgets import paint
 
 @dataclass(frozen=True, slots=True)
 class LogState:
-    """What the edge of the log tells."""
+    """The facts for the edge of the log."""
 
     session: SessionState
     view: MessageView

@@ -1,4 +1,7 @@
-"""Reads the journal into the rows of the message log: a few milliseconds at each tick, long recordings in a thread."""
+"""Reads the journal into the rows of the message log.
+
+A tick takes a few milliseconds; a long recording is read in a thread.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ class LogReader:
 
     @property
     def _depends_on(self) -> tuple[int, int, int]:
-        """What new rows, and new matches of the filter, depend on."""
+        """A change of these can make rows, or change which of them match the filter."""
         return self.view.last, self._journal.findings.version, self._journal.marks.version
 
     def _read(self) -> None:

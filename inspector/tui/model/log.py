@@ -1,4 +1,4 @@
-"""What the message log shows, and which of its verbs work: the query, the cursor, and the rules of both."""
+"""The query and the cursor of the message log, and the rules for when its verbs work."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _one_exchange(index: Index, root: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogCursor:
-    """What the user looks at in the log, beside the row of its cursor."""
+    """The messages that the user looks at, beside the row of the list's cursor."""
 
     row: int = 0
     """The event of a row in which another event was selected."""
@@ -177,7 +177,7 @@ class LogCursor:
 
 @dataclass(frozen=True, slots=True)
 class LogFacts:
-    """What the verbs of the log depend on."""
+    """The facts that the verbs of the log depend on."""
 
     rows: int = 1
     live: bool = True
@@ -225,7 +225,10 @@ def available(verb: str, facts: LogFacts) -> bool:
 
 
 class _Offer(NamedTuple):
-    """A verb in a line of keys: whether the line has it, by default if it works, and a title unlike its own."""
+    """A verb in a line of keys: the line has it while it is useful, by default while it works.
+
+    `title` returns another title than that of the verb, or `""`.
+    """
 
     verb: str
     is_useful: Rule | None = None
