@@ -110,7 +110,7 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         await shows(app, pilot, "Log in at")
         await pilot.press("enter")
         await shows(app, pilot, "paste a URL here")
-        found = re.search(r"http://127\S+", dialog_of(app)._text)
+        found = re.search(r"http://127\S+", dialog_of(app).question.text)
         assert found is not None
         came = await asyncio.to_thread(location_of, found.group())
         dialog_of(app).query_one(Editor).value = came
@@ -130,7 +130,7 @@ async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_ans
         await shows(app, pilot, "Copied the address.")
         await pilot.press("ctrl+w")
         await shows(app, pilot, "Waiting for the login")
-        assert app.clipboard in dialog_of(app)._text
+        assert app.clipboard in dialog_of(app).question.text
         assert "10 min left" in screen_text(app)
         came = await asyncio.to_thread(location_of, app.clipboard)
         dialog_of(app).query_one(Editor).value = came

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import ClassVar
 
@@ -28,6 +29,23 @@ _TAKE = KeyHint("enter", "accept", "enter")
 _LEAVE = KeyHint("esc", "cancel", "escape")
 _ELSEWHERE = KeyHint("^w", "other browser", "ctrl+w")
 _COPY = KeyHint("^l", "copy", "ctrl+l")
+
+
+@dataclass(frozen=True, slots=True)
+class LoginQuestion:
+    """A question of a login: for a yes; with a `placeholder`, for a text.
+
+    `address` can be copied; with `opens`, enter opens a browser on it; `concealed` hides typed text. `until` is the
+    time limit in seconds since 1970.
+    """
+
+    title: str = "Log in"
+    text: str = ""
+    placeholder: str = ""
+    address: str = ""
+    opens: bool = False
+    concealed: bool = False
+    until: float = 0
 
 
 class LoginDialog(ModalScreen[None]):
@@ -56,18 +74,12 @@ class LoginDialog(ModalScreen[None]):
         self.answers: asyncio.Queue[str | None] = asyncio.Queue()
         self.over = False
         """The login has ended; the dialog expects no more answers."""
-        self._title = "Log in"
-        self._text = ""
-        self._placeholder = ""
-        self._address = ""
-        self._opens = False
-        self._concealed = False
-        self._until = 0.0
+        self.question = LoginQuestion()
         self._note = ""
         self._minute: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        edge = Pane(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self._title)
+        edge = Pane(Vertical(FactsView(what="the address"), Editor("", id="answer")), title=self.question.title)
         edge.tone = "ask"
         yield edge
 
@@ -77,27 +89,12 @@ class LoginDialog(ModalScreen[None]):
 
     def _fit(self) -> None:
         """Fit the height to the text, with border, keys, and an empty line or the field above them."""
-        around = 5 if self._placeholder else 4
+        around = 5 if self.question.placeholder else 4
         self.query_one(Pane).styles.height = max(self.query_one(FactsView).virtual_size.height, 1) + around
 
-    def ask(
-        self,
-        title: str,
-        text: str,
-        placeholder: str = "",
-        *,
-        address: str = "",
-        opens: bool = False,
-        concealed: bool = False,
-        until: float = 0,
-    ) -> None:
-        """Ask for a yes; with a `placeholder`, for a text. This replaces the previous question.
-
-        `address` can be copied; with `opens`, enter opens a browser on it; `concealed` hides typed text. `until` is the
-        time limit in seconds since 1970.
-        """
-        self._title, self._text, self._placeholder, self._address = title, text, placeholder, address
-        self._opens, self._concealed, self._until = opens, concealed, until
+    def ask(self, question: LoginQuestion) -> None:
+        """Ask this instead of the previous question."""
+        self.question = question
         if self.is_mounted:
             self._draw()
 
@@ -109,21 +106,22 @@ class LoginDialog(ModalScreen[None]):
 
     def _draw_text(self) -> None:
         note = [*paragraph(self._note, "error"), Row()] if self._note else []
-        self.query_one(FactsView).show(RowSection([*note, *paragraph(self._text)]))
+        self.query_one(FactsView).show(RowSection([*note, *paragraph(self.question.text)]))
 
     def _draw(self) -> None:
+        asked = self.question
         edge, view, editor = self.query_one(Pane), self.query_one(FactsView), self.query_one(Editor)
-        edge.title = self._title
+        edge.title = asked.title
         edge.keys = [
-            *([_OPEN] if self._opens else [_TAKE] if self._placeholder else []),
+            *([_OPEN] if asked.opens else [_TAKE] if asked.placeholder else []),
             _LEAVE,
-            *([_ELSEWHERE] if self._opens else []),
-            *([_COPY] if self._address else []),
+            *([_ELSEWHERE] if asked.opens else []),
+            *([_COPY] if asked.address else []),
         ]
         self._draw_text()
-        editor.display = bool(self._placeholder)
-        editor.placeholder, editor.concealed, editor.value = self._placeholder, self._concealed, ""
-        (editor if self._placeholder else view).focus()
+        editor.display = bool(asked.placeholder)
+        editor.placeholder, editor.concealed, editor.value = asked.placeholder, asked.concealed, ""
+        (editor if asked.placeholder else view).focus()
         self._fit()
         self._tell_time()
 
@@ -132,12 +130,12 @@ class LoginDialog(ModalScreen[None]):
         if self._minute is not None:
             self._minute.stop()
             self._minute = None
-        edge = self.query_one(Pane)
-        if not self._until:
+        edge, until = self.query_one(Pane), self.question.until
+        if not until:
             edge.facts = ()
             return
-        left = max(self._until - time.time(), 0)
-        end = datetime.fromtimestamp(self._until, UTC).astimezone()
+        left = max(until - time.time(), 0)
+        end = datetime.fromtimestamp(until, UTC).astimezone()
         edge.facts = (f"waits until {end:%H:%M}, {math.ceil(left / 60)} min left",)
         if left > 0:
             self._minute = self.set_timer(left % 60 or 60, self._tell_time)
@@ -145,15 +143,15 @@ class LoginDialog(ModalScreen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Without a question there is nothing to accept; “elsewhere” needs a browser that would open."""
         if action == "take":
-            return self._opens or bool(self._placeholder)
+            return self.question.opens or bool(self.question.placeholder)
         if action == "elsewhere":
-            return self._opens
-        return bool(self._address) if action == "copy_address" else True
+            return self.question.opens
+        return bool(self.question.address) if action == "copy_address" else True
 
     def action_take(self) -> None:
         """Answer with the typed text, which is then cleared, or with yes."""
         editor = self.query_one(Editor)
-        self.answers.put_nowait(editor.value.strip() if self._placeholder else "")
+        self.answers.put_nowait(editor.value.strip() if self.question.placeholder else "")
         editor.value = ""
 
     def action_elsewhere(self) -> None:
@@ -162,7 +160,7 @@ class LoginDialog(ModalScreen[None]):
 
     def action_copy_address(self) -> None:
         """Copy the address to log in at."""
-        copy(self, self._address, "the address")
+        copy(self, self.question.address, "the address")
 
     def action_leave(self) -> None:
         """Answer with no."""

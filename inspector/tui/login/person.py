@@ -7,6 +7,7 @@ the session has no screen: a login may ask before that is loaded, and the dialog
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.addresses import shown_url
@@ -15,7 +16,7 @@ from inspector.auth.models import OAuthClient
 from inspector.auth.person import LoginPage
 from inspector.text import safe
 from inspector.tui.dialogs import Choose
-from inspector.tui.login.dialog import ELSEWHERE, LoginDialog
+from inspector.tui.login.dialog import ELSEWHERE, LoginDialog, LoginQuestion
 from inspector.tui.pane_messages import SessionNews
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ class DialogPerson:
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the whole URL and its host, and ask. Raises `Denied` if the user cancels the login."""
         text = f"The server asks you to log in at {safe(host, NAME)}. The URL is:\n\n{safe(url, MAX_URL)}"
-        dialog = self._put(f"Log in at {safe(host, 60)}?", text, address=url, opens=True, until=until)
-        answer = await dialog.answers.get()
+        title = f"Log in at {safe(host, 60)}?"
+        answer = await self._ask(LoginQuestion(title, text, address=url, opens=True, until=until))
         if answer is None:
             raise _cancelled()
         return None if answer == ELSEWHERE else True
@@ -72,7 +73,7 @@ class DialogPerson:
                 f"of that page below. It begins with {safe(invitation.redirect_uri, NAME)}"
             )
         title = f"Waiting for the login at {safe(invitation.host, 60)}"
-        self._put(title, text, paste, address=invitation.url, until=invitation.until)
+        self._put(LoginQuestion(title, text, paste, address=invitation.url, until=invitation.until))
 
     async def pasted(self) -> str:
         """Return the next pasted text. Raises `Denied` if the user cancels the login."""
@@ -90,12 +91,13 @@ class DialogPerson:
             f"{shown_url(issuer, NAME)} does not support client registration here. Register a client with the "
             f"redirect URI {safe(redirect_uri, NAME)}"
         )
-        client_id = await self._ask("Client for this server", text, "client id")
+        question = LoginQuestion("Client for this server", text, "client id")
+        client_id = await self._ask(question)
         if not client_id:
             return None
         said = f"{text}\n\nclient id  {safe(client_id, NAME)}"
-        dialog = self._put("Client for this server", said, "client secret, empty for none", concealed=True)
-        secret = await dialog.answers.get()
+        empty = "client secret, empty for none"
+        secret = await self._ask(replace(question, text=said, placeholder=empty, concealed=True))
         return None if secret is None else OAuthClient(client_id, secret, origin="typed", redirect_uri=redirect_uri)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
@@ -130,16 +132,15 @@ class DialogPerson:
         """Show a short notice."""
         self._app.notify(text, severity="warning", timeout=10)
 
-    async def _ask(self, title: str, text: str, placeholder: str = "") -> str | None:
-        dialog = self._put(title, text, placeholder)
-        return await dialog.answers.get()
+    async def _ask(self, question: LoginQuestion) -> str | None:
+        return await self._put(question).answers.get()
 
-    def _put(self, title: str, text: str, placeholder: str = "", **more: Any) -> LoginDialog:
+    def _put(self, question: LoginQuestion) -> LoginDialog:
         dialog = self._dialog
         if dialog is None:
             dialog = self._dialog = LoginDialog()
             self._app.call_later(self._put_up, dialog)
-        dialog.ask(title, text, placeholder, **more)
+        dialog.ask(question)
         return dialog
 
     def _put_up(self, dialog: Screen[Any], take: Callable[[Any], None] | None = None) -> None:
