@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from inspector.config.secret_forms import SecretFinder
 from inspector.redact.rules import read_rules
-from inspector.redact.scan import KnownSecret, SecretScanner
+from inspector.redact.scan import KnownSecret, SecretScanner, keys_of_secret
 from inspector.redact.text_edits import applied
 
 MARK = "‹redacted›"
@@ -237,9 +237,14 @@ def test_patterns_hide_their_group_or_all_of_what_fits() -> None:
     assert message(shown(line({"x": "Ada"}), "=Ada")[0]) == {"x": MARK}
 
 
+def known(secret: str) -> dict[str, list[KnownSecret]]:
+    """Return what the scanner has after it found this secret elsewhere."""
+    return {key: [KnownSecret(secret, "named", SecretFinder([secret]))] for key in keys_of_secret(secret)}
+
+
 def test_known_secrets_are_found_in_any_text() -> None:
     found = scanner()
-    found.known = {"hunter22": [KnownSecret('hunter22!"é', "named", SecretFinder(['hunter22!"é']))]}
+    found.known = known('hunter22!"é')
     text = json.dumps({"kind": "stderr", "raw": 'login\nhunter22!"é ok, %22hunter22%21%22%C3%A9, hunter22 not'})
     assert json.loads(applied(text, found.line(text)))["raw"] == f"login\n{MARK} ok, %22{MARK}, hunter22 not"
 
@@ -291,10 +296,11 @@ def test_paths_are_followed_into_any_depth_in_one_pass() -> None:
     assert json.loads(hidden)["raw"] == deep.replace(":1}", f':"{MARK}"}}')
 
 
+KNOWN = "Kq7Zt9vB2mXw4LpR8sNd3Fh6"
 PIECES = st.sampled_from([
     '"', "\\", "{", "}", "[", "]", ":", ",", "=", "@", "&", "--", " ", "\n", "é", "\ud800", "\\u0061", "%3D", "null", "1e5",
     "password", "api_key", "Authorization", "Bearer ", "https://", "u:p@", "‹redacted ", GITHUB, "eyJ", "AKIA",
-    "-----BEGIN PRIVATE KEY-----", "Kq7Zt9vB2mXw4LpR8sNd3Fh6", "headers", "name", "value",
+    "-----BEGIN PRIVATE KEY-----", KNOWN, KNOWN[:15], "…", "headers", "name", "value",
 ])  # fmt: skip
 HOSTILE = st.lists(PIECES, max_size=8).map("".join)
 VALUES = st.recursive(
@@ -319,7 +325,7 @@ def test_whatever_a_line_holds_it_is_read_and_stays_what_it_is(
     value: Any, escaped: bool, cut: int, rules: tuple[str, ...]
 ) -> None:
     found = scanner(*rules)
-    found.known = {"Kq7Z": [("Kq7Z", "named")]}
+    found.known = known(KNOWN)
     whole = json.dumps({"n": 1, "kind": "stderr", "raw": json.dumps(value, ensure_ascii=escaped), "headers": value})
     edits = found.line(whole)
     assert all(one.end <= other.start for one, other in pairwise(edits))
