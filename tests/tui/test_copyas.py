@@ -13,6 +13,7 @@ import pytest
 from inspector.journal.format import Dir
 from inspector.tui.log import copy_as
 from inspector.tui.log.copy_as import CannotCopy
+from inspector.tui.log.resend import sent_by_us
 from tests.tui.recorded_conversation import Talk, example
 
 URL = {"kind": "http", "url": "https://shop.example/mcp"}
@@ -149,8 +150,8 @@ def test_what_cannot_be_copied_says_why() -> None:
         copy_as.curl(journal, 4)
     with pytest.raises(CannotCopy, match="not a message that Inspector sent"):
         copy_as.command(journal, 10)
-    assert copy_as.request_of(journal, 7) == 4
-    assert copy_as.request_of(journal, 5) == 0
+    assert sent_by_us(journal.index, 7) == 4
+    assert sent_by_us(journal.index, 5) == 0
 
 
 def test_a_file_is_named_by_us() -> None:

@@ -35,6 +35,7 @@ from inspector.text import safe
 from inspector.tui.advice import error_text
 from inspector.tui.log.channel_events import request_head
 from inspector.tui.log.detail_view import json_text
+from inspector.tui.log.resend import sent_by_us
 from inspector.tui.log.summaries import headers_of
 from inspector.tui.pane_messages import Copy
 
@@ -57,16 +58,8 @@ class CannotCopy(UsageError):
     code = "copy"
 
 
-def request_of(journal: Journal, n: int) -> int:
-    """Return the number of our message that event `n` is or answers; 0 if there is none."""
-    index = journal.index
-    if index.dir(n) == Dir.RECV and index.shape(n) in (Shape.RESULT, Shape.ERROR):
-        n = index.pair(n)
-    return n if n and index.dir(n) == Dir.SEND and index.kind(n) in (Kind.RPC, Kind.INVALID) else 0
-
-
 def _sent(journal: Journal, n: int) -> Event:
-    request = request_of(journal, n)
+    request = sent_by_us(journal.index, n)
     if not request:
         raise CannotCopy(
             "The selected event is not a message that Inspector sent.", hint="Choose a request, or the answer to one."
@@ -88,7 +81,7 @@ def variables(text: str) -> list[str]:
 def curl(journal: Journal, n: int) -> str:
     """Return the HTTP request of event `n` as a curl command. Raises `CannotCopy` if there is none."""
     head = _head(journal, n)
-    request = request_of(journal, n)
+    request = sent_by_us(journal.index, n)
     lines = [f"curl -sSN -X {word(head.text('method') or 'POST')} --url {word(head.text('url'))}"]
     lines += [f"-H {word(f'{name}: {value}', variable(name))}" for name, value in fields_to_send(headers_of(head))]
     if request and head.text("method").upper() == "POST":
@@ -97,7 +90,7 @@ def curl(journal: Journal, n: int) -> str:
 
 
 def _head(journal: Journal, n: int) -> View:
-    found = request_head(journal, request_of(journal, n) or n)
+    found = request_head(journal, sent_by_us(journal.index, n) or n)
     if not found:
         raise CannotCopy(
             "The message was not sent over HTTP, so curl cannot repeat it.",

@@ -4,42 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from inspector.client.session_state import SessionState
-from inspector.client.state.freshness import freshness
 from inspector.journal import channels
-from inspector.journal.durations import took
 from inspector.journal.folding import Folding
 from inspector.journal.format import Event, Kind
-from inspector.journal.journal import Journal
-from inspector.journal.rounds import rounds, whole_exchange
-from inspector.protocol.jsonrpc import Shape
-from inspector.protocol.summaries import one_line
-from inspector.text import count, duration, safe, yours
+from inspector.journal.rounds import whole_exchange
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.log import copy_as, detail_view
-from inspector.tui.log.labels import id_text, pending, sign_of, title
+from inspector.tui.log import copy_as, detail_edge, detail_view
+from inspector.tui.log.detail_edge import Edge
 from inspector.tui.log.marking import toggle_mark
-from inspector.tui.model.log import CALLS
+from inspector.tui.log.resend import sent_by_us
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
-from inspector.tui.themes import signs_now
-from inspector.tui.widgets import paint
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Pane
-from inspector.tui.widgets.tab_row import Tab, TabRow
+from inspector.tui.widgets.tab_row import TabRow
 
-_NOT_LOADED = (-1, "")
-_NOTE = 40
-"""Characters of a note in the facts of a message."""
 _NOTHING = "The message under the cursor is shown here."
 
 
@@ -54,6 +42,13 @@ class DetailLines(JsonView):
             pane.show_all()
 
 
+class _Subject(NamedTuple):
+    """The event that is shown (0: none), or the two whose difference is."""
+
+    n: int = 0
+    compared: tuple[int, int] | None = None
+
+
 class DetailPane(Pane):
     """One event. `show` shows another; `compare` shows the difference of two."""
 
@@ -66,13 +61,11 @@ class DetailPane(Pane):
         super().__init__(title="Detail", id=id)
         self.session = session
         self._folding = folding
-        self.n = 0
-        """The event that is shown; 0 for none."""
         self.call_beside: Callable[[], int] = lambda: 0
         """Returns the request whose result is shown beside the log; 0 for none."""
-        self._compared = (0, 0)
-        self._loaded = _NOT_LOADED
+        self._subject = _Subject()
         self._described: tuple[object, ...] = ()
+        self._loaded: tuple[object, ...] = ()
         self._lines = DetailLines(wrap=True, empty=_NOTHING)
 
     def compose(self) -> ComposeResult:
@@ -86,44 +79,42 @@ class DetailPane(Pane):
         # While hidden, it drew nothing.
         self.tick()
 
-    # Show
+    @property
+    def n(self) -> int:
+        """The event that is shown, or was before a comparison; 0 for none."""
+        return self._subject.n
 
     def show(self, n: int) -> None:
         """Show event `n`, or nothing (0). While the pane is hidden, nothing is read."""
-        if n == self.n and not any(self._compared):
+        if _Subject(n) == self._subject:
             return
-        self.n = n if 0 < n <= self.session.journal.index.count else 0
-        self._compared = (0, 0)
+        self._subject = _Subject(n if 0 < n <= self.session.journal.index.count else 0)
         if self.is_on_screen:
             self.tick()
 
     def compare(self, one: int, other: int) -> None:
         """Show the difference of two messages, until another one is shown."""
-        self._compared = (one, other)
-        self._loaded = _NOT_LOADED
+        self._subject = _Subject(self.n, (one, other))
+        self._described = self._loaded = ()
         self._describe()
         self._compare(one, other)
 
     def tick(self) -> None:
         """Show what is new about the event: its answer, its findings."""
-        if any(self._compared):
+        if self._subject.compared is not None:
             return
-        n, index = self.n, self.session.journal.index
-        findings = len(self.session.journal.findings.of(n)) if n else 0
-        folded = sum(self._folded()) if self.tab == "http" else len(self._folded())
-        marks = self.session.journal.marks.version
-        seen = (n, index.state(n), index.pair(n), marks, self.call_beside(), folded, findings) if n else (0,)
-        if seen != self._described:
-            fresh = not self._described or seen[0] != self._described[0] or seen[-2:] != self._described[-2:]
-            self._described = seen
+        n, index, journal = self.n, self.session.journal.index, self.session.journal
+        known: tuple[object, ...] = (0,)
+        if n:
+            known = (n, index.state(n), index.pair(n), journal.marks.version, self.call_beside(), *self._counted())
+        if known != self._described:
+            self._described = known
             self._describe()
-            if fresh and (self.tab in ("findings", "http") or self._loaded[0] != n):
-                same, self._loaded = self._loaded[0] == n, _NOT_LOADED
-                top = self._lines.scroll_offset.y if same else 0
-                self._load()
-                # New facts about the same event do not scroll the text.
-                self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
         self._load()
+
+    def _counted(self) -> tuple[int, int]:
+        """A sum over the events folded into the row, which changes with them, and the number of findings."""
+        return sum(self._folded()), len(self.session.journal.findings.of(self.n))
 
     def _folded(self) -> list[int]:
         """The events, other than marks, that are folded into the row of the event in the log."""
@@ -133,78 +124,31 @@ class DetailPane(Pane):
 
     def _describe(self) -> None:
         """Title, facts, tabs and keys."""
-        journal, n, signs = self.session.journal, self.n, signs_now()
-        if any(self._compared):
-            one, other = self._compared
-            named = [
-                [sign_of(journal.index, m, signs), f" {id_text(journal.index, m) or f'#{m}'}"] for m in (one, other)
-            ]
-            self.title = [*named[0], "  and  ", *named[1], "  compared"]
-            self.facts, self.tabs, self.tab_note, self.keys = (), (), "", hints(self, "detail.copy")
-            return
-        if not n:
-            self.title, self.facts, self.tabs, self.tab_note, self.keys = "Detail", (), (), "", ()
-            return
-        index = journal.index
-        self.title = title(journal, n, signs)
-        clock = journal.clock(index.time(n))
-        facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
-        time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-        if time is not None:
-            if time.server or not time.person:
-                facts.append(duration(time.server))
-            if time.person:
-                facts.append([(yours(duration(time.person)), "ask")])
-        cached = freshness(journal, n)
-        if cached is not None:
-            now = journal.clock(self.session.now)
-            facts.append([(cached.describe(now), "normal" if cached.is_fresh(now) else "muted")])
-        if is_other_call(journal, n, self.call_beside()):
-            facts.append([("not the call of the result", "bright")])
-        mark = journal.marks.of(n)
-        if mark is not None:
-            facts.append([(f"* {safe(one_line(mark.note), _NOTE)}" if mark.note else "* marked", "bright")])
-        self.facts = facts
-        findings = len(journal.findings.of(n))
-        self.tabs = (
-            Tab("parsed", "parsed"),
-            Tab("raw", "raw"),
-            Tab("http", "http", count(len(self._folded())) if self._folded() else ""),
-            Tab("findings", "findings", count(findings) if findings else ""),
-            *((Tab("note", "note"),) if mark is not None and mark.note else ()),
-        )
-        self.tab_note = self._relation()
-        self.keys = self._keys()
+        journal, compared, edge = self.session.journal, self._subject.compared, Edge()
+        if compared is not None:
+            edge = detail_edge.of_difference(journal.index, *compared)
+        elif self.n:
+            edge = detail_edge.of_event(
+                journal, self.n, now=self.session.now, call_beside=self.call_beside(), folded=len(self._folded())
+            )
+        self.title, self.facts, self.tabs, self.tab_note = edge
+        self.keys = hints(self, "detail.copy") if compared is not None else self._keys()
         self.post_message(HintsChanged())
 
-    def _relation(self) -> list[paint.Piece]:
-        """Return how the event belongs to another: `in answer to → 7`."""
-        other, words = self._related()
-        index = self.session.journal.index
-        if not other:
-            return [words] if words else []
-        return [f"{words} ", sign_of(index, other, signs_now()), (f" {id_text(index, other) or f'#{other}'}", "bright")]
-
-    def _related(self) -> tuple[int, str]:
-        n, index = self.n, self.session.journal.index
-        pair, parent, shape = index.pair(n), index.parent(n), index.shape(n)
-        if shape == Shape.REQUEST:
-            if pair:
-                return pair, "answered by"
-            return 0, "no answer yet" if pending(index, n) else ""
-        if shape in (Shape.RESULT, Shape.ERROR):
-            return pair, "in answer to" if pair else "answers an unknown request"
-        if pair:
-            return pair, "about"
-        return (parent, "within") if parent else (0, "")
+    @property
+    def _related(self) -> int:
+        """The event to which the shown one belongs; 0 for none."""
+        return detail_edge.related(self.session.journal.index, self.n)[0] if self.n else 0
 
     def _load(self) -> None:
-        """Fill the lines if they show another event or tab."""
-        wanted = (self.n, self.tab)
+        """Fill the lines if they show another event or tab. New facts about the same one do not scroll the text."""
+        wanted = (self.n, self.tab, *(self._counted() if self.n and self.tab in ("http", "findings") else ()))
         if wanted == self._loaded:
             return
+        top = self._lines.scroll_offset.y if wanted[:2] == self._loaded[:2] else 0
         self._loaded = wanted
         self._fill()
+        self._lines.scroll_to(y=top, animate=False, immediate=True, force=True)
 
     def _fill(self, *, all: bool = False) -> None:
         lines, n = self._lines, self.n
@@ -246,11 +190,9 @@ class DetailPane(Pane):
         journal = self.session.journal
         texts = [detail_view.json_text(event) or event.text for event in map(journal.event, (one, other))]
         sections = await asyncio.to_thread(detail_view.difference, *texts)
-        if self._compared == (one, other):
+        if self._subject.compared == (one, other):
             self._lines.shows_cursor = False
             self._lines.set_sections(sections)
-
-    # Tabs
 
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
         event.stop()
@@ -263,18 +205,19 @@ class DetailPane(Pane):
 
     def action_related(self) -> None:
         """Go to the related event; a comparison has none."""
-        other = self._related()[0] if self.n and not any(self._compared) else 0
-        if other:
-            self.post_message(ShowEvent(other))
+        if self._related and self._subject.compared is None:
+            self.post_message(ShowEvent(self._related))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a text of stderr may name a file."""
-        return bool(source_locations(self._stderr_text)) if action == "open_source" else True
+        """Only a text of stderr may name a file; `?` opens help, unless there are findings that are not shown."""
+        if action == "why":
+            return self.n > 0 and self.tab != "findings" and len(self.session.journal.findings.of(self.n)) > 0
+        return action != "open_source" or bool(source_locations(self._stderr_text))
 
     @property
     def _stderr_text(self) -> str:
         journal = self.session.journal
-        shown = self.n and not any(self._compared) and journal.index.kind(self.n) is Kind.STDERR
+        shown = self.n and self._subject.compared is None and journal.index.kind(self.n) is Kind.STDERR
         return journal.event(self.n).text if shown else ""
 
     def action_open_source(self) -> None:
@@ -288,12 +231,8 @@ class DetailPane(Pane):
         self.tab_row.step(-1)
 
     def action_why(self) -> None:
-        """Show the findings; on their tab, `?` opens help."""
-        if not self.n or self.tab == "findings" or not self.session.journal.findings.of(self.n):
-            raise SkipAction
+        """Show the findings."""
         self.tab_row.choose("findings")
-
-    # Copy
 
     @property
     def shown_text(self) -> str:
@@ -346,25 +285,19 @@ class DetailPane(Pane):
         if not self.n:
             return []
         wanted: list[str | tuple[str, str]] = ["detail.copy"]
-        if copy_as.request_of(self.session.journal, self.n):
+        if sent_by_us(self.session.journal.index, self.n):
             wanted.append("detail.copy-curl" if self._is_http else "detail.copy-command")
         marked = self.session.journal.marks.of(self.n) is not None
         wanted += ["detail.save", ("detail.mark", "remove mark" if marked else "mark")]
-        if self._related()[0]:
+        if self._related:
             wanted.append("detail.related")
         wanted.append("detail.export")
         if self.check_action("open_source", ()):
             wanted.append("detail.open-source")
-        if self.session.journal.findings.of(self.n) and self.tab != "findings":
+        if self.check_action("why", ()):
             wanted.append("detail.why")
         return hints(self, *wanted)
 
     @property
     def _is_http(self) -> bool:
         return not channels.is_stdio(self.session.journal.index.channel(self.n))
-
-
-def is_other_call(journal: Journal, n: int, shown: int) -> bool:
-    """Whether event `n` is of another call than request `shown`, whose result stands beside it (0: none does)."""
-    root = journal.index.root_of(n) if shown else 0
-    return bool(root) and journal.index.method(root) in CALLS and root not in rounds(journal, shown)
