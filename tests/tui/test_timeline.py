@@ -49,6 +49,12 @@ def view_of(talk: Talk, cells: int = 100) -> TimelineView:
     return view
 
 
+def show(view: TimelineView, begin: int, end: int) -> None:
+    """Show a period."""
+    view.is_whole = False
+    view.window = TimeWindow(begin, -(-(end - begin) // view.window.cells), view.window.cells).within(view.latest)
+
+
 def drawn(view: TimelineView, height: int = 12) -> dict[str, list[str]]:
     """The lines of each lane, without spaces at the end."""
     names = {2: "search", 3: "create", 5: "Sure?", 7: "half way", 9: "pay", 11: "report", 12: "slow", 1: "spawn"}
@@ -238,7 +244,7 @@ def test_a_login_is_drawn_in_its_parts_and_that_of_the_person_as_a_question() ->
     view = TimelineView(RecordedSession(journal, path))
     view.advance()
     view.fit(120)
-    view.show(80_000, 175_000)
+    show(view, 80_000, 175_000)
     drawn = roles_of(view, "login")
     assert "browser" in "".join(text for text, role in drawn if role.startswith("chart-ask"))
     assert "discovery" in "".join(text for text, role in drawn if role.startswith("chart/"))
@@ -266,11 +272,11 @@ def test_what_does_not_match_the_filter_of_the_log_is_faint() -> None:
 def test_a_range_keeps_the_filter_of_the_log() -> None:
     view = view_of(orders())
     view.narrow(parse("dir:send | status:error"))
-    view.show(5_000_000, 7_500_000)
+    show(view, 5_000_000, 7_500_000)
     assert view.filter == "(dir:send | status:error) time:5s-7.5s"
     assert list(parse(view.filter).numbers(view.session.journal)) == [9, 10]
     view.narrow(parse(view.filter))
-    view.show(0, 2_000_000)
+    show(view, 0, 2_000_000)
     assert view.filter == "(dir:send | status:error) time:0s-2s"
     view.narrow(parse("time:0s-2s"))
     assert view.filter == "time:0s-2s"

@@ -20,6 +20,10 @@ WIDE_NAMES, NAMES = 16, 10
 """Cells of the names of the lanes."""
 MIN_LABEL = 4
 """Cells below which a name is not drawn beside a bar."""
+LABEL = 16
+"""Cells that a request takes at least while there is room for labels."""
+FEW = 2000
+"""At most so many requests get rows with room for labels, at each zoom."""
 MAX_ROWS = 24
 _FAILED = (State.ERROR, State.TIMED_OUT, State.LOST)
 _STEPS = (1, 2, 5)
@@ -48,6 +52,7 @@ class LaneDrawing:
         self._people: dict[int, list[tuple[int, int]]] = {}
         self._asks_people = False
         self._drawn: tuple[tuple[object, ...], list[LaneLine]] | None = None
+        self._packed: tuple[tuple[int, int], LaneRows] | None = None
 
     def lines(self, height: int) -> list[LaneLine]:
         """Return at most `height` lines of all lanes. Where all fit, empty lines are between them.
@@ -94,15 +99,17 @@ class LaneDrawing:
         self._draw_moment(found)
         return found
 
-    # Requests
-
     def _rows(self, largest: int) -> LaneRows:
         """Return the rows with room for labels if they fit, else those without."""
-        view, window = self.view, self.view.window
-        rows = view.rows()
-        if rows is view.lanes.sent.rows or len(rows.occupied(window.begin, window.end - 1, largest + 1)) <= largest:
-            return rows
-        return view.lanes.sent.rows
+        lane, window = self.view.lanes.sent, self.view.window
+        if len(lane) > FEW:
+            return lane.rows
+        key = window.step, self.view.lanes.seen
+        if self._packed is None or self._packed[0] != key:
+            self._packed = key, lane.packed(LABEL * window.step)
+        rows = self._packed[1]
+        fits = len(rows.occupied(window.begin, window.end - 1, largest + 1)) <= largest
+        return rows if fits else lane.rows
 
     def _requests(self, name: str, lane: RequestLane, rows: LaneRows, largest: int) -> list[LaneLine]:
         window = self.view.window
@@ -198,8 +205,6 @@ class LaneDrawing:
                 self._people[n] = found
         return found
 
-    # Numbers in flight, and events
-
     def _in_flight(self, lines: int) -> list[LaneLine]:
         view, window, signs = self.view, self.view.window, signs_now()
         flying = view.lanes.sent.flying
@@ -262,8 +267,6 @@ class LaneDrawing:
                 self._write(line, high + 2, name, "faint" if faint else "normal", following - high - 2, on_bar=False)
         return LaneLine("login", "bright", line)
 
-    # The moment and the cursor
-
     def _draw_moment(self, lines: list[LaneLine]) -> None:
         """In a replay, draw what is later than the moment faint."""
         moment = self.view.moment
@@ -286,9 +289,6 @@ def event_sign(view: TimelineView, n: int, signs: Signs) -> tuple[str, str]:
     if index.method(n) == "notifications/progress":
         return signs.progress, "progress"
     return signs.notification, "notification"
-
-
-# The axis and the whole session
 
 
 def axis(view: TimelineView) -> CellLine:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from time import monotonic
 from typing import ClassVar
 
-from textual import events, work
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -15,21 +14,13 @@ from textual.timer import Timer
 
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter
-from inspector.stats import SessionStats, measure
 from inspector.text import count, duration, json_document, quantity, safe
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EventHighlighted, HintsChanged, Save, ShowEvent
-from inspector.tui.timeline.pane_lines import (
-    SORTS,
-    DrawnLines,
-    LaneLines,
-    Names,
-    item_lines,
-    method_lines,
-    session_lines,
-)
+from inspector.tui.timeline.figures import FiguresPane
+from inspector.tui.timeline.pane_lines import DrawnLines, LaneLines, Names, item_lines, session_lines
 from inspector.tui.timeline.view import ZOOM, TimelineView
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.pane import Pane
@@ -45,12 +36,6 @@ READ, AGAIN = 0.005, 0.015
 """Seconds for which a long recording is read at once, and until more of it is read."""
 WHILE_READING = 0.25
 """Seconds between two drawings meanwhile."""
-PATIENCE = 0.2
-"""Seconds without a key before the figures are measured."""
-MAX_LENGTH = 1.0
-"""Seconds for which they are put off at most."""
-MAX_MEASURED = 30_000
-"""Messages of a window whose figures are measured."""
 _FILTER_SHOWN = 40
 """Characters of the filter that are shown."""
 
@@ -99,29 +84,20 @@ class TimelinePane(Vertical):
         super().__init__(id=id)
         self.session = session
         self.view = TimelineView(session)
-        self._names = Names(session)
-        self._lines = LaneLines(self.view, self._names)
-        self._sort = SORTS[0]
-        self._of_session = False
-        """The figures are those of the whole session."""
-        self._measured: tuple[int, int] | None = None
-        """The first and last event of the figures shown."""
-        self._stats: SessionStats | None = None
+        self._lines = LaneLines(self.view, Names(session))
+        self._session_lines = DrawnLines()
+        self._lanes = LanesView()
+        self._figures = FiguresPane(self.view)
+        self._items = DrawnLines()
         self._drawn: tuple[object, ...] = ()
         self._drawn_at = 0.0
-        self._delay: Timer | None = None
-        self._put_off_since = 0.0
         self._more: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        self._session_lines = DrawnLines()
-        self._lanes = LanesView()
-        self._methods = DrawnLines()
-        self._items = DrawnLines()
         yield Pane(self._session_lines, title="Session", id="timeline-session")
         yield Pane(self._lanes, title="Timeline", id="timeline-lanes")
         with Horizontal(id="timeline-below"):
-            yield Pane(self._methods, title="By method", id="timeline-methods")
+            yield self._figures
             yield Pane(self._items, title="At the cursor", id="timeline-items")
 
     def on_mount(self) -> None:
@@ -150,8 +126,6 @@ class TimelinePane(Vertical):
         """Draw faint what does not match the filter of the log."""
         self.view.narrow(filter)
 
-    # Drawing
-
     def tick(self) -> None:
         """Draw what is new."""
         if not self.is_mounted or not self.is_on_screen:
@@ -172,7 +146,9 @@ class TimelinePane(Vertical):
         view = self.view
         if not self.is_mounted or not self._lanes.size.width:
             return
-        low = self.has_class("-low")
+        width, height = self.size
+        has_strip, has_figures = height >= STRIP, height >= LOW
+        has_items = has_figures and width >= WIDE
         facts = (
             view.window,
             view.cursor,
@@ -191,7 +167,6 @@ class TimelinePane(Vertical):
             return
         self._drawn = facts
         lanes = self._lanes
-        has_strip, has_items = not self.has_class("-no-strip"), not (low or self.has_class("-slim"))
         lanes.show(
             self._lines.lines(lanes.room, lanes.size.height, strip_above=not has_strip, item_below=not has_items)
         )
@@ -200,8 +175,8 @@ class TimelinePane(Vertical):
             self._session_lines.show(session_lines(view, self._session_lines.room))
         if has_items:
             self._items.show(*item_lines(view, self._items.room, self._items.size.height))
-        if not low:
-            self._measure_soon()
+        if has_figures:
+            self._figures.measure_soon()
 
     def _describe(self) -> None:
         view, index = self.view, self.session.journal.index
@@ -237,58 +212,6 @@ class TimelinePane(Vertical):
         items.title = f"At {moment(view.cursor)}"
         items.facts = [f"{count(flying)} in flight"]
         self.post_message(HintsChanged())
-
-    # Figures
-
-    def _measure_soon(self) -> None:
-        """Measure after the last key; a session that grows all the time does not put it off for ever."""
-        now = monotonic()
-        if self._delay is None:
-            self._put_off_since = now
-        elif now - self._put_off_since < MAX_LENGTH:
-            self._delay.stop()
-        else:
-            return
-        self._delay = self.set_timer(PATIENCE, self._measure)
-
-    @work(exclusive=True, group="figures", exit_on_error=False)
-    async def _measure(self) -> None:
-        """Measure the window in a thread, and show the figures."""
-        self._delay = None
-        view, journal = self.view, self.session.journal
-        begin, end = (0, view.latest) if self._of_session else view.range
-        first, last = view.events(begin, end)
-        upto = None if self.session.at_end else self.session.upto
-        last = last if upto is None else min(last, upto)
-        wanted = (first, last)
-        if wanted != self._measured:
-            if last - first >= MAX_MEASURED:
-                self._stats = None
-            else:
-                self._stats = await asyncio.to_thread(measure, journal, first, last, by_name=False)
-            self._measured = wanted
-        self._show_figures()
-
-    def _show_figures(self) -> None:
-        view, stats = self.view, self._stats
-        of = "of the session" if self._of_session else "in the range" if view.mark is not None else "in the window"
-        edge = self.query_one("#timeline-methods", Pane)
-        edge.facts = [of]
-        if stats is None:
-            words = f"Zoom in for the figures: at most {count(MAX_MEASURED)} messages are measured."
-            self._methods.show([paint.segments([(words, "muted")])])
-            return
-        height = self._methods.size.height
-        self._methods.show(method_lines(stats, self._sort, self._methods.room, height))
-        edge.note = [("without a person's time", "faint")] if stats.person else ""
-        edge.keys = hints(
-            self,
-            "timeline.sort",
-            ("timeline.scope", "window" if self._of_session else "whole session"),
-            "timeline.save",
-        )
-
-    # Keys
 
     def hints(self) -> list[KeyHint]:
         """The keys of the timeline."""
@@ -351,8 +274,7 @@ class TimelinePane(Vertical):
         self._draw()
 
     def action_last(self) -> None:
-        self.view.go_to(self.view.latest)
-        self.view.follows = True
+        self.view.follow()
         self._draw()
 
     def action_previous(self) -> None:
@@ -413,17 +335,16 @@ class TimelinePane(Vertical):
         self._draw()
 
     def action_sort(self) -> None:
-        self._sort = SORTS[(SORTS.index(self._sort) + 1) % len(SORTS)]
-        self._show_figures()
+        self._figures.sort()
 
     def action_scope(self) -> None:
-        self._of_session = not self._of_session
-        self._measure()
+        self._figures.toggle_scope()
 
     def action_save(self) -> None:
         """Save the figures as JSON."""
-        if self._stats is not None:
-            self.post_message(Save(json_document(self._stats.as_json()).encode(), "stats.json", "the figures"))
+        stats = self._figures.stats
+        if stats is not None:
+            self.post_message(Save(json_document(stats.as_json()).encode(), "stats.json", "the figures"))
 
     def on_lanes_view_clicked(self, event: LanesView.Clicked) -> None:
         event.stop()

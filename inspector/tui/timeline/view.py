@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from itertools import islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from inspector.client.session_state import SessionState
 from inspector.journal.filters import Filter, FilteredView
 from inspector.journal.format import Dir
 from inspector.journal.index import State
-from inspector.journal.lanes import EventLane, LaneRows, Lanes, number_at
+from inspector.journal.lanes import EventLane, Lanes, number_at
 from inspector.journal.login_phases import LoginParts
 from inspector.protocol.jsonrpc import Shape
 
@@ -22,10 +22,6 @@ NEARLY = 0.9
 """A window that shows so much of the session shows all of it."""
 PAN = 4
 """A pan moves the window by a quarter."""
-LABEL = 16
-"""Cells that a request takes at least while there is room for labels."""
-FEW = 2000
-"""At most so many requests get rows with room for labels, at each zoom."""
 UNITS = (1_000_000, 100_000, 10_000, 1000, 100, 10)
 MARKED = 100
 """A range in a filter is rounded to a unit of which it has so many."""
@@ -102,13 +98,10 @@ class TimelineView:
         """The time at which a marked range began; it ends at the cursor."""
         self.selected = 0
         """The message at the cursor that was chosen; 0: the first."""
-        self.follows = True
-        """The cursor is at the end, and stays there."""
+        self._goal: int | Literal["end"] | None = "end"
+        """Where the cursor goes: to a time once it is read, or always to the end."""
         self.now: int | None = None
         """The present of a live session with requests in flight."""
-        self._wanted: int | None = None
-        """The time that the cursor goes to once it is read."""
-        self._packed: tuple[tuple[int, int], LaneRows] | None = None
 
     @property
     def latest(self) -> int:
@@ -141,10 +134,10 @@ class TimelineView:
             more = self.filtered.extend(at_once) or more
         is_live = self.session.commands is not None and self.session.phase in ("connecting", "ready")
         self.now = journal.now() if is_live and self.is_waiting else None
-        if self._wanted is not None:
-            self.cursor, self.follows = self._wanted, False
+        if isinstance(self._goal, int):
+            self.cursor = self._goal
             if not more:
-                self._wanted = None
+                self._goal = None
         self._settle()
         return more
 
@@ -156,7 +149,7 @@ class TimelineView:
 
     def start_at(self, t: int) -> None:
         """Put the cursor at a time that may not have been read yet."""
-        self._wanted = t
+        self._goal = t
 
     @property
     def is_waiting(self) -> bool:
@@ -168,14 +161,12 @@ class TimelineView:
         cells, latest = self.window.cells, self.latest
         if self.is_whole:
             self.window = TimeWindow(0, whole_step(latest, cells), cells)
-        elif self.follows and latest >= self.window.end:
+        elif self._goal == "end" and latest >= self.window.end:
             self.window = self.window._replace(begin=latest + 1 - self.window.length)
-        if self.follows:
+        if self._goal == "end":
             self.cursor = latest
         self.window = self.window.within(latest)
         self.cursor = min(max(self.cursor, 0), latest)
-
-    # Keys
 
     def zoom(self, part: float) -> None:
         """Show `part` of the time around the cursor."""
@@ -193,11 +184,15 @@ class TimelineView:
 
     def go_to(self, t: int) -> None:
         """Put the cursor at a time."""
-        self._wanted = None
         self.cursor = min(max(t, 0), self.latest)
-        self.follows = False
+        self._goal = None
         self.selected = 0
         self._show_cursor()
+
+    def follow(self) -> None:
+        """Put the cursor at the end, where it stays."""
+        self.go_to(self.latest)
+        self._goal = "end"
 
     def pan(self, by: int) -> None:
         """Move the window by a quarter of it, and the cursor with it where it would leave."""
@@ -206,7 +201,7 @@ class TimelineView:
         cell = min(max(self.window.cell(self.cursor), 0), self.window.cells - 1)
         part = max(self.window.length // PAN, 1)
         self.window = self.window._replace(begin=self.window.begin + by * part).within(self.latest)
-        self.follows = False
+        self._goal = None
         self.selected = 0
         self.cursor = min(max(self.window.time(cell), 0), self.latest)
 
@@ -214,12 +209,6 @@ class TimelineView:
         """Show the whole session."""
         self.is_whole = True
         self._settle()
-
-    def show(self, begin: int, end: int) -> None:
-        """Show a period."""
-        self.is_whole = False
-        step = max(-(-(end - begin) // self.window.cells), MIN_STEP)
-        self.window = TimeWindow(begin, step, self.window.cells).within(self.latest)
 
     def toggle_mark(self) -> None:
         """Begin a range at the cursor, or drop it."""
@@ -232,8 +221,6 @@ class TimelineView:
         elif self.cursor >= window.end:
             window = window._replace(begin=window.time(window.cell(self.cursor) - window.cells + 1))
         self.window = window.within(self.latest)
-
-    # Questions
 
     @property
     def range(self) -> tuple[int, int]:
@@ -321,16 +308,6 @@ class TimelineView:
             if n in lane:
                 return False
         return at >= len(found.numbers)
-
-    def rows(self) -> LaneRows:
-        """Return the rows of the client's requests: with room for labels, unless there are very many."""
-        lane = self.lanes.sent
-        if len(lane) > FEW:
-            return lane.rows
-        key = self.window.step, self.lanes.seen
-        if self._packed is None or self._packed[0] != key:
-            self._packed = key, lane.packed(LABEL * self.window.step)
-        return self._packed[1]
 
     def is_ours(self, n: int) -> bool:
         """Whether event `n` is a request of the client."""
