@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
@@ -419,6 +420,19 @@ def repr_of(value: object, *facts: object) -> str:
     """Return the `repr` of an object in one line: its class and the facts that are not empty."""
     said = ", ".join(safe(fact, 120) for fact in facts if fact is not None and fact != "")
     return f"<inspector.{type(value).__name__} {said}>"
+
+
+def when(started: datetime | None, *, seconds: bool = False) -> str:
+    """Format a date: `today 12:58` (or `today 12:58:03`), `yesterday 12:58`, `Mon 16 Nov`."""
+    if started is None:
+        return ""
+    local = started.astimezone()
+    days = (datetime.now().astimezone().date() - local.date()).days
+    if days == 0:
+        return f"today {local:%H:%M:%S}" if seconds else f"today {local:%H:%M}"
+    if days == 1:
+        return f"yesterday {local:%H:%M}"
+    return f"{local:%a %-d %b}" if days < 300 else f"{local:%-d %b %Y}"
 
 
 def duration(us: float) -> str:

@@ -288,6 +288,7 @@ _FORM = (
         "List the history of calls, of other sessions too; choose the arguments of one.",
     ),
     ("older-call", "older call", "ctrl+up", "Put the arguments of the next older call into the form."),
+    ("empty", "clear form", "alt+l", "Drop the values of the form; defaults of the schema stay."),
     ("save", "save call", "ctrl+s", "Save the call with these arguments as a step of a flow."),
     ("load", "load test", "f12", "Call the tool with these arguments at a constant rate, and measure the latency."),
     ("saved-calls", "saved calls", "f5", "Load the next saved call of this item into the form."),

@@ -28,10 +28,11 @@ from inspector.config.servers import find_servers
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.errors import AuthorizationNeeded, SpawnError
+from inspector.text import when
 from inspector.transports.httpx_network import HttpxNetwork
 from inspector.tui.app import InspectorApp
 from inspector.tui.main.screen import MainScreen
-from inspector.tui.start.rows import Configured, TypedTarget, when
+from inspector.tui.start.rows import Configured, TypedTarget
 from inspector.tui.start.screen import ChoiceList
 from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server

@@ -378,6 +378,24 @@ async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: P
     assert memory.draft("login") == {"user": "ada"}
 
 
+async def test_values_of_an_earlier_session_say_so_and_are_cleared_by_a_key(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "list-orders")
+        await app.work.request.form.load({"count": 41})
+        await pilot.press("enter", "ctrl+r")
+        await settle(pilot, lambda: app.work.result.answer is not None)
+        assert "values of" not in screen_text(app)
+        memory = ServerMemory(session.target, tmp_path)
+        await settle(pilot, lambda: bool(memory.past_calls("list-orders")))
+    async with desk(tmp_path, "tools") as (_session, app, pilot):
+        await go(app, pilot, "tools", "list-orders")
+        await settle(pilot, lambda: "values of today" in screen_text(app) and "alt-l clears" in screen_text(app))
+        assert app.work.request.form.value == {"count": 41}
+        await pilot.press("enter", "alt+l")
+        await settle(pilot, lambda: app.work.request.form.value == {})
+        await settle(pilot, lambda: "values of" not in screen_text(app))
+
+
 @pytest.mark.parametrize("leave", [("escape", "q"), ("ctrl+q",)])
 async def test_leaving_keeps_an_edited_form_as_a_draft(leave: tuple[str, ...]) -> None:
     async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):

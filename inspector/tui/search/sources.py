@@ -23,7 +23,7 @@ from inspector.protocol.jsonrpc import parse as parse_json
 from inspector.protocol.summaries import answer_summary
 from inspector.protocol.views import View
 from inspector.text import quantity
-from inspector.tui.start.rows import when as day
+from inspector.text import when as day
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspector.client.recording_info import RecordingInfo
-from inspector.text import duration, quantity, safe, size
+from inspector.text import duration, quantity, safe, size, when
 from inspector.tui.ask import labels
 from inspector.tui.sessions import OpenSession
-from inspector.tui.start.rows import KEPT, Configured, RegistryRow, Thing, when
+from inspector.tui.start.rows import KEPT, Configured, RegistryRow, Thing
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, fact
 from inspector.tui.widgets.paint import Pieces

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from rich.segment import Segment
@@ -12,7 +11,7 @@ from rich.segment import Segment
 from inspector.client.recording_info import RecordingInfo
 from inspector.config.server_memory import LastOpen
 from inspector.config.servers import ServerEntry
-from inspector.text import cell_len, duration, quantity, size
+from inspector.text import cell_len, duration, quantity, size, when
 from inspector.tui.matching import Typed
 from inspector.tui.sessions import OpenSession
 from inspector.tui.themes import signs_now
@@ -348,16 +347,3 @@ def _texts(thing: Thing) -> tuple[str, str]:
     else:
         texts = []
     return _name_of(thing), " ".join(texts)
-
-
-def when(started: datetime | None, *, seconds: bool = False) -> str:
-    """Format a date: `today 12:58` (or `today 12:58:03`), `yesterday 12:58`, `Mon 16 Nov`."""
-    if started is None:
-        return ""
-    local = started.astimezone()
-    days = (datetime.now().astimezone().date() - local.date()).days
-    if days == 0:
-        return f"today {local:%H:%M:%S}" if seconds else f"today {local:%H:%M}"
-    if days == 1:
-        return f"yesterday {local:%H:%M}"
-    return f"{local:%a %-d %b}" if days < 300 else f"{local:%-d %b %Y}"

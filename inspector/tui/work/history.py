@@ -31,11 +31,11 @@ from inspector.errors import RecordingError
 from inspector.journal.journal import whole_journal
 from inspector.protocol.forms.values import json_of
 from inspector.text import duration, quantity, safe
+from inspector.text import when as day
 from inspector.tui.diff.answers import message_side
 from inspector.tui.diff.side import AnswerSide
 from inspector.tui.keymap import bindings
 from inspector.tui.pane_keys import hints
-from inspector.tui.start.rows import when as day
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.paint import Piece
 from inspector.tui.widgets.pane import Pane

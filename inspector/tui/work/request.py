@@ -15,7 +15,7 @@ from textual.message import Message
 
 from inspector.client.session_state import Commands, SessionState
 from inspector.errors import InspectorError
-from inspector.protocol.forms.form import UNSET
+from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
@@ -26,6 +26,7 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.compact_pane import CompactPane
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
+from inspector.tui.work.catalog_item import NO_ARGUMENTS
 from inspector.tui.work.completion import FieldCompletion
 from inspector.tui.work.past_calls import PastCallsLine
 from inspector.tui.work.running import seconds
@@ -253,8 +254,10 @@ class RequestPane(CompactPane):
             waited = (self.session.journal.now() - self.waiting_since) / 1_000_000
             return [[(f"waiting {seconds(waited)} for your answer", "ask")]]
         found = list(work.catalog_item.facts)
-        if work.is_draft:
-            found.insert(0, [("unsent draft", "muted")])
+        if work.origin:
+            key = hints(self, ("form.empty", "clears"))
+            keys = [(f"  {key[0].label}", "key"), (f" {key[0].title}", "muted")] if key else []
+            found.insert(0, [(work.origin, "muted"), *keys])
         subscriptions = self.session.subscriptions
         if work.catalog_item.address in subscriptions:
             count = subscriptions.counts.get(work.catalog_item.address, 0)
@@ -446,6 +449,13 @@ class RequestPane(CompactPane):
             await self._form.load(arguments)
             self._draw_past()
             self._form.focus_first()
+
+    async def action_empty(self) -> None:
+        """Drop the values of the form; defaults of the schema stay."""
+        if self.work is None or self.session.commands is None:
+            raise SkipAction
+        await self._form.load(Form.from_schema(self.work.catalog_item.schema or NO_ARGUMENTS).value())
+        self._form.focus_first()
 
     async def action_older_call(self) -> None:
         """Put the arguments of the next older call into the form; after the oldest, the original values."""

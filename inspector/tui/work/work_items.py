@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
 from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.forms.values import json_of
-from inspector.text import safe
+from inspector.text import safe, when
 from inspector.tui.advice import error_text
 from inspector.tui.work.catalog_item import NO_ARGUMENTS, CatalogItem
 from inspector.tui.work.outcome import CallOutcome, ShownOutcome, of_call, of_request
@@ -105,9 +106,15 @@ class WorkItem:
         return self.form
 
     @property
-    def is_draft(self) -> bool:
-        """Its form still has the draft of an earlier session."""
-        return self.draft is not UNSET and not self.is_edited and self.form is not None
+    def origin(self) -> str:
+        """Where the values of its form come from while the user has neither changed nor sent them; else `""`."""
+        if self.form is None or self.is_edited or self.call is not None:
+            return ""
+        if self.draft is not UNSET:
+            return "unsent draft"
+        if not self.past or not self.past[0].when or not self.past[0].arguments:
+            return ""
+        return f"values of {when(datetime.fromtimestamp(self.past[0].when, UTC))}"
 
     def take_item(self, item: CatalogItem) -> None:
         """The item was listed again and may have changed: what was typed stays."""
