@@ -82,6 +82,10 @@ def ended_by_signals() -> Iterator[asyncio.Event]:
 
 
 def numbered(named: Path, number: int) -> Path:
-    """`a.mcp.jsonl` becomes `a.2.mcp.jsonl` for the second client."""
+    """`a.mcp.jsonl` becomes `a.2.mcp.jsonl` for the second client; a device is for all."""
+    from inspector.config.output_files import is_device
+
+    if is_device(named):
+        return named
     stem, dot, rest = named.name.partition(".")
     return named.with_name(f"{stem}.{number}{dot}{rest}")

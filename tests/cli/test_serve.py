@@ -14,7 +14,7 @@ import pytest
 
 from inspector.cli.options import pace
 from inspector.cli.parser import scan
-from inspector.cli.serve_options import address, is_address
+from inspector.cli.serve_options import address, is_address, numbered
 from inspector.errors import UsageError
 from tests.cli.conftest import Run
 from tests.cli.test_json_schemas import faults
@@ -66,6 +66,11 @@ def test_messages_go_out_on_stdout_and_everything_else_on_stderr(home: Path) -> 
     (kept,) = (home / "recordings").iterdir()
     assert f"recording: {kept}" in ran.err
     assert '"missed":"tools/call"' in kept.read_text()
+
+
+def test_each_client_has_a_recording_of_its_own_unless_it_is_a_device() -> None:
+    assert numbered(Path("x/a.mcp.jsonl"), 2) == Path("x/a.2.mcp.jsonl")
+    assert numbered(Path("/dev/null"), 2) == Path("/dev/null")
 
 
 @pytest.mark.slow
