@@ -114,7 +114,7 @@ class QuestionPrompts:
 
     async def _form(self, question: Question) -> None:
         self._title("asks for input", question.message)
-        form = Form.from_schema(question.schema)
+        form = Form(question.schema)
         await self._consent("Enter to answer, d to decline, c to cancel: ")
         done: set[str] = set()
         while (field := next((one for one in form.fields() if one.path and one.path not in done), None)) is not None:

@@ -711,4 +711,4 @@ async def _quiet(work: Coroutine[Any, Any, Any]) -> None:
 def _defaults(schema: dict[str, Any]) -> Any:
     from inspector.protocol.forms.form import Form
 
-    return Form.from_schema(schema).defaults()
+    return Form(schema).defaults()

@@ -254,4 +254,4 @@ class Elicitation(ProtocolObject):
         """Return the content made of the schema's defaults."""
         from inspector.protocol.forms.form import Form
 
-        return Form.from_schema(dict(self.schema)).defaults()
+        return Form(dict(self.schema)).defaults()

@@ -43,7 +43,7 @@ def ask(id, method, params, reply):
 ask(0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}}, jsonrpc.encode(hello))
 ask(1, "tools/list", None, answer)
 for number, tool in enumerate(tools, 2):
-    form = Form.from_schema(tool.get("inputSchema"))
+    form = Form(tool.get("inputSchema"))
     value = form.defaults()
     fields = form.fields()
     assert len(fields) <= FIELD_LIMIT

@@ -91,7 +91,7 @@ def test_several_questions_of_one_call_are_asked_one_after_the_other(
 
 @pytest.mark.parametrize(("typed", "value"), [("y", True), ("Yes", True), ("no", False), ("true", True), ("n", False)])
 def test_a_boolean_is_answered_as_in_a_terminal(typed: str, value: bool) -> None:
-    form = Form.from_schema({"type": "object", "properties": {"sure": {"type": "boolean"}}})
+    form = Form({"type": "object", "properties": {"sure": {"type": "boolean"}}})
     assert _read(form, form.fields()[0], typed) == (value, "")
 
 

@@ -201,7 +201,7 @@ async def test_elicitation_is_answered_with_the_forms_defaults(peer: Peer, recor
         asked = await question(session)
         assert (asked.topic, asked.mode) == ("elicitation", "form")
         assert asked.message
-        content = Form.from_schema(asked.schema).defaults()
+        content = Form(asked.schema).defaults()
         wanted = asked.schema["properties"]
         assert {key: value["default"] for key, value in wanted.items() if "default" in value}.items() <= content.items()
         asked.accept(content | {"name": "Ada"})

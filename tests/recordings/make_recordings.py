@@ -160,7 +160,7 @@ async def questions(session: Session) -> None:
     answers: tuple[tuple[str, Callable[[Any], Any]], ...] = (
         ("ask-model", lambda asked: asked.reply_text("Green letters glow, the cursor waits for a key")),
         ("ask-model", lambda asked: asked.decline()),
-        ("ask-user", lambda asked: asked.accept(Form.from_schema(asked.schema).defaults() | {"name": "Ada"})),
+        ("ask-user", lambda asked: asked.accept(Form(asked.schema).defaults() | {"name": "Ada"})),
         ("ask-user", lambda asked: asked.decline()),
         ("ask-user", lambda asked: asked.cancel()),
         ("ask-link", lambda asked: asked.decline()),

@@ -7,21 +7,20 @@ opened. Values are never changed in place: the result of `value()` stays as it w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from inspector.errors import SchemaError, UsageError
+from inspector.errors import UsageError
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.file_inputs import file_input
+from inspector.protocol.forms.check import FormCheck
 from inspector.protocol.forms.field import Field, can_add
 from inspector.protocol.forms.initial_values import InitialValues
 from inspector.protocol.forms.notes import Notes
 from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.texts import hint_of, read_text
 from inspector.protocol.forms.values import UNSET, fits, same
-from inspector.protocol.schema_violations import Violation
-from inspector.protocol.validation import Validator
 from inspector.text import safe
 
 __all__ = ["UNSET", "Choice", "Field", "Form"]
@@ -32,9 +31,6 @@ DEPTH_LIMIT = 12
 """Levels of objects and arrays shown as fields; a deeper one is a JSON field."""
 OPEN_DEPTH = 3
 """Levels down to which required objects are shown open at first."""
-ERROR_LIMIT = 200
-_SHARED = ("$schema", "$id", "$defs", "definitions")
-"""Keywords of the whole schema that its parts depend on."""
 
 _TEXT = {"type": "string"}
 _ANY: dict[str, Any] = {}
@@ -48,24 +44,18 @@ class Form:
         self._like = like
         """A value that the final one will resemble: it decides on variants before their members are set."""
         self.shaper = FieldReader(schema)
-        self.problem = ""
-        """Why values cannot be validated against the schema; `""` if they can. Fields work anyway."""
         self.truncated = False
         """Whether the last `fields()` was cut at the limit."""
         self._value: Any = UNSET
         self._starts = InitialValues(self.shaper)
         self._notes = Notes()
-        self._validator: Validator | None = None
-        self._variant_validators: dict[int, tuple[Any, Validator | None]] = {}
-        """By the identity of a variant's schema, which is kept with it."""
+        self._check = FormCheck(schema)
         self.load(self._starts.skeleton(schema) if value is UNSET else value)
 
-    @classmethod
-    def from_schema(cls, schema: Any, value: Any = UNSET) -> Form:
-        """Return a form for any schema, with a value or with only the fixed required values."""
-        return cls(schema, value)
-
-    # Value
+    @property
+    def problem(self) -> str:
+        """Why values cannot be validated against the schema; `""` if they can. Fields work anyway."""
+        return self._check.problem
 
     def value(self) -> Any:
         """Return the current value; `UNSET` if none was given and the schema is not an object's."""
@@ -78,23 +68,11 @@ class Form:
 
     def value_at(self, path: str) -> Any:
         """Return the value at a path, or `UNSET`."""
-        return self._at(self._value, path)
-
-    def _at(self, at: Any, path: str) -> Any:
-        for step in _steps(path):
-            if isinstance(at, dict):
-                at = at.get(step, UNSET)
-            elif isinstance(at, list) and step.isdecimal() and len(step) < 10 and int(step) < len(at):
-                at = at[int(step)]
-            else:
-                return UNSET
-        return at
+        return _at(self._value, path)
 
     def defaults(self) -> Any:
         """Return the value made of the schema's defaults, and of required members with only one possible value."""
         return self._starts.defaults(self.schema)
-
-    # Fields
 
     @property
     def root(self) -> Field:
@@ -202,7 +180,7 @@ class Form:
         return value is not None
 
     def _shape(self, path: str, schema: Any, value: Any) -> FieldShape:
-        like = self._at(self._like, path)
+        like = _at(self._like, path)
         if isinstance(like, dict):
             value = like | value if isinstance(value, dict) else like
         return self.shaper.shape(schema, value, self._notes.variants.get(path))
@@ -223,8 +201,6 @@ class Form:
                 schema = self.shaper.member(shape, step)
             schema = _schema_or_guess(schema, self.value_at(at))
         return schema
-
-    # Changes
 
     def set(self, path: str, value: Any) -> None:
         """Set a field. Text is parsed by the field's kind; any other value is set as it is.
@@ -334,14 +310,7 @@ class Form:
     def toggle(self, path: str, choice: int) -> None:
         """Select a choice of a multi-select field, or deselect it. Selected values have the order of the choices."""
         field = self.field(path)
-        value = field.choices[choice].value
-        now = field.value if isinstance(field.value, list) else []
-        if any(same(item, value) for item in now):
-            rest = [item for item in now if not same(item, value)]
-        else:
-            order = [known.value for known in field.choices]
-            strange = [item for item in now if not any(same(item, known) for known in order)]
-            rest = [known for known in order if any(same(item, known) for item in [*now, value])] + strange
+        rest = _toggled(field, field.choices[choice].value)
         if rest or field.required:
             self.put(path, rest)
         else:
@@ -408,19 +377,16 @@ class Form:
         )
         return f"{parent_path}/{target}"
 
-    # Errors
-
     def errors(self) -> dict[str, str]:
         """Return the errors, by the path of the field that shows each; empty if the value matches the schema."""
         found = dict(self._notes.wrong)
-        validator = self._checker()
-        if validator is None:
+        if not self._check.is_possible:
             return found
         if self._value is UNSET:
             return found or {"": "is missing"}
-        fields = {"": self.root} | {field.path: field for field in self.fields()}
-        known = set(fields)
-        for violation in self._violations(validator, None, fields):
+        known = {"": self.root} | {field.path: field for field in self.fields()}
+        choices = {path for path, field in known.items() if field.variants and field.kind in ("object", "array")}
+        for violation in self._check.violations(self, choices):
             path, message = violation.path, violation.message
             if violation.member:
                 path += "/" + escape_step(violation.member)
@@ -431,57 +397,6 @@ class Form:
                 rest = f"/{step}{rest}"
             found.setdefault(shown, f"{safe(rest, 80)} {message}" if rest else message)
         return found
-
-    def _violations(self, validator: Validator, at: str | None, fields: dict[str, Field]) -> Iterator[Violation]:
-        """Yield what is wrong with the value at a path (None: the whole value).
-
-        An object or array with variants is checked against the chosen one, and so its fields have their own errors.
-        Without it the only error would be that the value matches none of the variants.
-        """
-        by_choice: dict[str, list[Violation]] = {}
-        for violation in validator.errors(self.value_at(at or ""), ERROR_LIMIT):
-            violation = violation._replace(path=(at or "") + violation.path)
-            choice = self._choice_above(violation.path, at, fields)
-            if choice is None:
-                yield violation
-            elif choice not in by_choice:
-                inner = self._variant_checker(self.shape_at(choice).schema)
-                by_choice[choice] = list(self._violations(inner, choice, fields)) if inner else []
-                yield from by_choice[choice] or [violation]
-            elif not by_choice[choice]:
-                yield violation
-
-    def _choice_above(self, path: str, below: str | None, fields: dict[str, Field]) -> str | None:
-        """Return the path of the first object or array with variants on the way to `path`, below another place."""
-        ends = [n for n, letter in enumerate(path) if letter == "/"] + [len(path)]
-        for at in (path[:end] for end in ends):
-            if below is None or len(at) > len(below):
-                field = fields.get(at)
-                if field is not None and field.variants and field.kind in ("object", "array"):
-                    return at
-        return None
-
-    def _variant_checker(self, schema: Mapping[str, Any]) -> Validator | None:
-        """Return a validator for a variant; None if it refers to what only the whole schema has."""
-        known = self._variant_validators.get(id(schema))
-        if known is None:
-            whole = {key: self.schema[key] for key in _SHARED if key in self.schema}
-            try:
-                known = schema, Validator({**schema, **whole})
-            except SchemaError:
-                known = schema, None
-            self._variant_validators[id(schema)] = known
-        return known[1]
-
-    def _checker(self) -> Validator | None:
-        if self._validator is None and not self.problem:
-            try:
-                self._validator = Validator(self.schema)
-            except SchemaError as error:
-                self.problem = error.message
-        return self._validator
-
-    # Inside
 
     def _with(self, path: str, value: Any) -> Any:
         """Return the form's value with another value at `path`: new containers along the path, the rest unchanged."""
@@ -515,6 +430,16 @@ def _schema_or_guess(schema: Any, value: Any) -> Any:
     return _TEXT if isinstance(value, str) else _ANY
 
 
+def _toggled(field: Field, value: Any) -> list[Any]:
+    """Return the selected values of a field without `value`, or with it if it is not selected."""
+    now = field.value if isinstance(field.value, list) else []
+    if any(same(item, value) for item in now):
+        return [item for item in now if not same(item, value)]
+    order = [known.value for known in field.choices]
+    strange = [item for item in now if not any(same(item, known) for known in order)]
+    return [known for known in order if any(same(item, known) for item in [*now, value])] + strange
+
+
 def _first_text(*candidates: Any) -> str:
     return next((text for text in candidates if isinstance(text, str)), "")
 
@@ -522,6 +447,18 @@ def _first_text(*candidates: Any) -> str:
 def _ordered(members: dict[str, Any], names: dict[str, Any]) -> dict[str, Any]:
     """Return the members in the order of the schema, other members last."""
     return {name: members[name] for name in names if name in members} | members
+
+
+def _at(at: Any, path: str) -> Any:
+    """Return the part of a value at a path, or `UNSET`."""
+    for step in _steps(path):
+        if isinstance(at, dict):
+            at = at.get(step, UNSET)
+        elif isinstance(at, list) and step.isdecimal() and len(step) < 10 and int(step) < len(at):
+            at = at[int(step)]
+        else:
+            return UNSET
+    return at
 
 
 def _steps(path: str) -> list[str]:

@@ -66,7 +66,7 @@ class FormBody(Container):
     def __init__(self, question: Question) -> None:
         super().__init__()
         self.question = question
-        form = Form.from_schema(question.schema)
+        form = Form(question.schema)
         defaults = form.defaults()
         if defaults is not UNSET:
             form.load(defaults)
@@ -96,7 +96,7 @@ class FormBody(Container):
 
     def standing(self) -> dict[str, Any]:
         content = self._content()
-        same = content == Form.from_schema(self.question.schema).defaults()
+        same = content == Form(self.question.schema).defaults()
         return {"elicitation": "defaults" if same or not isinstance(content, dict) else content}
 
     def focus_first(self) -> bool:

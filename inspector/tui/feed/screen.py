@@ -183,7 +183,7 @@ class EventsScreen(Screen[int | None]):
         self._event = event
         self.query_one("#about", FactsView).set_sections([] if event is None else _about(event))
         schema = event.input_schema if event is not None else {}
-        await self._form.show(Form.from_schema(schema or {"type": "object"}))
+        await self._form.show(Form(schema or {"type": "object"}))
         form = self.query_one("#feed-form", Pane)
         form.title = ["Arguments  ", (event.name if event is not None else "", "bright")]
         self._show_keys()

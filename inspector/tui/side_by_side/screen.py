@@ -177,7 +177,7 @@ class PairScreen(Screen[None]):
         one, other = (CatalogItem("tools", tool).schema if tool is not None else None for tool in tools)
         self._schemas = (one, other)
         schema = other if one is None else one if other is None else shared_schema(one, other)
-        await self._form.show(Form.from_schema(schema or {"type": "object"}, value))
+        await self._form.show(Form(schema or {"type": "object"}, value))
         self._draw_notes()
 
     def _draw_notes(self) -> None:

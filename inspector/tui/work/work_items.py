@@ -102,7 +102,7 @@ class WorkItem:
         if self.form is None:
             newest = self.past[0].arguments if self.past else UNSET
             start = newest if self.draft is UNSET else self.draft
-            self.form = Form.from_schema(self.catalog_item.schema or NO_ARGUMENTS, start)
+            self.form = Form(self.catalog_item.schema or NO_ARGUMENTS, start)
         return self.form
 
     @property
@@ -121,7 +121,7 @@ class WorkItem:
         before = self.catalog_item.schema
         self.catalog_item = item
         if self.form is not None and item.schema != before:
-            self.form = Form.from_schema(item.schema or NO_ARGUMENTS, self.form.value())
+            self.form = Form(item.schema or NO_ARGUMENTS, self.form.value())
 
     def answer_to(self, arguments: Any, journal: Journal) -> tuple[ShownOutcome | None, bool]:
         """Return the result to show beside these arguments, and whether it belongs to them.

@@ -62,13 +62,13 @@ def shown(form: Form) -> list[tuple[str, str, str]]:
 def only(schema: Any, value: Any = UNSET) -> Field:
     """The one field of an object with one property `x`."""
     members = UNSET if value is UNSET else {"x": value}
-    return Form.from_schema({"type": "object", "properties": {"x": schema}}, members).field("/x")
+    return Form({"type": "object", "properties": {"x": schema}}, members).field("/x")
 
 
 @settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS | JSON, JSON)
 def test_a_loaded_value_returns_whatever_the_schema(schema: Any, value: Any) -> None:
-    form = Form.from_schema(schema, value)
+    form = Form(schema, value)
     before = repr(value)
     fields = form.fields()
     for field in fields:
@@ -86,7 +86,7 @@ def test_a_loaded_value_returns_whatever_the_schema(schema: Any, value: Any) -> 
 @example({"anyOf": [{"additionalProperties": {"type": "integer"}}, {"additionalProperties": {"$ref": "#"}}]}, {"a": {}})
 @given(SCHEMAS, JSON)
 def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: Any) -> None:
-    form = Form.from_schema(schema, value)
+    form = Form(schema, value)
     if form.errors() or form.problem:
         return
     for field in form.fields():
@@ -107,7 +107,7 @@ def test_text_that_is_put_back_changes_nothing_that_fitted(schema: Any, value: A
 @settings(max_examples=4 * settings.default.max_examples)
 @given(SCHEMAS, st.data())
 def test_anything_can_be_done_to_any_field(schema: Any, data: st.DataObject) -> None:
-    form = Form.from_schema(schema)
+    form = Form(schema)
     for _ in range(4):
         fields = form.fields() or [form.root]
         field = data.draw(st.sampled_from(fields))
@@ -184,7 +184,7 @@ def test_kinds_and_hints(schema: Any, kind: str, hint: str) -> None:
 
 def test_a_form_as_in_the_drawing_of_an_elicitation() -> None:
     """C-ELIC-03."""
-    form = Form.from_schema(
+    form = Form(
         {
             "type": "object",
             "properties": {
@@ -214,7 +214,7 @@ def test_a_form_as_in_the_drawing_of_an_elicitation() -> None:
 
 
 def test_untouched_optional_fields_are_omitted_and_set_ones_stand_in_the_order_of_the_schema() -> None:
-    form = Form.from_schema({"type": "object", "properties": {"a": {"type": "string"}, "b": {}, "c": {}}}, {"z": 1})
+    form = Form({"type": "object", "properties": {"a": {"type": "string"}, "b": {}, "c": {}}}, {"z": 1})
     form.set("/c", "1")
     form.set("/a", "x")
     assert list(form.value()) == ["a", "c", "z"]
@@ -236,7 +236,7 @@ def test_text_is_read_as_the_kind_wants_it() -> None:
             "l": {"type": ["integer", "null"]},
         },
     }
-    form = Form.from_schema(schema)
+    form = Form(schema)
     for path, text, value in (
         ("/i", "12", 12),
         ("/i", "-9007199254740993", -9007199254740993),
@@ -267,7 +267,7 @@ def test_text_is_read_as_the_kind_wants_it() -> None:
 
 def test_the_text_that_a_field_shows_changes_nothing() -> None:
     schema = {"type": "object", "properties": {"x": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}}
-    form = Form.from_schema(schema, {"x": 5})
+    form = Form(schema, {"x": 5})
     form.set("/x", "5")
     assert form.value() == {"x": 5}
     form.set("/x", "6")
@@ -279,7 +279,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
         "type": "object",
         "properties": {"i": {"type": "integer"}, "b": {"type": "boolean"}, "o": {"type": "array"}},
     }
-    form = Form.from_schema(schema)
+    form = Form(schema)
     for path, text, said in (
         ("/i", "abc", "is not a whole number"),
         ("/i", "1.5", "is not a whole number"),
@@ -299,9 +299,7 @@ def test_text_that_cannot_be_read_is_kept_and_said_to_be_wrong() -> None:
 
 def test_nothing_is_lost_of_what_the_form_cannot_show() -> None:
     value = {"x": {"deep": [1, {"y": None}]}, "extra": [2], "n": 12345678901234567890}
-    form = Form.from_schema(
-        {"type": "object", "properties": {"n": {"type": "string"}, "x": {"type": "boolean"}}}, value
-    )
+    form = Form({"type": "object", "properties": {"n": {"type": "string"}, "x": {"type": "boolean"}}}, value)
     assert shown(form)[:2] == [("/n", "string", "string"), ("/x", "json", "boolean")]
     assert form.field("/extra").is_item
     form.set("/new", "1")
@@ -310,7 +308,7 @@ def test_nothing_is_lost_of_what_the_form_cannot_show() -> None:
 
 def test_nested_objects_open_when_they_are_needed() -> None:
     address = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-    form = Form.from_schema({"type": "object", "properties": {"home": address, "work": address}, "required": ["home"]})
+    form = Form({"type": "object", "properties": {"home": address, "work": address}, "required": ["home"]})
     assert [field.path for field in form.fields()] == ["/home", "/home/city", "/work"]
     assert form.errors() == {"/home": "is required"}
     form.open("/work")
@@ -336,7 +334,7 @@ def test_recursive_schemas_expand_only_where_they_are_opened() -> None:
             }
         },
     }
-    form = Form.from_schema(tree)
+    form = Form(tree)
     assert len(form.fields()) < 20
     form.add("/kids")
     form.open("/kids/0/left")
@@ -352,7 +350,7 @@ def test_recursive_schemas_expand_only_where_they_are_opened() -> None:
         {"allOf": [{"$ref": "#"}, {"$ref": "#"}]},
         {"type": "array", "items": {"$ref": "#"}},
     ):
-        Form.from_schema(hostile).fields()
+        Form(hostile).fields()
 
 
 @pytest.mark.slow
@@ -376,18 +374,16 @@ def test_hostile_schemas_take_bounded_work() -> None:
         {"enum": list(range(10_000))},
         {"anyOf": [{"type": "string", "title": str(n)} for n in range(10_000)]},
     ):
-        form = Form.from_schema(schema)
+        form = Form(schema)
         assert len(form.fields()) <= 500
         form.defaults()
-    form = Form.from_schema({"type": "object", "properties": {f"k{n}": {} for n in range(5000)}})
+    form = Form({"type": "object", "properties": {f"k{n}": {} for n in range(5000)}})
     form.fields()
     assert form.truncated
 
 
 def test_arrays_grow_shrink_and_change_order() -> None:
-    form = Form.from_schema(
-        {"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}, "maxItems": 4}}}
-    )
+    form = Form({"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}, "maxItems": 4}}})
     assert form.add("/a") == "/a/0"
     assert form.errors() == {"/a/0": "is missing"}
     assert form.value() == {"a": [None]}
@@ -426,7 +422,7 @@ def test_new_items_start_with_the_least_of_their_kind() -> None:
         ({"type": "array"}, []),
         ({"oneOf": [{"type": "integer"}, {"type": "string"}]}, None),
     ):
-        form = Form.from_schema({"type": "array", "items": items})
+        form = Form({"type": "array", "items": items})
         form.add("")
         assert form.value() == [start]
 
@@ -436,7 +432,7 @@ def test_tuples_have_a_schema_for_each_place() -> None:
         {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False},
         {"type": "array", "items": [{"type": "string"}, {"type": "integer"}], "additionalItems": False},
     ):
-        form = Form.from_schema(schema, ["x", 1])
+        form = Form(schema, ["x", 1])
         assert [field.kind for field in form.fields()] == ["array", "string", "integer"]
         assert not form.root.can_add
 
@@ -444,7 +440,7 @@ def test_tuples_have_a_schema_for_each_place() -> None:
 def test_multi_select_keeps_the_order_of_the_choices_and_what_is_strange() -> None:
     """C-ELIC-03."""
     schema = {"type": "object", "properties": {"m": {"type": "array", "items": {"enum": ["a", "b", "c"]}}}}
-    form = Form.from_schema(schema, {"m": ["strange"]})
+    form = Form(schema, {"m": ["strange"]})
     form.toggle("/m", 2)
     form.toggle("/m", 0)
     assert form.value() == {"m": ["a", "c", "strange"]}
@@ -474,7 +470,7 @@ def test_variants_are_recognised_and_chosen() -> None:
         },
         "$defs": {"Dog": animal("dog", {"tricks": {"type": "array"}})},
     }
-    form = Form.from_schema(schema, {"pet": {"kind": "dog", "tricks": []}})
+    form = Form(schema, {"pet": {"kind": "dog", "tricks": []}})
     pet = form.field("/pet")
     assert (pet.title, pet.variants, pet.variant) == ("Pet", ("Cat", "Dog", "string"), 1)
     form.choose("/pet", 0)
@@ -493,7 +489,7 @@ def test_a_variant_that_was_left_has_its_values_again() -> None:
     card, invoice = {"number": {"type": "string"}}, {"company": {"type": "string"}, "lines": {"type": "array"}}
     note = {"note": {"type": "string"}}
     pay = {"oneOf": [animal("card", card | note), animal("invoice", invoice | note), {"type": "string"}]}
-    form = Form.from_schema({"type": "object", "properties": {"pay": pay}})
+    form = Form({"type": "object", "properties": {"pay": pay}})
     form.choose("/pay", 1)
     form.set("/pay/company", "Engine & Co")
     form.set("/pay/note", "first")
@@ -526,7 +522,7 @@ def test_a_chosen_variant_is_judged_by_its_own_schema_at_its_own_fields() -> Non
         "required": ["pay"],
         "$defs": {"note": {"type": "string", "maxLength": 2}},
     }
-    form = Form.from_schema(schema)
+    form = Form(schema)
     form.choose("/pay", 0)
     assert form.errors() == {"/pay/number": "is required"}
     form.set("/pay/number", "123")
@@ -547,7 +543,7 @@ def test_a_chosen_variant_is_judged_by_its_own_schema_at_its_own_fields() -> Non
 
 def test_a_value_that_too_many_variants_accept_is_an_error_of_all() -> None:
     some = {"type": "object", "properties": {"a": {"type": "string"}}}
-    form = Form.from_schema({"type": "object", "properties": {"x": {"oneOf": [some, dict(some)]}}}, {"x": {"a": "b"}})
+    form = Form({"type": "object", "properties": {"x": {"oneOf": [some, dict(some)]}}}, {"x": {"a": "b"}})
     assert form.errors() == {"/x": "matches more than one of the variants, of which exactly one is allowed"}
 
 
@@ -560,7 +556,7 @@ def test_variants_share_what_stands_beside_them() -> None:
             {"properties": {"b": {}}, "required": ["b"]},
         ],
     }
-    form = Form.from_schema(schema, {"b": 1})
+    form = Form(schema, {"b": 1})
     assert [field.path for field in form.fields()] == ["/common", "/b"]
     form.choose("", 0)
     assert [field.path for field in form.fields()] == ["/common", "/a"]
@@ -572,7 +568,7 @@ def test_all_of_is_one_object() -> None:
         "properties": {"name": {"maxLength": 5}},
         "$defs": {"named": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}},
     }
-    form = Form.from_schema(schema)
+    form = Form(schema)
     assert [(field.path, field.required, field.kind) for field in form.fields()] == [
         ("/name", True, "string"),
         ("/age", True, "integer"),
@@ -586,13 +582,13 @@ def test_references_by_anchor_and_with_descriptions_beside_them() -> None:
         "properties": {"x": {"$ref": "#colour", "description": "Which?"}},
         "$defs": {"c": {"$anchor": "colour", "title": "Colour", "enum": ["r"], "description": "A colour"}},
     }
-    field = Form.from_schema(schema).field("/x")
+    field = Form(schema).field("/x")
     assert (field.kind, field.description, field.label) == ("enum", "Which?", "x")
 
 
 def test_keys_of_the_user() -> None:
     schema = {"type": "object", "properties": {"a": {}}, "additionalProperties": {"type": "integer"}}
-    form = Form.from_schema(schema)
+    form = Form(schema)
     assert form.root.can_add
     assert form.add_key("", "x/y") == "/x~1y"
     assert form.errors() == {"/x~1y": "is missing"}
@@ -602,17 +598,17 @@ def test_keys_of_the_user() -> None:
         form.add_key("", "x/y")
     form.remove("/x~1y")
     assert form.value() == {}
-    assert not Form.from_schema({"type": "object", "properties": {"a": {}}, "additionalProperties": False}).root.can_add
-    keyed = Form.from_schema({"type": "object", "patternProperties": {"(a+)+$": {"type": "boolean"}}})
+    assert not Form({"type": "object", "properties": {"a": {}}, "additionalProperties": False}).root.can_add
+    keyed = Form({"type": "object", "patternProperties": {"(a+)+$": {"type": "boolean"}}})
     assert keyed.field(keyed.add_key("", "a" * 40 + "b")).kind == "boolean"
 
 
 def test_constants_are_filled_in_where_they_are_required() -> None:
     inner = {"type": "object", "properties": {"k": {"const": 1}, "o": {"const": 2}}, "required": ["k"]}
     schema = {"type": "object", "properties": {"r": inner, "s": inner}, "required": ["r"]}
-    assert Form.from_schema(schema).value() == {"r": {"k": 1}}
-    assert Form.from_schema(schema, {}).value() == {}
-    assert Form.from_schema(schema).defaults() == {"r": {"k": 1}}
+    assert Form(schema).value() == {"r": {"k": 1}}
+    assert Form(schema, {}).value() == {}
+    assert Form(schema).defaults() == {"r": {"k": 1}}
 
 
 def test_null_is_a_value() -> None:
@@ -620,7 +616,7 @@ def test_null_is_a_value() -> None:
         "type": "object",
         "properties": {"x": {"anyOf": [{"type": "object", "properties": {"a": {}}}, {"type": "null"}]}},
     }
-    form = Form.from_schema(schema, {"x": None})
+    form = Form(schema, {"x": None})
     field = form.field("/x")
     assert (field.value, field.kind, field.nullable, field.is_open) == (None, "object", True, False)
     assert form.errors() == {}
@@ -629,21 +625,21 @@ def test_null_is_a_value() -> None:
 
 
 def test_forms_of_schemas_that_are_not_objects() -> None:
-    form = Form.from_schema({"type": "integer"})
+    form = Form({"type": "integer"})
     assert form.value() is UNSET
     assert form.errors() == {"": "is missing"}
     form.set("", "5")
     assert form.value() == 5
     assert [field.path for field in form.fields()] == [""]
     for nonsense in (None, 5, [], "x", False, True):
-        form = Form.from_schema(nonsense)
+        form = Form(nonsense)
         assert [field.kind for field in form.fields()] == ["json"]
         form.set("", '{"a":1}')
         assert form.value() == {"a": 1}
 
 
 def test_a_schema_that_cannot_be_checked_still_makes_a_form() -> None:
-    form = Form.from_schema({"type": "object", "properties": {"a": {"type": "integer", "required": True}}})
+    form = Form({"type": "object", "properties": {"a": {"type": "integer", "required": True}}})
     form.set("/a", "x")
     assert form.errors() == {"/a": "is not a whole number"}
     assert "not valid at /properties/a/required" in form.problem
@@ -654,10 +650,10 @@ def test_errors_inside_what_is_not_shown_are_reported_at_what_is() -> None:
         "type": "object",
         "properties": {"j": {"anyOf": [{"type": "array"}], "oneOf": [{"items": {"type": "string"}}]}},
     }
-    form = Form.from_schema(schema, {"j": ["a", 1]})
+    form = Form(schema, {"j": ["a", 1]})
     assert form.errors() == {"/j": "/1 expected string, got 1"}
 
 
 def test_members_that_the_schema_excludes_are_marked() -> None:
-    form = Form.from_schema({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, {"b": 1})
+    form = Form({"type": "object", "properties": {"a": {}}, "additionalProperties": False}, {"b": 1})
     assert form.errors() == {"/b": "is not in the schema"}
