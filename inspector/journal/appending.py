@@ -55,7 +55,7 @@ def _lines(journals: Sequence[Journal]) -> Iterator[str]:
                 continue  # a torn line has no event
             if type(event) is dict:
                 n = before + number
-                t = start + max(journal.index._times[number - 1], 0)
+                t = start + max(journal.index.views.times[number - 1], 0)
                 yield dumps(_moved(event, before, n, t)) + "\n"
         ended = journal.ended or {}
         invalid, errors = invalid + _count(ended, "invalid"), errors + _count(ended, "errors")

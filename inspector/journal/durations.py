@@ -61,16 +61,18 @@ def took(index: Index, n: int, *, until: int | None = None, upto: int | None = N
     `until` is the present, in microseconds since the start, for a call without an answer then. `upto` is the last event
     that counts.
     """
-    request = n if index.shape(n) is Shape.REQUEST else index._pairs[n - 1]
+    request = n if index.shape(n) is Shape.REQUEST else index.views.pairs[n - 1]
     if not request or index.shape(n) not in (Shape.REQUEST, Shape.RESULT, Shape.ERROR):
         return None
-    answer = index._pairs[request - 1]
-    if answer and ((upto is not None and answer > upto) or (until is not None and index._times[answer - 1] > until)):
+    answer = index.views.pairs[request - 1]
+    if answer and (
+        (upto is not None and answer > upto) or (until is not None and index.views.times[answer - 1] > until)
+    ):
         answer = 0
     if answer:
-        begin, end = sorted((index._times[request - 1], index._times[answer - 1]))
+        begin, end = sorted((index.views.times[request - 1], index.views.times[answer - 1]))
     elif until is not None:
-        begin, end = index._times[request - 1], until
+        begin, end = index.views.times[request - 1], until
     else:
         return None
     if index.dir(request) is Dir.RECV:
@@ -86,8 +88,8 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
     """Return the parts of the time of a request as far as they are known; None if none is. An open one lasts until
     `present`."""
     index = journal.index
-    answer = index._pairs[request - 1]
-    begin, end = index._times[request - 1], index._times[answer - 1] if answer else present
+    answer = index.views.pairs[request - 1]
+    begin, end = index.views.times[request - 1], index.views.times[answer - 1] if answer else present
     last = answer or index.count
     person = overlap(questions(index, request, last, end), begin, end)
     queue = login = connect = streaming = waiting = 0
@@ -101,14 +103,14 @@ def divided(journal: Journal, request: int, present: int) -> CallParts | None:
                 connect += int(spent * 1000)
         heads = list(islice(Query(kind=Kind.HTTP, channel=channel).each(index, request, last), _MAX_HEADS))
         sent = next((n for n in heads if index.dir(n) is Dir.SEND), 0)
-        queue = index._times[sent - 1] - begin if sent else 0
+        queue = index.views.times[sent - 1] - begin if sent else 0
         queue = queue if queue >= _MIN_QUEUE else 0
         logins, waits = _logins(journal, request, last, heads, end)
         browser = sum(overlap(waits, *login) for login in logins)
         login = sum(high - low for low, high in logins) - browser
         head = next((n for n in reversed(heads) if index.dir(n) is Dir.RECV), 0)
-        if head and not (logins and logins[-1][0] == index._times[head - 1]):
-            streaming = max(end - index._times[head - 1], 0)
+        if head and not (logins and logins[-1][0] == index.views.times[head - 1]):
+            streaming = max(end - index.views.times[head - 1], 0)
         waiting = max(end - begin - queue - login - browser - connect - streaming, 0)
         # While a person is asked, the stream is open.
         streaming, waiting = (max(streaming - person, 0), waiting) if head else (0, max(waiting - person, 0))
@@ -133,8 +135,8 @@ def _logins(
             continue
         again = heads[at + 1] if at + 1 < len(heads) else 0
         if _LOGIN.first(index, n, again or last):
-            begin = index._times[n - 1]
-            found.append((begin, max(index._times[again - 1] if again else present, begin)))
+            begin = index.views.times[n - 1]
+            found.append((begin, max(index.views.times[again - 1] if again else present, begin)))
     parts = LoginParts(journal)
     parts.advance(last, request)
     return found, [(part.begin, min(part.end, present)) for part in parts.parts if part.is_persons]
@@ -142,7 +144,7 @@ def _logins(
 
 def response_times(index: Index, requests: Iterable[int]) -> list[int]:
     """Return the microseconds from each request to its answer, which it must have, including a person's time."""
-    pairs, times = index._pairs, index._times
+    pairs, times = index.views.pairs, index.views.times
     return [abs(times[pairs[n - 1] - 1] - times[n - 1]) for n in requests]
 
 
@@ -151,20 +153,20 @@ def questions(index: Index, request: int, last: int, present: int) -> Iterator[I
     `present`."""
     if index.dir(request) is not Dir.SEND or not asks_people(index):
         return
-    methods = {number for method in PERSON_METHODS if (number := index._method_names.find(method)) is not None}
+    methods = {number for method in PERSON_METHODS if (number := index.methods.find(method)) is not None}
     at = request
     for _ in range(_MAX_NESTED):
         at = index.next_inside(request, at, last)
         if not at:
             return
-        if index._methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
-            reply = index._pairs[at - 1]
-            yield index._times[at - 1], index._times[reply - 1] if 0 < reply <= last else present
+        if index.views.methods[at - 1] in methods and index.shape(at) is Shape.REQUEST and index.dir(at) is Dir.RECV:
+            reply = index.views.pairs[at - 1]
+            yield index.views.times[at - 1], index.views.times[reply - 1] if 0 < reply <= last else present
 
 
 def asks_people(index: Index) -> bool:
     """Whether a server has asked the user anything."""
-    return any(index._method_names.find(method) is not None for method in PERSON_METHODS)
+    return any(index.methods.find(method) is not None for method in PERSON_METHODS)
 
 
 def overlap(intervals: Iterable[Interval], begin: int, end: int) -> int:

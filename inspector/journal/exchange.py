@@ -163,7 +163,7 @@ def around(index: Index, n: int) -> int:
 
 def add_roots(index: Index, roots: array[int], upto: int) -> None:
     """Extend the table of outermost requests up to event `upto`: `roots[n - 1]` is that of event `n`, or `n`."""
-    codes, pairs, parents = index._codes, index._pairs, index._parents
+    codes, pairs, parents = index.views.codes, index.views.pairs, index.views.parents
     for n in range(len(roots) + 1, upto + 1):
         around = parents[n - 1]
         if codes[n - 1] >> 6 != Shape.REQUEST:
@@ -173,8 +173,8 @@ def add_roots(index: Index, roots: array[int], upto: int) -> None:
 
 def walk_open(index: Index, found: dict[int, None], after: int, upto: int, limit: int) -> None:
     """Update the client's open requests from event `after` to `upto`; keep the newest `limit`."""
-    states = index._states
-    columns = zip(index._codes[after:upto], index._pairs[after:upto], strict=True)
+    states = index.views.states
+    columns = zip(index.views.codes[after:upto], index.views.pairs[after:upto], strict=True)
     for n, (code, pair) in enumerate(columns, after + 1):
         if code == _SENT_REQUEST:
             found[n] = None
@@ -210,13 +210,13 @@ def is_giving_up(index: Index, n: int) -> bool:
 
 def newest_progress(index: Index, request: int, after: int, upto: int) -> int:
     """Return the last event after `after`, up to `upto`, that reports a request's progress; 0 without one."""
-    method = index._method_names.find(PROGRESS)
+    method = index.methods.find(PROGRESS)
     while upto > after and method is not None:
         begin = max(upto - _STRIDE, after)
-        pairs = index._pairs[begin:upto]
+        pairs = index.views.pairs[begin:upto]
         if request in pairs:
             for n in range(upto, begin, -1):
-                if pairs[n - begin - 1] == request and index._methods[n - 1] == method:
+                if pairs[n - begin - 1] == request and index.views.methods[n - 1] == method:
                     return n
         upto = begin
     return 0

@@ -18,8 +18,8 @@ from typing import TypeVar
 
 from inspector.journal.filters import FilterChange, FilteredView
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import MAX_NAMES
 from inspector.journal.journal import Journal
+from inspector.journal.name_tables import MAX_NAMES
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
@@ -105,10 +105,10 @@ class Folding:
     def list_messages(self, n: int) -> list[int]:
         """Return the messages of several pages, or polls, of which request `n` is the first; else none."""
         index = self.journal.index
-        requests = [n, *(page for page in index.pages.get(n, ()) if page <= self.seen)]
+        requests = [n, *(page for page in index.pages.after(n) if page <= self.seen)]
         if len(requests) == 1:
             return []
-        return sorted([*requests, *(answer for m in requests if 0 < (answer := index._pairs[m - 1]) <= self.seen)])
+        return sorted([*requests, *(answer for m in requests if 0 < (answer := index.views.pairs[m - 1]) <= self.seen)])
 
     def _members(self, n: int) -> list[int]:
         """Return the events near `n` that are folded into `n` itself."""
@@ -147,22 +147,22 @@ class Folding:
             self._over_http = True
             for n in range(max(low - _LOOK_BACK, 1), low):
                 if index.dir(n) is Dir.SEND and index.kind(n) in _MESSAGES:
-                    _keep(self._owners, index._channels[n - 1], n)
+                    _keep(self._owners, index.views.channels[n - 1], n)
         if self._over_http:
-            codes, channels = index._codes, index._channels
+            codes, channels = index.views.codes, index.views.channels
             for n in _LOOKED_AT.numbers(index, low - 1, high):
                 code, channel = codes[n - 1], channels[n - 1]
                 kind, dir, shape = code & 15, (code >> 4) & 3, code >> 6
                 if kind in (Kind.HTTP, Kind.SSE):
                     self._http_channels[channel] = 1
-                    self._http_event(n, channel, index._parents[n - 1], kind, dir, changed)
+                    self._http_event(n, channel, index.views.parents[n - 1], kind, dir, changed)
                 elif kind == Kind.LIFE:
                     if channel and self._http_channels[channel]:
                         self._life_event(n, channel, changed)
                 elif dir == Dir.SEND:
                     self._message_sent(n, channel, changed)
                 elif shape in (Shape.RESULT, Shape.ERROR):
-                    self._answered(index._pairs[n - 1], n, channel, changed)
+                    self._answered(index.views.pairs[n - 1], n, channel, changed)
         for n, about in self.journal.marks.between(low, high):
             self._hide(n, about, changed)
         self.seen = high
@@ -182,7 +182,7 @@ class Folding:
             self._hide(n, self._receiver(owner, n, channel, is_response=True), changed)
 
     def _life_event(self, n: int, channel: int, changed: set[int]) -> None:
-        owner = self.journal.index._pairs[n - 1] or self._owner(channel)
+        owner = self.journal.index.views.pairs[n - 1] or self._owner(channel)
         if owner:
             self._hide(n, self._receiver(owner, n, channel, is_response=owner in self._waiting), changed)
 
@@ -195,7 +195,7 @@ class Folding:
     def _answered(self, request: int, n: int, channel: int, changed: set[int]) -> None:
         """Move what came before an answer on its channel, in response to the request, to the answer."""
         waiting = self._waiting.pop(request, None)
-        if waiting is not None and self.journal.index._channels[request - 1] == channel:
+        if waiting is not None and self.journal.index.views.channels[request - 1] == channel:
             for m in waiting:
                 self._rows[bisect_left(self.hidden, m)] = n
             changed.update((request, *waiting))
@@ -203,11 +203,11 @@ class Folding:
     def _receiver(self, owner: int, n: int, channel: int, *, is_response: bool) -> int:
         """Return the message for an event that happened to `owner`: its answer if there is one already."""
         index = self.journal.index
-        answer = index._pairs[owner - 1]
+        answer = index.views.pairs[owner - 1]
         if index.shape(owner) is not Shape.REQUEST:
             return owner
         if 0 < answer < n:
-            return answer if index._channels[answer - 1] == channel else owner
+            return answer if index.views.channels[answer - 1] == channel else owner
         if is_response:
             if owner not in self._waiting:
                 _keep(self._waiting, owner, [])
@@ -236,17 +236,17 @@ class Folding:
     def _take_pages(self, high: int, changed: set[int]) -> None:
         """Fold the requests for further pages, and the answer to the first one."""
         index = self.journal.index
-        requests, heads = index.page_requests, index.page_heads
+        requests, heads = index.pages.requests, index.pages.heads
         while self._pages_seen < len(heads) and requests[self._pages_seen] <= high:
             page, head = requests[self._pages_seen], heads[self._pages_seen]
             self._pages_seen += 1
             self._hide(page, head, changed)
             self._open_pages[page] = head
-            if not self.is_folded(index._pairs[head - 1]):
+            if not self.is_folded(index.views.pairs[head - 1]):
                 self._open_pages[head] = head
 
     def _take_answered_pages(self, changed: set[int]) -> None:
-        pairs = self.journal.index._pairs
+        pairs = self.journal.index.views.pairs
         for page, head in list(self._open_pages.items()):
             if 0 < pairs[page - 1] <= self.seen:
                 self._hide(pairs[page - 1], head, changed)

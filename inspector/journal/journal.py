@@ -96,7 +96,7 @@ class Journal:
         self.findings = Findings()
         self.marks = Marks()
         self.redactor = redactor or Redactor()
-        self.index.redact_names(lambda text: self.redactor.text(text)[0])
+        self.index.methods.redact = lambda text: self.redactor.text(text)[0]
         self.ended: dict[str, Any] | None = None
         """The end line, if there is one. None in a finished file means that the writer was killed."""
         self.notices: list[str] = []
@@ -803,7 +803,7 @@ class Journal:
                 self._cache.move_to_end(n)
                 return kept
         event = self._read(n)
-        if self.index._sizes[n - 1] < _CACHE_LARGEST:
+        if self.index.views.sizes[n - 1] < _CACHE_LARGEST:
             with self._lock:
                 self._cache[n] = event
                 while len(self._cache) > _CACHE_EVENTS:
@@ -819,7 +819,7 @@ class Journal:
 
     def _span(self, n: int) -> tuple[int, int]:
         """Return where the line of event `n` begins and ends in the file. A line feed is part of it."""
-        offsets = self.index._offsets
+        offsets = self.index.views.offsets
         start = offsets[n - 1]
         return start, offsets[n] if n < self.index.count else min(self.storage.size, start + self._last_length(start))
 
@@ -843,8 +843,10 @@ class Journal:
         index = self.index
         if not line and self.live and self.storage.full:
             # Indexed when even lines without a body were no longer written.
-            dropped = {"dropped": {"bytes": index._sizes[n - 1]}}
-            return Event(n, index._times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped)
+            dropped = {"dropped": {"bytes": index.views.sizes[n - 1]}}
+            return Event(
+                n, index.views.times[n - 1], index.dir(n), index.kind(n), index.channel(n), None, None, dropped
+            )
         try:
             value = parse(line)
         except NotJson:
@@ -855,7 +857,7 @@ class Journal:
                 text, data = line.decode() or None, None
             except UnicodeDecodeError:
                 text, data = None, line
-            return Event(n, index._times[n - 1], Dir.LOCAL, Kind.OTHER, "", text, data, {"why": reason})
+            return Event(n, index.views.times[n - 1], Dir.LOCAL, Kind.OTHER, "", text, data, {"why": reason})
         del line
         event = read_event(value, n)
         event.n = n
@@ -936,7 +938,9 @@ class Journal:
         except NotJson:
             value = None
         if type(value) is not dict or self.raw_only:
-            index.add(index._times[index.count - 1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line))
+            index.add(
+                index.views.times[index.count - 1] if index.count else 0, Dir.LOCAL, Kind.OTHER, "", offset, len(line)
+            )
             return
         if value.get("kind") == "end" and "n" not in value:
             self.ended, self._end_at = value, offset

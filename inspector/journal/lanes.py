@@ -295,10 +295,12 @@ class Lanes:
         self.seen = upto
 
     def _read_requests(self, index: Index, after: int, upto: int) -> None:
-        standing = index._method_names.find(_STANDING)
-        methods, states, latest = index._methods, index._states, self.latest
+        standing = index.methods.find(_STANDING)
+        methods, states, latest = index.views.methods, index.views.states, self.latest
         opened = self.sent.open, self.received.open
-        columns = zip(index._codes[after:upto], index._pairs[after:upto], index._times[after:upto], strict=True)
+        columns = zip(
+            index.views.codes[after:upto], index.views.pairs[after:upto], index.views.times[after:upto], strict=True
+        )
         for n, (code, pair, t) in enumerate(columns, after + 1):
             if t > latest:
                 latest = t
@@ -313,14 +315,14 @@ class Lanes:
             if code in _BATCHES:
                 for lane in (self.sent, self.received):
                     if len(lane.open) <= _MAX_IN_BATCH:
-                        for request in [m for m in lane.open if index._pairs[m - 1] == n]:
+                        for request in [m for m in lane.open if index.views.pairs[m - 1] == n]:
                             lane.end(request, latest, counts=methods[request - 1] != standing)
         self.latest = latest
 
 
 def number_at(index: Index, t: int) -> int:
     """Return the last event that is not later than `t` microseconds; 0 without one."""
-    return bisect_right(index._times, t, 0, index.count)
+    return bisect_right(index.views.times, t, 0, index.count)
 
 
 def _is_of_process(index: Index, n: int) -> bool:

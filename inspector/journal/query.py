@@ -29,7 +29,8 @@ from itertools import compress
 from typing import TypeVar
 
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import Index, NameTable, State, code_of
+from inspector.journal.index import Index, State, code_of
+from inspector.journal.name_tables import NameTable
 from inspector.protocol.jsonrpc import Shape
 
 _FIRST, _SLICE = 1 << 8, 1 << 15
@@ -201,7 +202,7 @@ class Query:
 
     def fits(self, index: Index, n: int) -> bool:
         """Whether event `n` matches."""
-        if index._codes[n - 1] not in self._codes:
+        if index.views.codes[n - 1] not in self._codes:
             return False
         return self._only_codes or self.mask(index, n, n) == b"\1"
 
@@ -215,7 +216,7 @@ class Query:
         index.passed(last - first + 1)
         mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
         if self._states is not None:
-            mask = both(mask, index._states[first - 1 : last].tobytes().translate(self._states))
+            mask = both(mask, index.views.states[first - 1 : last].tobytes().translate(self._states))
         for column, fits in tests:
             if 1 not in mask:
                 break
@@ -223,7 +224,7 @@ class Query:
         return mask
 
     def _by_code(self, index: Index, first: int, last: int) -> bytes:
-        codes = index._codes[first - 1 : last].tobytes()
+        codes = index.views.codes[first - 1 : last].tobytes()
         low, high = codes[_LOW::2], codes[_HIGH::2]
         mask = low.translate(self._table)
         if 1 in high:
@@ -236,20 +237,20 @@ class Query:
         if self._only_codes:
             return tests
         if self._method is not None:
-            tests.append((index._methods, _numbers(self._method, index._method_names)))
+            tests.append((index.views.methods, _numbers(self._method, index.methods)))
         if self._prefix:
-            tests.append((index._methods, _Beginning(self._prefix, index._method_names.texts).fits))
+            tests.append((index.views.methods, _Beginning(self._prefix, index.methods.texts).fits))
         if self._id is not None:
-            code = index.id_code(self._id)
-            tests.append((index._ids, code.__eq__ if code is not None else _never))
+            code = index.ids.find(self._id)
+            tests.append((index.views.ids, code.__eq__ if code is not None else _never))
         if self._channel is not None:
-            tests.append((index._channels, _numbers(self._channel, index._channel_names)))
+            tests.append((index.views.channels, _numbers(self._channel, index.channels)))
         if self._inside is not None:
-            tests.append((index._parents, self._inside.__eq__))
+            tests.append((index.views.parents, self._inside.__eq__))
         if self._since is not None:
-            tests.append((index._times, self._since.__le__))
+            tests.append((index.views.times, self._since.__le__))
         if self._until is not None:
-            tests.append((index._times, self._until.__ge__))
+            tests.append((index.views.times, self._until.__ge__))
         if self._conn is not None:
             conn = self._conn
             tests.append((_NUMBERS, lambda n: index.conn(n) == conn))

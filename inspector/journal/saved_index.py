@@ -83,11 +83,11 @@ def load(fd: int, recording: dict[str, Any], index: Index) -> dict[str, Any] | N
 
 def save(fd: int, path: Path, index: Index, rest: dict[str, Any], redactor: Redactor, *, with_open: bool) -> bool:
     """Keep the index of the recording `fd` at `path`, whose columns are in files. False: it cannot be kept."""
-    columns = index._columns
+    columns = index.columns
     before = columns.folder
     if before is None or not columns.finish(index.count):
         return False
-    index._attach()
+    index.attach()
     state = index.saved(with_open=with_open)
     if state is None or _has_secrets(state, redactor):
         return False
@@ -126,12 +126,12 @@ def _sum_line(content: bytes) -> bytes:
 
 def _is_right(fd: int, index: Index, end: int, sums: list[int]) -> bool:
     """Whether a loaded index is as it was saved, and some rows are of this recording: its lines begin there."""
-    if index._columns.checksums(index.count) != sums:
+    if index.columns.checksums(index.count) != sums:
         return False
     before = 0
     for at in range(_SAMPLES):
         n = 1 + (index.count - 1) * at // (_SAMPLES - 1)
-        offset = index._offsets[n - 1]
+        offset = index.views.offsets[n - 1]
         if not before <= offset < end or os.pread(fd, 2, offset - 1) != b"\n{":
             return False
         if max(index.pair(n), index.parent(n)) > index.count:

@@ -123,7 +123,7 @@ def test_a_request_that_was_sent_twice_has_its_body_twice() -> None:
 
 def test_more_channels_than_the_index_tells_apart_are_reported_apart() -> None:
     journal = Journal.unnamed({})
-    names = journal.index._channel_names
+    names = journal.index.channels
     for number in range(1, 0xFFFF):
         names.numbers[f"c{number}"] = number
         names.texts.append(f"c{number}")

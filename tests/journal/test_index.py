@@ -4,11 +4,12 @@ import json
 
 import pytest
 
-from inspector.journal import index as index_module
+from inspector.journal import open_requests
 from inspector.journal.findings import OTHER_RULES, WITHOUT_TEXT, Finding, Findings
 from inspector.journal.format import Dir
-from inspector.journal.index import Index, NameTable, State
+from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
+from inspector.journal.name_tables import NameTable
 from inspector.protocol.jsonrpc import Shape
 
 
@@ -57,11 +58,11 @@ def test_one_and_quoted_one_are_different_ids(wire):
 
 
 def test_the_widest_ids_are_known(wire):
-    assert (wire.index.largest_id, wire.index.text_ids) == (-1, 0)
+    assert (wire.index.ids.largest, len(wire.index.ids)) == (-1, 0)
     for id in (7, "a", 4711, "a", 12):
         wire.call(id)
         wire.receive({"id": id, "result": {}})
-    assert (wire.index.largest_id, wire.index.text_ids) == (4711, 1)
+    assert (wire.index.ids.largest, len(wire.index.ids)) == (4711, 1)
 
 
 def test_ids_of_the_two_directions_do_not_meet(wire):
@@ -192,9 +193,9 @@ def test_odd_ids_are_kept_apart_and_break_nothing(wire, id):
 def test_ids_can_be_looked_up(wire):
     wire.call(3)
     wire.call("abc")
-    assert wire.index.id_code(3) == 3
-    assert wire.index.id_code("abc") == wire.index._ids[1]
-    assert wire.index.id_code("never") is None
+    assert wire.index.ids.find(3) == 3
+    assert wire.index.ids.find("abc") == wire.index.views.ids[1]
+    assert wire.index.ids.find("never") is None
 
 
 def test_an_endless_stream_of_new_names_ends_in_one_number():
@@ -250,24 +251,28 @@ def test_answered_ids_are_remembered_in_a_bounded_number():
     for i in range(10_000):
         index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": i, "method": "ping"})
         index.add(0, Dir.RECV, _rpc(), "stdio", 0, 0, {"id": i, "result": {}})
-    assert len(index._answered) == 4096
-    assert not any(index._pending)
+    known = index.requests.saved()
+    assert (len(known["answered"]), known["pending"]) == (4096, [])
 
 
 def test_requests_that_are_never_answered_are_known_in_a_bounded_number(monkeypatch):
-    monkeypatch.setattr(index_module, "_KEPT_WAITING", 10)
+    monkeypatch.setattr(open_requests, "_KEPT_WAITING", 10)
     index = Index()
     for i in range(100):
         params = {"name": "t", "_meta": {"progressToken": f"t{i}"}}
         index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": i, "method": "tools/call", "params": params})
         index.add(0, Dir.RECV, _rpc(), "stdio", 0, 0, {"id": i, "method": "ping"})
         index.add(0, Dir.SEND, _rpc(), "stdio", 0, 0, {"id": "same", "method": "tools/call", "params": params})
-    none, sent, received = (len(waiting) for waiting in index._pending)
-    assert none == 0
+    known = index.requests.saved()
+    waiting = [dir for dir, *_ in known["pending"]]
+    sent, received = waiting.count(Dir.SEND), waiting.count(Dir.RECV)
     assert 5 <= sent <= 10
     assert 5 <= received <= 10
-    assert len(index._open_calls[0]) == len(index._token_of) == sent
-    assert len(index._tokens) <= 20
+    assert sent + received == len(waiting)
+    [(conn, calls)] = known["calls"]
+    assert (conn, len(calls)) == (0, sent)
+    assert len(known["tokens_of"]) == sent
+    assert len(known["tokens"]) <= 20
     for n, id in ((298, 99), (299, 99)):
         dir = Dir.RECV if index.dir(n) is Dir.SEND else Dir.SEND
         answer = index.add(0, dir, _rpc(), "stdio", 0, 0, {"id": id, "result": {}})

@@ -63,14 +63,14 @@ def columns(journal):
     return [
         list(column[: index.count])
         for column in (
-            index._offsets,
-            index._times,
-            index._sizes,
-            index._codes,
-            index._states,
-            index._ids,
-            index._pairs,
-            index._parents,
+            index.views.offsets,
+            index.views.times,
+            index.views.sizes,
+            index.views.codes,
+            index.views.states,
+            index.views.ids,
+            index.views.pairs,
+            index.views.parents,
         )
     ] + [[index.method(n) for n in range(1, len(journal) + 1)]]
 

@@ -22,7 +22,7 @@ from inspector.journal.journal import Journal
 from inspector.journal.overflow import Overflow
 from inspector.replay.script import ClientScript
 
-COLUMNS = ("_states", "_pairs", "_parents", "_methods", "_sizes", "_codes", "_ids", "_channels", "dropped")
+COLUMNS = ("states", "pairs", "parents", "methods", "sizes", "codes", "ids", "channels")
 ROOM = 1500
 """Bytes that the recordings here may have: enough for a handshake and one call."""
 
@@ -86,7 +86,10 @@ def test_what_was_not_kept_is_paired_live_and_later_alike(tmp_path):
     journal = begin(tmp_path / "a.mcp.jsonl")
     talk(journal)
     found = read(tmp_path / "a.mcp.jsonl")
-    assert [getattr(found.index, name) for name in COLUMNS] == [getattr(journal.index, name) for name in COLUMNS]
+    assert [getattr(found.index.views, name) for name in COLUMNS] == [
+        getattr(journal.index.views, name) for name in COLUMNS
+    ]
+    assert found.index.dropped == journal.index.dropped
     calls = [n for n in range(1, len(found) + 1) if found.index.method(n) == "tools/call" and found.index.pair(n)]
     assert {found.index.state(n) for n in calls} == {State.DONE}
 

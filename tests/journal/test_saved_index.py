@@ -73,7 +73,7 @@ def facts(journal):
 def beside(journal):
     index = journal.index
     return (
-        index.invalid, index.errors, index.latest(), index.largest_id, index.text_ids, journal.ended, journal.findings.all(), journal.marks.events(),
+        index.invalid, index.errors, index.latest(), index.ids.largest, len(index.ids), journal.ended, journal.findings.all(), journal.marks.events(),
         journal.notices, list(index.connections.between(1, len(journal))),
     )  # fmt: skip
 

@@ -41,7 +41,7 @@ class HasSubject:
         self._needle = Needle(literal) if literal else None
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
-        pairs = scan.index._pairs
+        pairs = scan.index.views.pairs
         known = scan.memory(self, dict[int, bool])
         if len(known) > _KEPT_REQUESTS:
             known.clear()

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from inspector.journal.filters.syntax import FilterError, FilterToken, tokens
 from inspector.journal.filters.values import NamePattern
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Kind
-from inspector.journal.index import NO_ID, STATE_NAMES
+from inspector.journal.index import STATE_NAMES
 from inspector.journal.journal import Journal
+from inspector.journal.name_tables import NO_ID
 from inspector.journal.query import Query
 
 MAX_COUNT = 50
@@ -144,7 +145,7 @@ def quoted(value: str) -> str:
 
 
 def _methods(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    texts = [text for text in journal.index._method_names.texts[1 : _NEWEST + 1] if text]
+    texts = [text for text in journal.index.methods.texts[1 : _NEWEST + 1] if text]
     for group in dict.fromkeys(text.partition("/")[0] for text in texts if "/" in text):
         if sum(text.startswith(f"{group}/") for text in texts) > 1:
             yield f"{group}/*", f"all methods of {group}"
@@ -159,12 +160,12 @@ def _ids(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Return the ids of the newest requests, with their methods."""
     index = journal.index
     for n in range(index.count, max(index.count - _NEWEST, 0), -1):
-        if index._ids[n - 1] != NO_ID and index._methods[n - 1]:
+        if index.views.ids[n - 1] != NO_ID and index.views.methods[n - 1]:
             yield str(index.id(n)), index.method(n)
 
 
 def _channels(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:
-    yield from ((text, "") for text in reversed(journal.index._channel_names.texts[-_NEWEST:]) if text)
+    yield from ((text, "") for text in reversed(journal.index.channels.texts[-_NEWEST:]) if text)
 
 
 def _marks(journal: Journal, names: Iterable[str]) -> Iterator[tuple[str, str]]:

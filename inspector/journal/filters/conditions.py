@@ -14,8 +14,9 @@ from typing import Any, Protocol, TypeVar
 from inspector.journal.connections import KINDS
 from inspector.journal.filters.values import BadValue, NamePattern, NumberSpan, midnight
 from inspector.journal.format import Dir
-from inspector.journal.index import NO_ID, Index, NameTable
+from inspector.journal.index import Index
 from inspector.journal.journal import Journal
+from inspector.journal.name_tables import NO_ID, NameTable
 from inspector.journal.query import Query, both, either, inverted, picked
 from inspector.protocol.jsonrpc import Shape
 
@@ -183,7 +184,7 @@ class Duration:
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         index, (low, high, _) = scan.index, self._span
-        pairs, times = index._pairs, index._times
+        pairs, times = index.views.pairs, index.views.times
         asked = both(PAIRED.mask(scan, first, last, None), bytes(map(bool, pairs[first - 1 : last])))
         if wanted is not None:
             asked = both(asked, wanted)
@@ -204,11 +205,11 @@ class Id:
 
     def codes(self, index: Index) -> set[int]:
         """Return the numbers of such ids in the index."""
-        return {code for code in map(index.id_code, _readings(self._text)) if code is not None}
+        return {code for code in map(index.ids.find, _readings(self._text)) if code is not None}
 
     def mask(self, scan: Scan, first: int, last: int, wanted: bytes | None) -> bytes:
         index = scan.index
-        ids, pairs = index._ids, index._pairs
+        ids, pairs = index.views.ids, index.views.pairs
         if self._pattern is not None:
             known = scan.memory(self, dict[int, bool])
             for n, code in enumerate(ids[first - 1 : last], first):
@@ -274,7 +275,8 @@ class InExchange:
         return either(
             bytes(map(is_in, slice_)),
             either(
-                bytes(map(is_in, index._pairs[first - 1 : last])), bytes(map(is_in, index._parents[first - 1 : last]))
+                bytes(map(is_in, index.views.pairs[first - 1 : last])),
+                bytes(map(is_in, index.views.parents[first - 1 : last])),
             ),
         )
 
@@ -288,7 +290,7 @@ class InExchange:
         else:
             codes = self._id.codes(index)
             asked = REQUESTS.mask(scan, first, last, None)
-            for n in picked(first, both(asked, bytes(map(codes.__contains__, index._ids[first - 1 : last])))):
+            for n in picked(first, both(asked, bytes(map(codes.__contains__, index.views.ids[first - 1 : last])))):
                 # A request of the server may have the same id as one of ours, which takes precedence.
                 if index.dir(n) == Dir.SEND:
                     if not known.ours:
@@ -300,7 +302,7 @@ class InExchange:
         if known.requests:
             nested = both(
                 REQUESTS.mask(scan, first, last, None),
-                bytes(map(known.requests.__contains__, index._parents[first - 1 : last])),
+                bytes(map(known.requests.__contains__, index.views.parents[first - 1 : last])),
             )
             known.requests.update(picked(first, nested))
         known.seen = last

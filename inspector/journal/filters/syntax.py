@@ -344,17 +344,17 @@ _STATES = {name: State(number) for number, name in enumerate(STATE_NAMES)} | {
 }
 
 _TERMS: dict[str, Callable[[str], Condition]] = {
-    "method": lambda text: HasName(NamePattern(text), lambda index: index._methods, lambda index: index._method_names),
+    "method": lambda text: HasName(NamePattern(text), lambda index: index.views.methods, lambda index: index.methods),
     "name": HasSubject,
     "dir": _dir,
     "kind": _kind,
     "id": Id,
     "status": _status,
     "duration": lambda text: Duration(span(text, values.microseconds)),
-    "size": lambda text: InSpan(span(text, values.octets), lambda index, low, high: index._sizes[low - 1 : high]),
-    "time": lambda text: InSpan(span(text, values.moment), lambda index, low, high: index._times[low - 1 : high]),
+    "size": lambda text: InSpan(span(text, values.octets), lambda index, low, high: index.views.sizes[low - 1 : high]),
+    "time": lambda text: InSpan(span(text, values.moment), lambda index, low, high: index.views.times[low - 1 : high]),
     "n": lambda text: InSpan(span(text, values.count), lambda index, low, high: range(low, high + 1)),
-    "ch": lambda text: HasName(NamePattern(text), lambda index: index._channels, lambda index: index._channel_names),
+    "ch": lambda text: HasName(NamePattern(text), lambda index: index.views.channels, lambda index: index.channels),
     "exchange": lambda text: InExchange(text),
     "finding": HasFinding,
     "mark": IsMarked,

@@ -113,7 +113,7 @@ def search(journal: Journal, needle: Needle, first: int, last: int, wanted: byte
     """Return the mask of the events `first` to `last` with the text; those not in `wanted` may be skipped."""
     found = bytearray(last - first + 1)
     for low, high in _runs(journal.index, first, last, wanted):
-        if _line_end(journal, high) - journal.index._offsets[low - 1] > BLOCK:
+        if _line_end(journal, high) - journal.index.views.offsets[low - 1] > BLOCK:
             found[low - first] = _in_long_line(journal, needle, low)
         else:
             for n in _in_block(journal, needle, low, high):
@@ -123,13 +123,13 @@ def search(journal: Journal, needle: Needle, first: int, last: int, wanted: byte
 
 def _line_end(journal: Journal, n: int) -> int:
     """Return the end of the line of event `n` in the file; for the last one, at the latest."""
-    offsets = journal.index._offsets
+    offsets = journal.index.views.offsets
     return offsets[n] if n < journal.index.count else journal.storage.size
 
 
 def _runs(index: Index, first: int, last: int, wanted: bytes | bytearray | None) -> Iterator[tuple[int, int]]:
     """Return runs of events whose lines are read at once: at most a block, with small gaps; longer lines alone."""
-    at, offsets = first, index._offsets
+    at, offsets = first, index.views.offsets
     while at <= last:
         if wanted is not None:
             position = wanted.find(1, at - first)
@@ -157,7 +157,7 @@ def _dense(offsets: memoryview, wanted: bytes | bytearray, first: int, at: int, 
 
 def _in_block(journal: Journal, needle: Needle, low: int, high: int) -> Iterator[int]:
     """Return the events with the text, among some whose lines fit into a block."""
-    offsets = journal.index._offsets
+    offsets = journal.index.views.offsets
     base = offsets[low - 1]
     data = journal.storage.pread(base, _line_end(journal, high) - base).lower()
     looked = bytearray(high - low + 1)
@@ -210,7 +210,7 @@ def _stands_between(data: bytes, needle: Needle, begin: int, end: int) -> bool:
 def _in_long_line(journal: Journal, needle: Needle, n: int) -> bool:
     """Do the same for one line of any length, in windows that overlap by more than the longest form."""
     storage = journal.storage
-    start, end = journal.index._offsets[n - 1], _line_end(journal, n)
+    start, end = journal.index.views.offsets[n - 1], _line_end(journal, n)
     window = storage.pread(start, BLOCK).lower()
     head = _HEAD.match(window)
     key = window.find(_KEY, head.end()) if head is not None else -1

@@ -179,11 +179,11 @@ class FilteredView:
 
     def _note_open(self, low: int, high: int) -> None:
         """Keep requests without an answer: their state and duration will change."""
-        pairs = self.journal.index._pairs
+        pairs = self.journal.index.views.pairs
         for n in picked(low, REQUESTS.mask(self._scan, low, high, None)):
             if not pairs[n - 1]:
                 self._open.append(n)
-                self._open_states.append(self.journal.index._states[n - 1])
+                self._open_states.append(self.journal.index.views.states[n - 1])
 
     def _changed(self) -> Iterable[int]:
         """Return events that were read and may match differently now."""
@@ -205,7 +205,7 @@ class FilteredView:
 
     def _settled(self) -> Iterator[int]:
         """Return open requests whose state has changed; one call checks a bounded number of them."""
-        states, pairs = self.journal.index._states, self.journal.index._pairs
+        states, pairs = self.journal.index.views.states, self.journal.index.views.pairs
         beyond = len(self._open) <= _RECHECKED or self._open_at >= len(self._open)
         at = 0 if beyond else self._open_at
         window = self._open[at : at + _RECHECKED]

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from textual.cache import LRUCache
 
 from inspector.journal.format import Dir, Kind
-from inspector.journal.index import POLL, Index, State
+from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
+from inspector.journal.pages import POLL
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import MAX_READ

@@ -173,7 +173,7 @@ class MessageRows:
     def measure_ids(self) -> bool:
         """Measure the ids of all events. Returns True if the column got wider."""
         index = self.journal.index
-        widest = _MAX_ID if index.text_ids > _FEW_TEXT_IDS else len(str(index.largest_id))
+        widest = _MAX_ID if len(index.ids) > _FEW_TEXT_IDS else len(str(index.ids.largest))
         before = self.id_cells
         self.id_cells = min(max(before, widest), _MAX_ID)
         return self.id_cells != before

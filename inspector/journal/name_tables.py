@@ -1,0 +1,111 @@
+"""The texts of an index by number: names of methods and channels, and ids of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+MAX_NAMES = 0xFFFF
+"""Names of one kind that are kept; further ones share the last number."""
+_FURTHER = "…"
+"""The name of all further names in the table of numbers."""
+NO_ID = -1
+_STRING_BASE = -2
+_MAX_DIRECT_ID = 1 << 62
+
+
+class NameTable:
+    """Strings by number. A malicious stream of new names ends in one shared number, not in exhausted memory."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = [""]
+        self.numbers: dict[str, int] = {"": 0}
+        self.redact: Callable[[str], str] = lambda text: text
+        """Removes secrets from a text before it is shown anywhere."""
+
+    def number(self, text: str) -> int:
+        found = self.numbers.get(text)
+        if found is None:
+            if len(self.texts) >= MAX_NAMES:
+                return self.numbers.setdefault(_FURTHER, len(self.texts) - 1)
+            found = self.numbers[text] = len(self.texts)
+            self.texts.append(self.redact(text))
+        return found
+
+    def find(self, text: str) -> int | None:
+        """Return the number of a name that has been seen."""
+        return self.numbers.get(text)
+
+    @property
+    def shared(self) -> int | None:
+        """The number that further names share; None while each has its own."""
+        return self.numbers.get(_FURTHER)
+
+    def saved(self) -> list[str] | None:
+        """Return the names for `load`; None if some of them are the same without their secrets."""
+        return self.texts if len(set(self.texts)) == len(self.texts) else None
+
+    def load(self, texts: list[str]) -> None:
+        """Take the names that `saved` returned."""
+        self.texts = [str(text) for text in texts]
+        self.numbers = {text: number for number, text in enumerate(self.texts)}
+        if len(texts) >= MAX_NAMES:
+            self.numbers.setdefault(_FURTHER, len(texts) - 1)
+
+
+class IdTable:
+    """JSON-RPC ids by number: whole numbers from 0 are their own number, others get one below `NO_ID`."""
+
+    def __init__(self) -> None:
+        self.largest = NO_ID
+        """The largest numeric id of all messages; negative if there is none."""
+        self._texts: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        """The number of different ids that are no whole numbers from 0."""
+        return len(self._texts)
+
+    def number(self, value: Any) -> int:
+        """Return the number of an id of any type; `NO_ID` for none, and for one too many."""
+        if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
+            if value > self.largest:
+                self.largest = value
+            return value
+        if value is None:
+            return NO_ID
+        if type(value) is str and len(value) > 256:
+            value = value[:256]
+        text = repr(value) if type(value) in (int, str, float) else "?"
+        number = self._numbers.get(text)
+        if number is None:
+            if len(self._texts) >= MAX_NAMES:
+                return NO_ID
+            number = self._numbers[text] = len(self._texts)
+            self._texts.append(value if type(value) is str else text)
+        return _STRING_BASE - number
+
+    def find(self, value: int | str) -> int | None:
+        """Return the number of an id, or None if it was never seen."""
+        if type(value) is int and 0 <= value < _MAX_DIRECT_ID:
+            return value
+        number = self._numbers.get(repr(value))
+        return None if number is None else _STRING_BASE - number
+
+    def id(self, number: int) -> int | str | None:
+        """Return the id with this number, or None."""
+        if number >= 0:
+            return number
+        return None if number == NO_ID else self._texts[_STRING_BASE - number]
+
+    def saved(self) -> dict[str, Any]:
+        """Return its state as JSON values, for `load`."""
+        return {"largest_id": self.largest, "ids": list(zip(self._numbers, self._texts, strict=True))}
+
+    def load(self, saved: dict[str, Any]) -> None:
+        """Take what `saved` returned. Raises ValueError if it is not that."""
+        if type(saved["largest_id"]) is not int:
+            raise ValueError("the largest id is not a number")
+        self.largest = saved["largest_id"]
+        self._numbers = {key: number for number, (key, _) in enumerate(saved["ids"])}
+        self._texts = [text for _, text in saved["ids"]]
