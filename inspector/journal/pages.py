@@ -1,4 +1,4 @@
-"""The further pages of lists and the further polls of tasks in a recording: a log shows them with their first one."""
+"""The further pages of lists and polls of tasks in a recording. A log shows them with their first one."""
 
 from __future__ import annotations
 
