@@ -2,7 +2,6 @@
 
 import pytest
 
-from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.journal.open_requests import OpenRequests
 
@@ -41,7 +40,7 @@ def test_progress_may_still_come_for_a_call_that_was_given_up(requests):
 
 
 def test_a_message_is_inside_the_only_open_call_or_that_of_its_channel(requests):
-    channel = f"{channels.ONE_REQUEST}2"
+    channel = "post-2"
     requests.sent(1, 0, "stdio", call(1))
     requests.sent(2, 0, channel, call(2))
     assert requests.around("stdio", 0) == 0, "there are two"

@@ -454,7 +454,7 @@ class RequestPane(CompactPane):
         """Drop the values of the form; defaults of the schema stay."""
         if self.work is None or self.session.commands is None:
             raise SkipAction
-        await self._form.load(Form.from_schema(self.work.catalog_item.schema or NO_ARGUMENTS).value())
+        await self._form.load(Form(self.work.catalog_item.schema or NO_ARGUMENTS).value())
         self._form.focus_first()
 
     async def action_older_call(self) -> None:
