@@ -258,7 +258,7 @@ async def test_one_key_connects_again_from_everywhere(place: str) -> None:
 async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
     async with on_demo() as (app, pilot):
         await lose(app, pilot)
-        lost = main_screen(app).panes.work.lost_work()
+        lost = main_screen(app).panes.work.sending.lost_work()
         assert lost is not None
         lost.sent = {"exit_code": 9}
         await pilot.press("ctrl+r")

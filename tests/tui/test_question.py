@@ -16,6 +16,7 @@ from inspector.config.server_memory import ServerMemory
 from inspector.journal.journal import Journal
 from inspector.tui.ask.inbox import InboxPane
 from inspector.tui.ask.question import QuestionPane
+from inspector.tui.model import work as model
 from inspector.tui.pane_messages import Copy, ShowExchange
 from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
@@ -511,7 +512,9 @@ async def test_the_key_that_calls_goes_to_the_question_from_the_list_too(tmp_pat
 
 
 @pytest.mark.parametrize("slow", [False, True])
-async def test_after_its_questions_a_call_leads_to_its_result(tmp_path: Path, slow: bool) -> None:
+async def test_after_its_questions_a_call_leads_to_its_result(
+    tmp_path: Path, slow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "ask-several")
         await pilot.press("enter")
@@ -519,12 +522,11 @@ async def test_after_its_questions_a_call_leads_to_its_result(tmp_path: Path, sl
         if slow:
             # The question comes after the running call has the focus.
             show, app.work._look_for_questions = app.work._look_for_questions, lambda: None  # type: ignore[method-assign]
-            hold = app.work._question_to_show
-            app.work._question_to_show = lambda: None  # type: ignore[method-assign]
+            monkeypatch.setattr(model, "question_to_show", lambda _work, _facts: None)
             await pilot.press("ctrl+r")
             await settle(pilot, lambda: app.work.running.has_focus_within)
             app.work._look_for_questions = show  # type: ignore[method-assign]
-            app.work._question_to_show = hold  # type: ignore[method-assign]
+            monkeypatch.undo()
             app.work._seen = ()
         else:
             await pilot.press("ctrl+r")

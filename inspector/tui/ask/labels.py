@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
-from inspector.client.state.calls import CallState
 from inspector.client.state.server import Server
 from inspector.protocol.views import ContentBlock
 from inspector.text import safe
@@ -60,23 +59,3 @@ def inside(session: SessionState, question: Question) -> list[paint.Piece]:
     if not 0 < question.parent <= index.count:
         return []
     return [("inside ", "muted"), f"{index.method(question.parent)}", (f" {index.id(question.parent)}", "muted")]
-
-
-def belongs(question: Question, call: CallState | None) -> bool:
-    """Whether a question was asked inside a call."""
-    return call is not None and question.parent == call.n and question.parent > 0
-
-
-def question_of(call: CallState, questions: list[Question], shown: Question | None) -> Question | None:
-    """Return the question of a running call: an open one (`shown` if it is open), else the last.
-
-    An answered question stays until the next progress of the call.
-    """
-    mine = [question for question in questions if belongs(question, call)]
-    waiting = [question for question in mine if question.state == "open"]
-    if waiting:
-        return shown if shown in waiting else waiting[0]
-    last = mine[-1] if mine else None
-    if last is None or last.state not in ("answered", "declined", "cancelled"):
-        return None
-    return None if call.progress is not None and call.progress.n > last.n else last

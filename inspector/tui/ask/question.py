@@ -119,6 +119,12 @@ class QuestionPane(CompactPane):
 
     # Show
 
+    def answer_from_list(self, answers: bool) -> None:
+        """Let the keys of the list beside it send the answer, or not."""
+        if answers != self.answered_from_list:
+            self.answered_from_list = answers
+            self.refresh_state()
+
     async def show(self, question: Question) -> None:
         """Show a question or its answer; an unfinished answer is restored."""
         if question is not self.question:

@@ -379,7 +379,7 @@ class CallsPart:
     @property
     def runs_on_restart(self) -> bool:
         """Whether a restart of the server runs anything."""
-        return bool(self.saved.pinned) or self._panes.work.pinned is not None
+        return bool(self.saved.pinned) or self._panes.work.sending.pinned is not None
 
     def restarted(self) -> None:
         """Run again what was chosen for it, and say what is different."""
@@ -387,7 +387,7 @@ class CallsPart:
 
     async def _restarted(self) -> None:
         saved = self.saved
-        call = self._panes.work.send_pinned()
+        call = self._panes.work.sending.send_pinned()
         await asyncio.to_thread(saved.read)
         saved.note_change()
         flows = [flow for flow in saved.flows if flow.path in saved.pinned]

@@ -163,7 +163,7 @@ class Panes:
 
     def lost_call(self) -> int:
         """The request of the newest call if its answer was lost with the connection; else 0."""
-        lost = self.work.lost_work()
+        lost = self.work.sending.lost_work()
         return lost.call.n if lost is not None and lost.call is not None else 0
 
     @property

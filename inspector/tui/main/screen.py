@@ -188,7 +188,7 @@ class MainScreen(Screen[None]):
     async def on_mount(self) -> None:
         self.session.changes.listen(self.wake)
         self.panes.catalog.show("tools")
-        self.panes.work.ask_before = window_of(self).settings.ask_before_call
+        self.panes.work.sending.ask_before = window_of(self).settings.ask_before_call
         if not self._follow_log:
             self.panes.messages.query_one(VirtualList).follow = False
         self._tell_notices()
@@ -294,18 +294,18 @@ class MainScreen(Screen[None]):
 
     def on_result_pane_pin_call(self) -> None:
         self.panes.work.pin_call()
-        if self.panes.work.pinned is not None and not self._files.on:
+        if self.panes.work.sending.pinned is not None and not self._files.on:
             self.notify("The server does not restart yet: choose “watch files” in the palette.", timeout=8)
 
     def on_reconnected(self) -> None:
         """Mark what is different, and run again what was chosen for it."""
         self.panes.catalog.mark_changed(self.session.surface_changes)
-        lost = self.panes.work.lost_work() if self._call_again else None
+        lost = self.panes.work.sending.lost_work() if self._call_again else None
         self._call_again = False
         if lost is not None:
             self.show_address(lost.catalog_item.list_name, lost.catalog_item.address)
-            self.panes.work.send_again(lost, lost.sent)
-        if self._files.on and (self._calls is not None or self.panes.work.pinned is not None):
+            self.panes.work.sending.send_again(lost, lost.sent)
+        if self._files.on and (self._calls is not None or self.panes.work.sending.pinned is not None):
             self.calls.restarted()
 
     # The tick
@@ -486,7 +486,7 @@ class MainScreen(Screen[None]):
         if stray is not None:
             untouched = window_of(self).key_came < max(self.connection.began, self._uncovered_at)
             untouched = untouched and self.pane_layout.place in KINDS
-            self.panes.work.show_stray(stray, alone=untouched)
+            self.panes.work.show_unprompted(stray, untouched=untouched)
 
     def _has_lists(self) -> bool:
         return any(self.session.catalog[name].pages for name in KINDS)
@@ -584,7 +584,7 @@ class MainScreen(Screen[None]):
         self.panes.work.go_to_question(question)
 
     def on_inbox_pane_ask_again(self) -> None:
-        self.panes.work.keep_roots(None)
+        self.panes.work.work_items.keep_roots(None)
 
     def on_tasks_pane_highlighted(self, event: TasksPane.Highlighted) -> None:
         if self.panes.task is not None:

@@ -355,6 +355,13 @@ class RequestPane(CompactPane):
         except InspectorError as error:
             self._uri.show([(error.message, "error")])
 
+    def take_room(self, lines: int, *, brief: bool) -> None:
+        """Fit the pane into so many lines. `brief`: the other part needs the room."""
+        if (lines, brief) != (self.most_lines, self.is_brief):
+            self.most_lines, self.is_brief = lines, brief
+            self.styles.max_height = lines
+            self.fit()
+
     def fit(self) -> None:
         """Give the form the remaining lines; it scrolls if it needs more."""
         if not self.most_lines:

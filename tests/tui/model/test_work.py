@@ -1,0 +1,229 @@
+"""The rules of the work pane: what stands below the form, and where a question of the server goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import pytest
+
+from inspector.client.inbox import Question
+from inspector.client.state.calls import CallState, Fate
+from inspector.tui.model.room import form_room
+from inspector.tui.model.work import (
+    AnswerNext,
+    Asking,
+    CallAsks,
+    Do,
+    Event,
+    Facts,
+    FormEntered,
+    ItemChosen,
+    Looked,
+    Postponed,
+    QuestionAnswered,
+    QuestionCame,
+    QuestionChosen,
+    QuestionLeft,
+    QuestionRead,
+    Result,
+    Running,
+    Sent,
+    Standing,
+    Unprompted,
+    Work,
+    answered_from_list,
+    lower_part,
+    next_question,
+    shows_form,
+    update,
+)
+
+
+@dataclass
+class FakeCall:
+    n: int
+    fate: Fate = "pending"
+    progress: Any = None
+
+
+def call(n: int, fate: Fate = "pending", progress: int = 0) -> CallState:
+    return cast(CallState, FakeCall(n, fate, FakeCall(progress) if progress else None))
+
+
+def asked(n: int, parent: int = 0, state: str = "open", topic: str = "elicitation") -> Question:
+    question = object.__new__(Question)
+    for name, value in {"n": n, "parent": parent, "state": state, "topic": topic}.items():
+        setattr(question, name, value)
+    return question
+
+
+ROOTS = asked(3, topic="roots")
+INSIDE = asked(12, parent=10)
+SECOND = asked(14, parent=10)
+OVER = asked(12, parent=10, state="answered")
+WITHDRAWN = asked(4, state="withdrawn")
+NEW, READ, BELOW = (Unprompted(ROOTS, standing) for standing in Standing)
+BESIDE = Facts(has_item=True, questions=(ROOTS,), waiting=(ROOTS,), asking=ROOTS)
+IN_CALL = Facts(has_item=True, questions=(INSIDE, SECOND), waiting=(INSIDE, SECOND), call=call(10))
+
+
+@pytest.mark.parametrize(
+    ("work", "facts", "below"),
+    [
+        (Work(), Facts(), Result()),
+        (Work(), Facts(has_item=True, call=call(10, "done"), answered=True), Result()),
+        (Work(), IN_CALL, Asking(INSIDE)),
+        (Work(), replace(IN_CALL, asking=SECOND), Asking(SECOND)),
+        (Work(chosen=ROOTS), IN_CALL, Asking(ROOTS)),
+        # A question outside every call gives way to a result and to a running call.
+        (Work(unprompted=NEW), BESIDE, Asking(ROOTS)),
+        (Work(unprompted=BELOW), BESIDE, Asking(ROOTS)),
+        (Work(unprompted=BELOW), replace(BESIDE, answered=True), Result()),
+        (Work(unprompted=Unprompted(WITHDRAWN)), Facts(has_item=True), Result()),
+        (Work(unprompted=Unprompted(WITHDRAWN)), Facts(asking=WITHDRAWN, answering=True), Asking(WITHDRAWN)),
+        # In a recording: the question inside the shown request, at that moment.
+        (Work(), replace(IN_CALL, live=False, call=None, request_n=10), Asking(INSIDE)),
+        (Work(), replace(IN_CALL, live=False, call=None, request_n=11), Result()),
+    ],
+)
+def test_what_stands_below_the_form(work: Work, facts: Facts, below: object) -> None:
+    assert lower_part(work, facts) == below
+
+
+def test_an_answered_question_stays_until_the_call_goes_on() -> None:
+    waits = Facts(has_item=True, questions=(OVER,), call=call(10, progress=5))
+    assert lower_part(Work(), waits) == Asking(OVER)
+    goes_on = call(10, progress=13)
+    assert lower_part(Work(), replace(waits, call=goes_on)) == Running(goes_on)
+    withdrawn = call(10)
+    assert lower_part(Work(), Facts(questions=(asked(12, 10, "withdrawn"),), call=withdrawn)) == Running(withdrawn)
+
+
+@pytest.mark.parametrize(
+    ("work", "facts", "shown"),
+    [
+        (Work(), Facts(), False),
+        (Work(), Facts(has_item=True), True),
+        (Work(unprompted=NEW), BESIDE, False),
+        (Work(unprompted=BELOW), BESIDE, True),
+        (Work(), IN_CALL, True),
+        (Work(chosen=INSIDE), replace(IN_CALL, call=call(20)), False),
+        (Work(chosen=INSIDE), Facts(has_item=True, live=False, request_n=10), True),
+        (Work(chosen=ROOTS), Facts(has_item=True), False),
+    ],
+)
+def test_the_form_is_above_what_concerns_its_item(work: Work, facts: Facts, shown: bool) -> None:
+    assert shows_form(work, facts) is shown
+
+
+@pytest.mark.parametrize(
+    ("unprompted", "facts", "visible", "answered"),
+    [
+        (NEW, BESIDE, True, False),
+        (READ, BESIDE, True, True),
+        (BELOW, BESIDE, True, False),
+        (READ, replace(BESIDE, answering=True), True, False),
+        (READ, replace(BESIDE, asking=None), True, False),
+        # Only roots can be answered without the pane.
+        (READ, BESIDE, False, True),
+        (Unprompted(asked(5), Standing.READ), BESIDE, False, False),
+        (None, BESIDE, True, False),
+    ],
+)
+def test_keys_of_the_list_answer_what_could_be_read(
+    unprompted: Unprompted | None, facts: Facts, visible: bool, answered: bool
+) -> None:
+    assert answered_from_list(Work(unprompted=unprompted), facts, visible=visible) is answered
+
+
+def test_the_question_to_go_to_is_the_one_that_waits_here() -> None:
+    assert next_question(Work(), replace(IN_CALL, asking=SECOND), asking=True) is SECOND
+    assert next_question(Work(), replace(IN_CALL, asking=SECOND), asking=False) is INSIDE
+    assert next_question(Work(unprompted=BELOW), replace(BESIDE, asking=None), asking=False) is ROOTS
+    assert next_question(Work(), replace(IN_CALL, live=False), asking=True) is None
+
+
+@pytest.mark.parametrize(
+    ("work", "event", "facts", "after", "effect"),
+    [
+        # An item is chosen: the question that came first goes below its form.
+        (Work(chosen=ROOTS, unprompted=NEW), ItemChosen(moved=True), BESIDE, Work(unprompted=BELOW), None),
+        (Work(chosen=ROOTS, unprompted=NEW), ItemChosen(moved=False), BESIDE, Work(unprompted=NEW), None),
+        (Work(unprompted=NEW), FormEntered(), BESIDE, Work(unprompted=BELOW), None),
+        (Work(unprompted=NEW), FormEntered(), Facts(), Work(unprompted=NEW), None),
+        # A request is sent: no question outside the call hides its result.
+        (Work(chosen=ROOTS, unprompted=BELOW), Sent(shown=True), BESIDE, Work(), None),
+        (Work(chosen=ROOTS, unprompted=BELOW), Sent(shown=False), BESIDE, Work(chosen=ROOTS), None),
+        (Work(zoom="lower"), QuestionChosen(ROOTS), BESIDE, Work(chosen=ROOTS, zoom="lower"), None),
+        # A question comes
+        (Work(), QuestionCame(ROOTS, untouched=True), BESIDE, Work(unprompted=NEW), None),
+        (Work(), QuestionCame(ROOTS, untouched=False), BESIDE, Work(unprompted=BELOW), None),
+        (Work(), QuestionCame(ROOTS, untouched=True), IN_CALL, Work(), None),
+        (Work(unprompted=NEW), QuestionRead(ROOTS), BESIDE, Work(unprompted=READ), None),
+        (Work(unprompted=BELOW), QuestionRead(ROOTS), BESIDE, Work(unprompted=BELOW), None),
+        (Work(unprompted=NEW), QuestionRead(WITHDRAWN), BESIDE, Work(unprompted=NEW), None),
+        (Work(), CallAsks((ROOTS, INSIDE)), IN_CALL, Work(), AnswerNext(INSIDE)),
+        (Work(), CallAsks((ROOTS,)), IN_CALL, Work(chosen=ROOTS), AnswerNext(ROOTS)),
+        (Work(), CallAsks((asked(9, parent=8),)), IN_CALL, Work(), None),
+        # It is left
+        (Work(unprompted=BELOW), Postponed(), BESIDE, Work(), None),
+        (Work(chosen=ROOTS, unprompted=BELOW), QuestionLeft(), BESIDE, Work(chosen=ROOTS), None),
+        (Work(chosen=ROOTS), QuestionLeft(), replace(BESIDE, can_return=True), Work(), Do.RETURN),
+        # It is withdrawn
+        (Work(unprompted=Unprompted(WITHDRAWN)), Looked(), Facts(), Work(), Do.SAY_WITHDRAWN),
+        (Work(unprompted=BELOW), Looked(), BESIDE, Work(unprompted=BELOW), None),
+    ],
+)
+def test_what_an_event_changes(work: Work, event: Event, facts: Facts, after: Work, effect: object) -> None:
+    assert update(work, event, facts) == (after, effect)
+
+
+@pytest.mark.parametrize(
+    ("work", "question", "facts", "after", "effect"),
+    [
+        # A question outside every call: the next one, else back to where the user came from.
+        (Work(unprompted=BELOW), ROOTS, Facts(), Work(), None),
+        (Work(unprompted=BELOW), ROOTS, Facts(answering=True), Work(), Do.LEAVE),
+        (Work(unprompted=BELOW), ROOTS, Facts(answering=True, can_return=True), Work(), Do.RETURN),
+        # One of the inbox, asked outside every call
+        (Work(chosen=WITHDRAWN), WITHDRAWN, Facts(can_return=True), Work(), Do.RETURN),
+        # One of the running call: its pane shows the call again.
+        (Work(chosen=INSIDE), INSIDE, IN_CALL, Work(), None),
+        (Work(chosen=ROOTS), ROOTS, IN_CALL, Work(), None),
+        (Work(chosen=INSIDE), INSIDE, Facts(call=call(20, "done")), Work(chosen=INSIDE), None),
+        (Work(chosen=INSIDE), INSIDE, replace(IN_CALL, can_return=True), Work(), None),
+    ],
+)
+def test_where_an_answer_leads(work: Work, question: Question, facts: Facts, after: Work, effect: object) -> None:
+    assert update(work, QuestionAnswered(question), facts) == (after, effect)
+
+
+def test_after_an_answer_the_next_question_outside_every_call_is_shown() -> None:
+    later = asked(5)
+    answering = Facts(has_item=True, questions=(ROOTS, INSIDE, later), waiting=(INSIDE, later), answering=True)
+    after, effect = update(Work(unprompted=READ), QuestionAnswered(ROOTS), answering)
+    assert (after, effect) == (Work(unprompted=Unprompted(later, Standing.READ)), AnswerNext(later))
+    # Where a result needs the room, the question was chosen.
+    after, _ = update(Work(unprompted=READ), QuestionAnswered(ROOTS), replace(answering, answered=True))
+    assert after.chosen is later
+
+
+@pytest.mark.parametrize(
+    ("height", "below", "calls", "result_lines", "room"),
+    [
+        (43, "no-result", False, 0, (39, False)),
+        (43, "result", True, 100, (25, False)),
+        (43, "result", True, 3, (25, False)),
+        (43, "result", False, 3, (32, False)),
+        (26, "result", True, 100, (8, False)),
+        (26, "result", True, 2, (15, False)),
+        (10, "result", True, 100, (5, False)),
+        (43, "running", True, 0, (25, False)),
+        (43, "question", True, 0, (12, True)),
+        (20, "question", True, 0, (4, True)),
+        (43, "other-question", False, 0, (25, False)),
+    ],
+)
+def test_the_room_of_the_form(height: int, below: str, calls: bool, result_lines: int, room: tuple[int, bool]) -> None:
+    assert form_room(height, below, calls=calls, result_lines=result_lines) == room
