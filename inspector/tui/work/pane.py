@@ -159,6 +159,7 @@ class WorkPane(Container):
             self._items.drop()
             self.request.announce(None)
             self._update(model.ItemChosen(moved=False))
+            self._draw_lower()
             return
         known = before.catalog_item.item if before is not None else None
         work = self.work_items.of(CatalogItem(list_name, item))
@@ -171,6 +172,7 @@ class WorkPane(Container):
         chosen = model.ItemChosen(moved=before is not None and work is not before)
         if work is before and self.request.work is work:
             self._update(chosen)
+            self._draw_lower()
         else:
             self.state, _ = model.update(self.state, chosen, self._facts())
             # The cursor of the list moves first. The form follows, but not one for each row that is passed.
