@@ -84,8 +84,8 @@ class Outgoing:
     """Header fields that the user wants on this HTTP request only. They win over all others."""
 
 
-class Transport(Protocol):
-    """A connection to one server."""
+class Transport:
+    """A connection to one server. All but `send` and `close` do nothing, unless a transport has something to do."""
 
     name: str
     """`stdio`, `http`, `sse`, `memory` or `recording`."""
@@ -99,6 +99,11 @@ class Transport(Protocol):
         Bytes that the system does not accept at once are queued; HTTP starts a task. Raises a `ConnectionProblem` if
         the connection is gone (nothing is recorded then).
         """
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Close the connection and everything started for it, within about a second. Idempotent."""
+        raise NotImplementedError
 
     def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
         """Set the result of the handshake: revision for the version header, resumable streams, whether to listen."""
@@ -111,18 +116,18 @@ class Transport(Protocol):
 
     def close_stream(self, id: int | str) -> bool:
         """Cancel a request by closing its stream (C-HTTP-36). False: this transport needs a notification instead."""
+        return False
 
     def unread(self) -> int | None:
         """Return the sent bytes that the server has not read yet; None if unknown."""
+        return None
 
     def is_starting(self) -> bool:
         """Return whether the server has written nothing so far and used the processor since the last call.
 
         False if that is unknown.
         """
-
-    async def close(self) -> None:
-        """Close the connection and everything started for it, within about a second. Idempotent."""
+        return False
 
     def kill_now(self) -> None:
         """Kill a server process that this transport started, without waiting; otherwise do nothing.

@@ -25,6 +25,20 @@ MAX_SWEEPS = 5
 """Most searches for remaining processes: one that is being ended may start more."""
 LOOK_EVERY = 0.2
 """Seconds between two checks of a process, if the system does not report its end."""
+EXIT_SECONDS = 0.4
+"""Seconds for our server to exit after its stdin closed, and again after SIGTERM."""
+CLIENT_EXIT_SECONDS = 5.0
+"""The same for the server of a client that is gone: it gets SIGTERM only then."""
+TERM_SECONDS = 1.0
+"""Seconds for the server of such a client to exit after SIGTERM."""
+REAP_SECONDS = 1.0
+"""Seconds for a killed server to disappear."""
+WORK_TICKS = 5
+"""Hundredths of a second of processor time, within `WORK_SECONDS`, that show a server at work.
+
+On a busy machine it gets little; an idle one uses less.
+"""
+WORK_SECONDS = 5.0
 
 INHERITED = tuple(
     """
@@ -164,7 +178,7 @@ def signal_left(mark: str, number: int) -> None:
             return
 
 
-def processor_ticks(group: int) -> int:
+def _processor_ticks(group: int) -> int:
     """Return the processor time that the processes of a group have used, in ticks of the system's clock.
 
     0 if the system does not say; a tick is a hundredth of a second on Linux.
@@ -346,17 +360,76 @@ class ChildGuard:
                 self._process.stdin.flush()
 
 
-def start_guarded(
-    command: Sequence[str], program: str | None, environment: Mapping[str, str], cwd: str | None
-) -> tuple[subprocess.Popen[bytes], ChildGuard]:
-    """Start a command whose `environment` has a mark, as `start_child` does, and its guard. Raises `SpawnError`."""
-    if program is None:  # There is nothing to guard: this raises the reason.
-        return start_child(command, None, environment, cwd), ChildGuard(environment[MARK])
-    guard = ChildGuard(environment[MARK])
-    try:
-        process = start_child(command, program, environment, cwd)
-    except BaseException:
-        guard.stop()
-        raise
-    guard.watch(process.pid)
-    return process, guard
+class ServerProcess:
+    """A started server with all processes that it starts. `end` kills what is left of them."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str], cwd: str | None) -> None:
+        """Start the command in its own process group, with a guard. Raises `SpawnError` with the reason."""
+        mark = new_mark()
+        environment = {**environment, **mark}
+        program = find_program(command, environment)
+        self._mark = mark[MARK]
+        self._guard = ChildGuard(self._mark)
+        try:
+            self.popen = start_child(command, program, environment, cwd)
+        except BaseException:
+            self._guard.stop()
+            raise
+        self._guard.watch(self.popen.pid)
+        self.pid = self.popen.pid
+        self.spawned = {
+            "argv": list(command),
+            "program": program or command[0],
+            "cwd": cwd or os.getcwd(),
+            "env": sorted(environment),
+            "pid": self.pid,
+        }
+        """The facts of its start, for the recording."""
+        self._loop = asyncio.get_running_loop()
+        self.exited: asyncio.Future[None] = self._loop.create_future()
+        self._watch = ExitWatch(self.popen, lambda: self.exited.set_result(None))
+        self._worked = (0.0, 0)
+        """A time, and the processor time that it had used then."""
+        self.ended = False
+
+    @property
+    def status(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return exit_status(self.popen)
+
+    async def wait(self, seconds: float) -> int | None:
+        """Wait for its exit at most so long. Returns its exit code; None if it still runs."""
+        await asyncio.wait((self.exited,), timeout=seconds)
+        return self.status
+
+    def has_worked(self) -> bool:
+        """Return whether its group has used the processor since the last call."""
+        now, used = self._loop.time(), _processor_ticks(self.pid)
+        since, before = self._worked
+        works = used - before >= WORK_TICKS
+        if works or now - since > WORK_SECONDS:
+            self._worked = (now, used)
+        return works
+
+    def signal_group(self, number: int) -> None:
+        """Send a signal to its process group. Afterwards its number may belong to another group."""
+        if not self.ended:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def signal_all(self, number: int) -> None:
+        """Send a signal to all its processes, in any session."""
+        if not self.ended:
+            self.signal_group(number)
+            signal_left(self._mark, number)
+
+    def end(self) -> None:
+        """Kill all its processes. It is reaped only then, so that its number is not reused before. Idempotent."""
+        if self.ended:
+            return
+        self._watch.stop()
+        self.signal_all(signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            self.popen.wait(REAP_SECONDS)
+        self.ended = True
+        self._guard.stop()

@@ -12,7 +12,7 @@ import asyncio
 
 from inspector.errors import ConnectionProblem, HttpError
 from inspector.journal import channels
-from inspector.transports.base import HttpOptions, Outgoing, Sink
+from inspector.transports.base import HttpOptions, Outgoing, Sink, Transport
 from inspector.transports.http_body import ReadGate
 from inspector.transports.http_exchange import LATE_SECONDS, HttpExchange
 from inspector.transports.http_requests import JSON_TYPE, STREAM_TYPE, Requester
@@ -27,7 +27,7 @@ DELETE_GRACE = 0.6
 """Seconds for the DELETE that ends the session."""
 
 
-class HttpTransport:
+class HttpTransport(Transport):
     """A server at a URL."""
 
     name = "http"
@@ -127,14 +127,6 @@ class HttpTransport:
             task.cancel()
         return True
 
-    def unread(self) -> int | None:
-        """Unknown: only its answer shows what an HTTP server has read."""
-        return None
-
-    def is_starting(self) -> bool:
-        """Unknown: the server is not our process."""
-        return False
-
     # Session id
 
     def session_begun(self, channel: str, session_id: str | None) -> None:
@@ -170,9 +162,6 @@ class HttpTransport:
             await asyncio.wait([deleting], timeout=DELETE_GRACE)
             await cancelled([deleting])
         await self.requester.aclose()
-
-    def kill_now(self) -> None:
-        """Does nothing: the server is not our process."""
 
     async def _delete(self) -> None:
         try:

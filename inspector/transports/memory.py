@@ -9,7 +9,7 @@ from typing import Any
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited
 from inspector.journal import channels
 from inspector.protocol.jsonrpc import encode
-from inspector.transports.base import Outgoing, Sink
+from inspector.transports.base import Outgoing, Sink, Transport
 
 SendReply = Callable[[dict[str, Any] | list[Any] | bytes], None]
 """Sends to the client: a message, a batch, or raw bytes, valid or not."""
@@ -17,7 +17,7 @@ MemoryServer = Callable[[Any, SendReply], Awaitable[None]]
 """Gets each message of the client (bytes if it is not JSON) in a separate task, and a function to reply at any time."""
 
 
-class MemoryTransport:
+class MemoryTransport(Transport):
     """One pipe to an in-process server, with the pairing rules of stdio.
 
     `server` may raise a `ConnectionProblem` to drop the connection; any other exception is a crash of the server.
@@ -36,9 +36,6 @@ class MemoryTransport:
         self._tasks: set[asyncio.Task[None]] = set()
         self._error: InspectorError | None = None
         self._closed = False
-
-    async def start(self) -> None:
-        """Does nothing: there is nothing to connect."""
 
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and pass it to the server."""
@@ -78,24 +75,13 @@ class MemoryTransport:
             "listen": listen,
         }
 
-    async def settled(self) -> None:
-        """Does nothing: there is nothing to wait for."""
-
     def abandon(self, id: int | str) -> None:
         """Keep the id for tests."""
         self.abandoned.append(id)
 
-    def close_stream(self, id: int | str) -> bool:
-        """False: a pipe has no stream per request."""
-        return False
-
     def unread(self) -> int | None:
         """0: the server gets a message as soon as it is sent."""
         return 0
-
-    def is_starting(self) -> bool:
-        """Never: the server has no process of its own."""
-        return False
 
     async def close(self) -> None:
         """Stop the server's tasks. Idempotent."""
@@ -105,6 +91,3 @@ class MemoryTransport:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
-
-    def kill_now(self) -> None:
-        """Does nothing, because the server runs in this process."""

@@ -23,6 +23,11 @@ class ReadingPause:
         self._timer: asyncio.TimerHandle | None = None
         self._is_told = False
 
+    @property
+    def begun(self) -> bool:
+        """Whether reading pauses."""
+        return self._timer is not None
+
     def begin(self) -> None:
         """Handle that reading pauses."""
         self._timer = asyncio.get_running_loop().call_later(TOLD_AFTER, self._tell)

@@ -15,12 +15,12 @@ from inspector.journal.index import STATE_NAMES
 from inspector.journal.journal import Journal
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import encode
-from inspector.transports.base import Outgoing, Sink
+from inspector.transports.base import Outgoing, Sink, Transport
 from inspector.transports.recorded_exchange import OpenQuestion, ReplayedExchange, UnansweredQuestions
 from inspector.transports.request_matching import RecordedRequests, UsedRequests
 
 
-class RecordedTransport:
+class RecordedTransport(Transport):
     """Answers from `journal`, which the caller opens and closes.
 
     `speed` is the pace: 1.0 as recorded, 2.0 twice as fast, None as fast as possible. Each exchange has a separate
@@ -88,23 +88,9 @@ class RecordedTransport:
                 ),
             )
 
-    def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """Does nothing: a recording has a fixed revision."""
-
-    async def settled(self) -> None:
-        """Does nothing: there is nothing to wait for."""
-
-    def close_stream(self, id: int | str) -> bool:
-        """Stop playing this exchange; the era decides whether a notification follows."""
-        return False
-
     def unread(self) -> int | None:
         """0: a recording accepts everything at once."""
         return 0
-
-    def is_starting(self) -> bool:
-        """Never: a recording has no process."""
-        return False
 
     def abandon(self, id: int | str) -> None:
         """Stop playing this exchange."""
@@ -121,9 +107,6 @@ class RecordedTransport:
         if tasks:
             await asyncio.wait(tasks, timeout=1.0)
         await self._requests.aclose()
-
-    def kill_now(self) -> None:
-        """Does nothing, because a recording has no process."""
 
 
 class _Channel:

@@ -18,7 +18,7 @@ from inspector.errors import AuthorizationNeeded, HttpError, InspectorError, NoS
 from inspector.hints import Hint, Parameter, UnsetParameters
 from inspector.journal import channels
 from inspector.text import safe
-from inspector.transports.base import HttpOptions, Outgoing, Sink
+from inspector.transports.base import HttpOptions, Outgoing, Sink, Transport
 from inspector.transports.http import SEND_GRACE, SETTLE_SECONDS
 from inspector.transports.http_client import HttpAnswer
 from inspector.transports.http_requests import SMALL_BODY, STREAM_TYPE, Requester
@@ -44,7 +44,7 @@ STREAMABLE = Hint(
 )
 
 
-class SseTransport:
+class SseTransport(Transport):
     """A server at a URL whose GET is the event stream."""
 
     name = "sse"
@@ -278,18 +278,6 @@ class SseTransport:
         if task is not None:
             task.cancel()
 
-    def close_stream(self, id: int | str) -> bool:
-        """False: all answers share one stream, so cancelling needs a notification."""
-        return False
-
-    def unread(self) -> int | None:
-        """None: HTTP does not tell what the server has read."""
-        return None
-
-    def is_starting(self) -> bool:
-        """Unknown: the server is not our process."""
-        return False
-
     async def close(self) -> None:
         """Send the last notifications while the session still has its stream, then close everything. Idempotent."""
         if self._error is None:
@@ -298,6 +286,3 @@ class SseTransport:
         await self._tasks.settled(SEND_GRACE)
         await self._tasks.cancel()
         await self.requester.aclose()
-
-    def kill_now(self) -> None:
-        """Does nothing: the server is not our process."""

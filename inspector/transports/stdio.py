@@ -10,75 +10,60 @@ and stdout is still open, another process has inherited stdout:
   remaining output, report the loss with its exit code and last lines of stderr, and kill the rest of its process group,
   which can serve no more requests. With exit code 0, messages that keep coming delay that.
 - The process exited with code 0 before it read or sent anything, and another process has stdin open: it was a launcher,
-  and the server is the process that reads what we send. If no process does within `TAKE_UP`, the connection is lost.
+  and the server is the process that reads what we send. If no process does within `SUCCESSOR_SECONDS`, the connection
+  is lost.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import subprocess
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum, auto
 
 from inspector.config.private_keys import MARK as KEY
-from inspector.errors import LimitReached, ServerExited, SessionLost
+from inspector.errors import InspectorError, LimitReached, ServerExited, SessionLost
 from inspector.hints import Hint
 from inspector.journal import channels
 from inspector.log_lines import searched, shown
 from inspector.text import safe
-from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink
-from inspector.transports.child import (
-    MARK,
-    ChildGuard,
-    ExitWatch,
-    child_environment,
-    describe_status,
-    exit_status,
-    find_program,
-    new_mark,
-    processor_ticks,
-    signal_left,
-    start_guarded,
-)
-from inspector.transports.pipes import InputPipe, LinePipe, StderrPipe
-from inspector.transports.reading_pause import ReadingPause
+from inspector.transports.base import MAX_MESSAGE, Outgoing, Sink, Transport
+from inspector.transports.child import EXIT_SECONDS, ServerProcess, child_environment, describe_status
+from inspector.transports.pipes import LinePipe, StderrPipe
 from inspector.transports.withheld import passing_hint, withheld_names
+from inspector.transports.write_batch import WriteBatch
 
 MAX_LINE = MAX_MESSAGE
 LAST_WORDS = 20
 """Lines of stderr kept for the error message."""
 STDERR_SHOWN = 300
 """Characters of one line of stderr in the note of an error."""
-GRACE = 0.4
-"""Seconds for a child to exit after its stdin closed, and again after SIGTERM."""
-HEARD_OUT = 0.3
+SILENCE_SECONDS = 0.3
 """Seconds of silence, after the end of the server's process, that end the wait for more output."""
-LAST_WORDS_WITHIN = 0.1
+STDERR_DRAIN_SECONDS = 0.1
 """Seconds for stderr to end after everything else."""
-TAKE_UP = 5.0
+SUCCESSOR_SECONDS = 5.0
 """Seconds for the process that a launcher left behind to read what we sent: many servers need that long to start."""
 LOOK_EVERY = 0.05
 """Seconds between two checks whether it has."""
 
-WORK_TICKS = 5
-"""Hundredths of a second of processor time, within `WORK_SECONDS`, that show a server at work.
 
-On a busy machine it gets little; an idle one uses less.
-"""
-WORK_SECONDS = 5.0
+class Lifetime(Enum):
+    """The states of a server that was started."""
 
-MAX_REPLIES = 1 << 20
-"""Bytes of replies that the server has not read, beyond its pipe, above which we stop reading from it."""
-GATHER_AFTER = 2
-"""Messages that are written one by one before further ones, sent without waiting, are combined."""
-GATHER_MOST = 32
-"""Messages that are combined at most: the server works on these while the next ones are prepared."""
+    RUNNING = auto()
+    ENDING = auto()
+    """Its process or its stdout has ended; more output may come."""
+    HANDED_OVER = auto()
+    """The process that we started has exited, and another one is the server."""
+    LOST = auto()
+    """It ended by itself, which was reported."""
+    CLOSED = auto()
+    """We end it."""
 
 
-class StdioTransport:
+class StdioTransport(Transport):
     """A server started as a child in its own process group.
 
     `command` is argv; `env` has the variables added to the inherited few, or with `inherits` to all, or to those of
@@ -103,91 +88,82 @@ class StdioTransport:
         self.sink = sink
         self.environment = child_environment(env or {}, environ, inherits=inherits or environ is not None)
         self.cwd = cwd
-        self.process: subprocess.Popen[bytes] | None = None
-        self.last_words: deque[str] = deque(maxlen=LAST_WORDS)
+        self.process: ServerProcess | None = None
         self.status: int | None = None
         """Exit code of the child, negative for a signal; None while it runs."""
         self._limit = limit
-        self._loop: asyncio.AbstractEventLoop
-        self._in: InputPipe
-        self._out: LinePipe
-        self._err: StderrPipe
-        self._out_ended: asyncio.Future[None]
-        self._exited: asyncio.Future[None]
-        self._watch: ExitWatch
-        self._guard: ChildGuard
-        self._mark = ""
-        self._heard = 0
-        """Reads with messages."""
-        self._has_written = False
-        """The server has written to stdout or stderr."""
-        self._worked = (0.0, 0)
-        """A time, and the processor time that the server had used then."""
-        self._held: list[bytes] = []
-        self._replies = 0
-        """Bytes of replies in the queue for stdin."""
-        self._paused = False
-        self._pause = ReadingPause(sink, self.channel)
-        self._unanswered = 0
-        self._unheard: list[Outgoing] = []
-        self._deaf: asyncio.Task[None] | None = None
-        self._ending: asyncio.Task[None] | None = None
-        self._heir = False
-        """The process that we started has left its work to another one."""
-        self._closing = False
-        self._finished = False
-        self._said_lost = False
+        self._output: _Output
+        self._input: WriteBatch
+        self._state = Lifetime.RUNNING
+        self._following: asyncio.Task[None] | None = None
+        """Follows the server until `close`."""
+        self._unwritten: list[Outgoing] = []
+        """Messages that the server has refused by closing its stdin."""
+        self._failing: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the child. Raises `SpawnError` with the reason: missing, not executable, no such folder."""
-        self._loop = asyncio.get_running_loop()
-        self._out_ended, self._exited = self._loop.create_future(), self._loop.create_future()
-        mark = new_mark()
-        self._mark = mark[MARK]
-        environment = self.environment | mark
-        program = find_program(self.command, environment)
-        process, self._guard = start_guarded(self.command, program, environment, self.cwd)
-        self.process = process
-        self.sink.life(
-            self.channel,
-            "spawn",
-            argv=self.command,
-            program=program or self.command[0],
-            cwd=self.cwd or os.getcwd(),
-            env=sorted(environment),
-            pid=process.pid,
-        )
-        self._in = InputPipe(process.stdin, self._taken)
-        self._out = LinePipe(
-            process.stdout,
-            limit=self._limit,
-            received=self._received,
-            ended=self._stdout_ended,
-            too_long=self._too_long,
-        )
-        self._err = StderrPipe(process.stderr, self._complained)
-        self._watch = ExitWatch(process, self._process_ended)
+        process = self.process = ServerProcess(self.command, self.environment, self.cwd)
+        self.sink.life(self.channel, "spawn", **process.spawned)
+        self._output = _Output(process, self.sink, self._limit, lambda messages: self._input.received(messages))
+        self._input = WriteBatch(process.popen.stdin, self.sink, self.channel, self._output)
+        self._following = asyncio.create_task(self._follow(process))
 
-    # Read
+    @property
+    def last_words(self) -> Sequence[str]:
+        """The last lines of stderr."""
+        return self._output.last_words
 
-    def _received(self, lines: list[bytes], cut: bool) -> None:
-        self._has_written = True
-        if not self._held:
-            # Several answers at once: several requests are in flight, and more will follow in this turn.
-            self._unanswered = GATHER_AFTER if len(lines) > 1 else 0
-        if self.sink.received(self.channel, lines, cut=cut):
-            self._heard += 1
+    async def _follow(self, process: ServerProcess) -> None:
+        """Wait until stdout or the process has ended, then for the other, and report once that the server is gone."""
+        output = self._output
+        await asyncio.wait((output.ended, process.exited), return_when=asyncio.FIRST_COMPLETED)
+        self._state = Lifetime.ENDING
+        if output.open:
+            await self._outlive(process)
+        elif not output.too_long:
+            await process.wait(EXIT_SECONDS)
+        if output.too_long:
+            self._report_too_long(output.too_long)
+            return
+        await output.stderr_ended()
+        left = output.open
+        self._report_loss(process)
+        if left:
+            process.signal_all(signal.SIGTERM)
+            await asyncio.sleep(EXIT_SECONDS)
+            process.signal_all(signal.SIGKILL)
 
-    def _complained(self, lines: list[bytes]) -> None:
-        self._has_written = True
-        for line in self.sink.stderr(lines)[-LAST_WORDS:]:
-            text = line.decode("utf-8", "replace").rstrip()
-            if text != KEY or not self.last_words or self.last_words[-1] != KEY:
-                self.last_words.append(text)
+    async def _outlive(self, process: ServerProcess) -> None:
+        """Handle an ended process with open stdout: wait while a server may be behind it (see the module docstring)."""
+        output, pipe = self._output, self._input.pipe
+        if process.status == 0 and not output.messages and not pipe.taken() and pipe.has_reader():
+            self.sink.life(self.channel, "handed-over", status=0)
+            if await self._has_successor():
+                self._state = Lifetime.HANDED_OVER
+                await output.silence(None)
+            return
+        while output.open:
+            messages = output.messages
+            await output.silence(SILENCE_SECONDS)
+            if process.status != 0 or messages == output.messages:
+                return
 
-    def _too_long(self, size: int) -> None:
-        """Handle an endless line, which would fill the memory: keep its beginning, report it, end the server."""
-        self._said_lost = True
+    async def _has_successor(self) -> bool:
+        """Whether another process reads what we send, or sends messages; waits while there is something to read."""
+        output, pipe = self._output, self._input.pipe
+        waited = 0.0
+        while not (taken := output.messages > 0 or bool(pipe.taken())):
+            if not output.open or not pipe.has_reader() or waited >= SUCCESSOR_SECONDS:
+                break
+            if pipe.unread() != 0:
+                waited += LOOK_EVERY
+            await output.silence(LOOK_EVERY)
+        return taken
+
+    def _report_too_long(self, size: int) -> None:
+        """Report an endless line, which would fill the memory; its beginning is recorded. End the server."""
+        self._state = Lifetime.LOST
         self.sink.life(self.channel, "line-too-long", bytes=size)
         self.kill_now()
         self.sink.lost(
@@ -200,86 +176,21 @@ class StdioTransport:
             )
         )
 
-    # End of the server
-
-    def _stdout_ended(self) -> None:
-        self._out_ended.set_result(None)
-        self._find_out()
-
-    def _process_ended(self) -> None:
-        self._exited.set_result(None)
-        self._find_out()
-
-    def _find_out(self) -> None:
-        if not self._closing and not self._said_lost and self._ending is None:
-            self._ending = self._loop.create_task(self._end())
-
-    async def _end(self) -> None:
-        """stdout or the process has ended: wait for the other, then report once that the server is gone."""
-        if self._out.open:
-            await self._hear_out()
-        else:
-            await asyncio.wait((self._exited,), timeout=GRACE)
-        for _ in range(int(LAST_WORDS_WITHIN / 0.005)):
-            # The last stderr lines come after the last answer: wait for them, but not for the whole life of a
-            # grandchild.
-            if not self._err.open:
-                break
-            await asyncio.sleep(0.005)
-        self._err.flush()
-        left = self._out.open
-        self._lost()
-        if left:
-            self._signal_group(signal.SIGTERM)
-            await asyncio.sleep(GRACE)
-            self._signal_group(signal.SIGKILL)
-
-    async def _hear_out(self) -> None:
-        """Handle an ended process with open stdout: wait while a server may be behind it (see the module docstring)."""
-        status = self._exit_status()
-        if status == 0 and not self._heard and not self._in.taken() and self._in.has_reader():
-            self.sink.life(self.channel, "handed-over", status=status)
-            if await self._is_taken_up():
-                self._heir = True
-                await self._silence(None)
-            return
-        while self._out.open:
-            heard = self._heard
-            await self._silence(HEARD_OUT)
-            if status != 0 or heard == self._heard:
-                return
-
-    async def _silence(self, seconds: float | None) -> None:
-        """Wait for the end of stdout, at most so many seconds."""
-        await asyncio.wait((self._out_ended,), timeout=seconds)
-
-    async def _is_taken_up(self) -> bool:
-        """Whether another process reads what we send, or sends messages; waits while there is something to read."""
-        waited = 0.0
-        while not (taken := self._heard > 0 or bool(self._in.taken())):
-            if not self._out.open or not self._in.has_reader() or waited >= TAKE_UP:
-                break
-            if self._in.unread() != 0:
-                waited += LOOK_EVERY
-            await self._silence(LOOK_EVERY)
-        return taken
-
-    def _lost(self) -> None:
-        if self._said_lost:
-            return
-        self._said_lost = True
-        status = self.status = self._exit_status()
+    def _report_loss(self, process: ServerProcess) -> None:
+        handed_over = self._state is Lifetime.HANDED_OVER
+        self._state = Lifetime.LOST
+        status = self.status = process.status
         hint = "" if self.last_words else "It wrote nothing to stderr."
         if status is None:
             what = "closed its output but still runs"
             self.sink.life(self.channel, "closed", by="server")
         else:
             what = describe_status(status)
-            if self._heir:
+            if handed_over:
                 what = f"closed its output; the command that started it {what}"
-            elif self._out.open:
+            elif self._output.open:
                 hint = f"{hint} A process that it left behind is stopped too.".strip()
-            self._out.close()
+            self._output.close_stdout()
             self.sink.life(self.channel, "exit", status=status, signal=-status if status < 0 else None)
         self.sink.lost(self._exit_error(f"The server {what}.", hint, status))
 
@@ -287,7 +198,7 @@ class StdioTransport:
         """Return the error for a child that ended. A note shows its stderr in a plain traceback."""
         words = tuple(self.last_words)
         # A server that has answered had its keys.
-        names = withheld_names(searched(words), self.environment, guess=not self._heard)
+        names = withheld_names(searched(words), self.environment, guess=not self._output.messages)
         hint = Hint(hint).then(passing_hint(names)) if names else hint
         error = ServerExited(message, hint=hint, status=status, stderr=words)
         lines = [f"  {safe(line, STDERR_SHOWN)}" for line in shown(words)]
@@ -295,190 +206,170 @@ class StdioTransport:
             error.add_note("\n".join(["Last lines on stderr:", *lines]))
         return error
 
-    def _exit_status(self) -> int | None:
-        assert self.process is not None
-        return exit_status(self.process)
-
-    def _is_gone(self) -> bool:
-        """Whether the child and its successor have ended."""
-        return self._exit_status() is not None and not self._out.open
-
-    # Write
-
     def send(self, outgoing: Outgoing) -> None:
         """Record the message and write it as one line."""
-        if self._said_lost or self._closing:
-            raise (
-                SessionLost("The server's input is closed.", hint="Restart it.")
-                if self.status is None
-                else self._exit_error(f"The server {describe_status(self.status)}.", "Restart it.", self.status)
-            )
-        if not self._in.open:
-            self._send_unheard(outgoing)
+        if self._state is Lifetime.LOST or self._state is Lifetime.CLOSED:
+            raise self._closed_error()
+        if self._input.pipe.open:
+            self._input.send(outgoing)
             return
-        # One message at a time is sent at once. Several in a row, without anything received in between, are combined at
-        # the end of this turn of the event loop and cost one write together.
-        self._unanswered += 1
-        gather = self._unanswered > GATHER_AFTER
-        self.sink.sent(self.channel, outgoing, hold=gather)
-        if outgoing.id is None and not outgoing.method:
-            self._replies += len(outgoing.data)
-        if not gather:
-            self._write(outgoing.data + b"\n")
-            return
-        if not self._held:
-            self._loop.call_soon(self._send_held)
-        self._held.append(outgoing.data)
-        if len(self._held) >= GATHER_MOST:
-            self._send_held()
-
-    def _send_held(self) -> None:
-        if self._held:
-            self.sink.flush()
-            self._held.append(b"")
-            data = b"\n".join(self._held)
-            self._held.clear()
-            if self._in.open:
-                self._write(data)
-
-    def _write(self, data: bytes) -> None:
-        """Write to stdin. While a server sends requests but does not read our replies, reading pauses, which bounds our
-        memory."""
-        self._in.write(data)
-        if not self._in.queued:
-            self._replies = 0
-        elif self._replies > MAX_REPLIES and not self._paused:
-            self._paused = True
-            self._pause.begin()
-            self._out.pause()
-
-    def _taken(self) -> None:
-        """The server has read all that was queued for it."""
-        self._replies = 0
-        if self._paused:
-            self._paused = False
-            self._pause.end()
-            self._out.resume()
-
-    def _send_unheard(self, outgoing: Outgoing) -> None:
-        """The child has stopped reading, mostly because it is exiting: wait, because its exit status is the better
-        reason."""
+        # The child has stopped reading, mostly because it is exiting: wait, because its exit status is the better
+        # reason.
         self.sink.sent(self.channel, outgoing)
-        self._unheard.append(outgoing)
-        if self._deaf is None:
-            self._deaf = self._loop.create_task(self._fail_unheard())
+        self._unwritten.append(outgoing)
+        if self._failing is None:
+            self._failing = asyncio.create_task(self._fail_unwritten())
 
-    async def _fail_unheard(self) -> None:
-        await asyncio.sleep(GRACE)
-        while self._ending is not None and not self._heir and not self._ending.done():
-            await asyncio.wait((self._ending,), timeout=HEARD_OUT)
-        if self._said_lost:
+    def _closed_error(self) -> InspectorError:
+        if self.status is None:
+            return SessionLost("The server's input is closed.", hint="Restart it.")
+        return self._exit_error(f"The server {describe_status(self.status)}.", "Restart it.", self.status)
+
+    async def _fail_unwritten(self) -> None:
+        await asyncio.sleep(EXIT_SECONDS)
+        while self._state is Lifetime.ENDING:
+            await self._output.silence(SILENCE_SECONDS)
+        if self._state is Lifetime.LOST:
             return
-        self._deaf = None
+        self._failing = None
         error = self._exit_error("The server closed its input but still runs.", "Restart it.")
-        unheard, self._unheard = self._unheard, []
-        for outgoing in unheard:
+        unwritten, self._unwritten = self._unwritten, []
+        for outgoing in unwritten:
             self.sink.failed(outgoing, error)
 
     def unread(self) -> int | None:
         """Return the bytes that the child has not read from its stdin; None if the system does not tell."""
-        if self.process is None:
-            return None
-        waiting = self._in.unread()
-        return None if waiting is None else waiting + sum(map(len, self._held))
+        return None if self.process is None else self._input.unread()
 
     def is_starting(self) -> bool:
         """Return whether the child has written nothing so far and used the processor since the last call."""
-        if self.process is None or self._has_written or self._said_lost:
+        if self.process is None or self._output.has_written or self._state is Lifetime.LOST:
             return False
-        now, used = self._loop.time(), processor_ticks(self.process.pid)
-        since, before = self._worked
-        works = used - before >= WORK_TICKS
-        if works or now - since > WORK_SECONDS:
-            self._worked = (now, used)
-        return works
-
-    def agreed(self, revision: str, *, version_header: bool, resumable: bool, listen: bool) -> None:
-        """Does nothing: stdio does not depend on the revision."""
-
-    async def settled(self) -> None:
-        """Does nothing: a pipe keeps the order."""
-
-    def abandon(self, id: int | str) -> None:
-        """Does nothing: a request on stdio holds no resources."""
-
-    def close_stream(self, id: int | str) -> bool:
-        """False: all requests share one pipe, so cancelling needs a notification (C-STDIO-07)."""
-        return False
-
-    # Close
+        return self.process.has_worked()
 
     async def end_input(self, seconds: float) -> int | None:
         """Close stdin and wait for the end of the process. Returns its exit code; None if it still runs."""
-        self._send_held()
-        self._in.close(after_queue=True)
-        await asyncio.wait((self._exited,), timeout=seconds)
-        return self._exit_status()
+        assert self.process is not None
+        self._input.close()
+        return await self.process.wait(seconds)
 
     async def close(self) -> None:
         """Close stdin, wait, SIGTERM, wait, SIGKILL: within about a second (C-STDIO-04, C-STDIO-05). Idempotent."""
         process = self.process
-        if process is None or self._finished:
+        if process is None or process.ended:
             return
-        first = not self._closing
-        self._closing = True
-        if self._ending is not None:
-            self._ending.cancel()
-        self._send_held()
-        self._in.close(after_queue=True)
+        following, self._following = self._following, None
+        if following is not None:
+            following.cancel()
+        if self._state is not Lifetime.LOST:
+            self._state = Lifetime.CLOSED
+        self._input.close()
         try:
-            if first:
-                await self._wait_gone(GRACE)
-            if not self._is_gone():
-                self._signal_group(signal.SIGTERM)
-                await self._wait_gone(GRACE)
+            if following is not None:  # else it is being closed already, and hurries now
+                await self._wait_gone(process)
+            if not self._is_gone(process):
+                process.signal_all(signal.SIGTERM)
+                await self._wait_gone(process)
         finally:
             # Also on cancellation: the rest of the group ends now, including children of the child.
-            self._signal_group(signal.SIGKILL)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(0.5)
-            self._finish()
+            if not process.ended:
+                process.end()
+                self._finish(process)
 
-    async def _wait_gone(self, seconds: float) -> None:
-        end = self._loop.time() + seconds
+    def _is_gone(self, process: ServerProcess) -> bool:
+        """Whether the child and its successor have ended."""
+        return process.status is not None and not self._output.open
+
+    async def _wait_gone(self, process: ServerProcess) -> None:
+        end = asyncio.get_running_loop().time() + EXIT_SECONDS
         pause = 0.001
-        while not self._is_gone() and self._loop.time() < end:
+        while not self._is_gone(process) and asyncio.get_running_loop().time() < end:
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.02)
 
-    def _finish(self) -> None:
-        assert self.process is not None
-        self._finished = True
-        self._watch.stop()
-        if self._deaf is not None:
-            self._deaf.cancel()
-        self._in.close()
-        # The recording includes answers and stderr lines that were still in the pipes, but not an endless flood.
-        until = self._loop.time() + GRACE
-        for pipe in (self._out, self._err):
-            pipe.drain(until)
-            pipe.close()
-        self._guard.stop()
-        if not self._said_lost:
-            self._said_lost = True
-            status = self.status = self.process.poll()
-            self.sink.life(
-                self.channel, "exit", status=status, signal=-status if status and status < 0 else None, by="us"
-            )
+    def _finish(self, process: ServerProcess) -> None:
+        if self._failing is not None:
+            self._failing.cancel()
+        self._input.pipe.close()
+        self._output.close()
+        if self._state is Lifetime.CLOSED:
+            status = self.status = process.status
+            signalled = -status if status and status < 0 else None
+            self.sink.life(self.channel, "exit", status=status, signal=signalled, by="us")
 
     def kill_now(self) -> None:
         """Kill the child and its processes at once, without waiting: for exits without time for `close`."""
         if self.process is not None:
-            self._signal_group(signal.SIGKILL)
+            self.process.signal_all(signal.SIGKILL)
 
-    def _signal_group(self, number: int) -> None:
-        assert self.process is not None
-        if not self._finished:  # afterwards the number of the group may belong to another one
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, number)
-            signal_left(self._mark, number)
+
+class _Output:
+    """What the server writes: messages on stdout, text on stderr. `on_read` gets the number of messages of a read."""
+
+    def __init__(self, process: ServerProcess, sink: Sink, limit: int, on_read: Callable[[int], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._sink = sink
+        self._on_read = on_read
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        """Done when stdout has ended; the result is the size of a line above the limit, else 0."""
+        self.messages = 0
+        """Reads with valid messages."""
+        self.has_written = False
+        self.last_words: deque[str] = deque(maxlen=LAST_WORDS)
+        self._stdout = LinePipe(
+            process.popen.stdout,
+            limit=limit,
+            received=self._received,
+            ended=lambda: self.ended.set_result(0),
+            too_long=self.ended.set_result,
+        )
+        self._stderr = StderrPipe(process.popen.stderr, self._on_stderr)
+        self.pause, self.resume = self._stdout.pause, self._stdout.resume
+
+    def _received(self, lines: list[bytes], cut: bool) -> None:
+        self.has_written = True
+        self._on_read(len(lines))
+        if self._sink.received(channels.STDIO, lines, cut=cut):
+            self.messages += 1
+
+    def _on_stderr(self, lines: list[bytes]) -> None:
+        self.has_written = True
+        for line in self._sink.stderr(lines)[-LAST_WORDS:]:
+            text = line.decode("utf-8", "replace").rstrip()
+            if text != KEY or not self.last_words or self.last_words[-1] != KEY:
+                self.last_words.append(text)
+
+    @property
+    def open(self) -> bool:
+        """Whether more may come on stdout."""
+        return self._stdout.open
+
+    @property
+    def too_long(self) -> int:
+        """The size of the line above the limit that has ended it, else 0."""
+        return self.ended.result() if self.ended.done() else 0
+
+    async def silence(self, seconds: float | None) -> None:
+        """Wait for the end of stdout, at most so many seconds."""
+        await asyncio.wait((self.ended,), timeout=seconds)
+
+    async def stderr_ended(self) -> None:
+        """Wait for the last lines of stderr, which come after the last answer, but not for the life of a grandchild."""
+        for _ in range(int(STDERR_DRAIN_SECONDS / 0.005)):
+            if not self._stderr.open:
+                break
+            await asyncio.sleep(0.005)
+        self._stderr.flush()
+
+    def close_stdout(self) -> None:
+        """Stop reading stdout."""
+        self._stdout.close()
+        if not self.ended.done():
+            self.ended.set_result(0)
+
+    def close(self) -> None:
+        """Read answers and stderr lines that are still in the pipes, but not an endless flood, and close them."""
+        until = self._loop.time() + EXIT_SECONDS
+        for pipe in (self._stdout, self._stderr):
+            pipe.drain(until)
+            pipe.close()

@@ -11,7 +11,9 @@ from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from tests.processes import INSPECTOR, environment
 
-IMPATIENT = "from inspector.tap import stdio; stdio.LEFT = 0.1; from inspector.cli.main import main; main()"
+IMPATIENT = (
+    "from inspector.tap import stdio; stdio.CLIENT_EXIT_SECONDS = 0.1; from inspector.cli.main import main; main()"
+)
 """A tap that waits a shorter time for a server whose client is gone."""
 
 

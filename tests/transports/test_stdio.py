@@ -17,7 +17,7 @@ from inspector.client.engine.wire import Wire
 from inspector.errors import InspectorError, LimitReached, ServerExited, SpawnError
 from inspector.journal.format import Kind
 from inspector.journal.journal import Journal
-from inspector.transports import reading_pause, stdio
+from inspector.transports import reading_pause, stdio, write_batch
 from inspector.transports.base import Outgoing
 from inspector.transports.child import (
     ChildGuard,
@@ -379,7 +379,7 @@ async def test_a_server_that_ends_is_noticed_though_one_of_its_children_holds_it
 
 
 async def test_what_arrives_after_the_end_of_the_server_is_heard_out(monkeypatch):
-    monkeypatch.setattr(stdio, "HEARD_OUT", 10)
+    monkeypatch.setattr(stdio, "SILENCE_SECONDS", 10)
     code = """
     import os, sys
     parent = os.getpid()
@@ -410,18 +410,22 @@ async def test_half_a_message_and_half_a_line_of_stderr_are_kept_when_the_rest_i
 
 
 async def test_messages_that_keep_coming_after_exit_code_0_put_the_loss_off(monkeypatch):
-    rounds = []
-
-    async def silence(self, seconds):
-        rounds.append(self._heard)
-        if len(rounds) < 5:
-            self._heard += 1
-
-    monkeypatch.setattr(StdioTransport, "_silence", silence)
-    async with Child(LEAVES_ONE_BEHIND.replace("END", "os._exit(0)")) as child:
+    monkeypatch.setattr(stdio, "SILENCE_SECONDS", 0.5)
+    code = r"""
+    import os, time
+    os.write(1, b'{"id":0,"result":{}}\n')
+    if os.fork():
+        os._exit(0)
+    for number in range(30):
+        os.write(1, b'{"id":1,"result":%d}\n' % number)
+        time.sleep(0.05)
+    time.sleep(60)
+    """
+    async with Child(code) as child:
         await child.listener.wait(lambda: child.listener.error)
-        assert len(rounds) == 5
+        assert len(child.listener.frames) == 31
         assert child.listener.error.status == 0
+        assert child.life("handed-over") == []
 
 
 LAUNCHER = """
@@ -464,7 +468,7 @@ async def test_a_launcher_without_a_reader_behind_it_has_ended():
 
 
 async def test_a_launcher_that_leaves_one_who_never_listens_has_ended(monkeypatch):
-    monkeypatch.setattr(stdio, "TAKE_UP", 0.2)
+    monkeypatch.setattr(stdio, "SUCCESSOR_SECONDS", 0.2)
     async with Child(LAUNCHER + "time.sleep(60)") as child:
         child.send({"method": "x"})
         await child.listener.wait(lambda: child.listener.error)
@@ -485,7 +489,7 @@ async def test_a_launcher_that_waits_is_a_server_like_any_other():
 async def test_a_child_keeps_its_number_until_its_group_has_been_ended():
     async with Child(LEAVES_ONE_BEHIND.replace("END", "os._exit(3)")) as child:
         await child.listener.wait(lambda: child.listener.error)
-        process = child.transport.process
+        process = child.transport.process.popen
         assert exit_status(process) == 3
         assert process.returncode is None
     assert process.returncode == 3
@@ -684,7 +688,7 @@ def test_exit_statuses_in_words():
 
 
 async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(monkeypatch):
-    monkeypatch.setattr(stdio, "MAX_REPLIES", 10_000)
+    monkeypatch.setattr(write_batch, "MAX_REPLIES", 10_000)
     monkeypatch.setattr(reading_pause, "TOLD_AFTER", 0.01)
     code = """
     import os, sys, threading
@@ -709,9 +713,6 @@ async def test_a_server_that_asks_and_does_not_read_the_replies_is_not_read_on(m
                 child.listener.changed.set()
 
             child.listener.on_frame = answer
-            async with asyncio.timeout(60):
-                while not child.transport._paused:
-                    await asyncio.sleep(0)
             await child.listener.wait(lambda: child.life("reading-paused"))
             waiting = len(child.journal)
             for _ in range(50):

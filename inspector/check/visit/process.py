@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,41 +14,28 @@ from inspector.config.targets import StdioTarget
 from inspector.journal import channels
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import parse
-from inspector.transports.child import (
-    MARK,
-    environment_of,
-    exit_status,
-    find_program,
-    new_mark,
-    signal_left,
-    start_guarded,
-)
+from inspector.transports.child import ServerProcess, environment_of
 from inspector.transports.pipes import BlockPipe, InputPipe
 
 LOOK_EVERY = 0.02
 """Seconds between two looks at a process group."""
-_END_SECONDS = 1.0
 
 
 class Child:
     """A started server. Made by `child`, which stops it."""
 
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        mark: str,
-        journal: Journal,
-        command: tuple[str, ...],
-        conn: int,
-        visit: str,
-        why: str,
-    ) -> None:
+    def __init__(self, process: ServerProcess, journal: Journal, visit: str, why: str) -> None:
         self.process = process
-        self._mark = mark
         self.journal = journal
-        self.conn = conn
+        self.conn = journal.new_conn()
         self.spawned = journal.record_life(
-            channels.STDIO, "spawn", argv=command, pid=process.pid, conn=conn, visit=visit, why=why
+            channels.STDIO,
+            "spawn",
+            argv=process.spawned["argv"],
+            pid=process.pid,
+            conn=self.conn,
+            visit=visit,
+            why=why,
         )
         """The event of its start."""
         self.seconds = 0.0
@@ -57,8 +43,11 @@ class Child:
         self.ended = 0
         """The event of its end."""
         self._answer = asyncio.Event()
-        self._input = InputPipe(process.stdin)
-        self._outputs = (BlockPipe(process.stdout, self._answered), BlockPipe(process.stderr, lambda block: None))
+        self._input = InputPipe(process.popen.stdin)
+        self._outputs = (
+            BlockPipe(process.popen.stdout, self._answered),
+            BlockPipe(process.popen.stderr, lambda block: None),
+        )
 
     def _answered(self, block: bytes) -> None:
         """Read stdout so that the server never blocks; another check reads its content. Empty at its end."""
@@ -88,11 +77,10 @@ class Child:
     async def _wait(self, seconds: float) -> bool:
         """Wait for its end, longer on a busy machine."""
         began = time.monotonic()
-        await self._look(seconds)
-        if self.status is None:
-            await self._look(seconds * (slowdown() - 1))
+        status = await self.process.wait(seconds)
+        if status is None:
+            status = await self.process.wait(seconds * (slowdown() - 1))
         self.seconds = time.monotonic() - began
-        status = self.status
         if status is None:
             return False
         self.ended = self.journal.record_life(
@@ -100,16 +88,10 @@ class Child:
         )
         return True
 
-    async def _look(self, seconds: float) -> None:
-        for _ in range(int(seconds / LOOK_EVERY)):
-            if self.status is not None:
-                break
-            await asyncio.sleep(LOOK_EVERY)
-
     @property
     def status(self) -> int | None:
         """Its exit code, negative for a signal."""
-        return exit_status(self.process)
+        return self.process.status
 
     async def survivors(self, seconds: float) -> int:
         """The number of processes left in its group, after a short wait for them."""
@@ -121,24 +103,18 @@ class Child:
 
     def _left(self) -> int:
         if not os.path.isdir("/proc"):
-            self.process.poll()  # Without a list of processes, the ended leader would count.
+            self.process.popen.poll()  # Without a list of processes, the ended leader would count.
         try:
             os.killpg(self.process.pid, 0)
         except (ProcessLookupError, PermissionError):
             return 0
         return _members(self.process.pid)
 
-    async def end(self) -> None:
-        """Kill the whole group now, and what the server left in other sessions."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        signal_left(self._mark, signal.SIGKILL)
+    def close_pipes(self) -> None:
+        """Close stdin, stdout and stderr."""
         self._input.close()
         for pipe in self._outputs:
             pipe.close()
-        # Reaped only now, so that its number was not used again before.
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_END_SECONDS)
 
 
 @asynccontextmanager
@@ -147,18 +123,15 @@ async def child(target: StdioTarget, journal: Journal, visit: str, why: str = ""
 
     `visit` is the revision of the visit to which the process belongs in the recording, `why` its purpose.
     """
-    mark = new_mark()
-    environment = environment_of(target) | mark
-    program = find_program(target.command, environment)
-    process, guard = start_guarded(target.command, program, environment, target.cwd)
+    process = ServerProcess(target.command, environment_of(target), target.cwd)
     try:
-        started = Child(process, mark[MARK], journal, target.command, journal.new_conn(), visit, why)
+        started = Child(process, journal, visit, why)
         try:
             yield started
         finally:
-            await started.end()
+            started.close_pipes()
     finally:
-        guard.stop()
+        process.end()
 
 
 def _members(group: int) -> int:

@@ -50,13 +50,13 @@ def _stdio(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget
 
 
 async def _stdio_to_command(invocation: Invocation, out: Output, target: StdioTarget) -> int:
-    from inspector.tap.stdio import StdioTap
+    from inspector.tap.stdio import run_tap
 
     telemetry = _telemetry(invocation, out)
     journal = _journal(invocation, out, target, telemetry)
     try:
         # The client has chosen the environment for its server: forward all of it.
-        return await StdioTap(target.command, journal, cwd=target.cwd).run({**os.environ, **target.env})
+        return await run_tap(target.command, journal, {**os.environ, **target.env}, target.cwd)
     finally:
         journal.close("closed")
         session_setup.warn_of_incomplete(out, journal)
