@@ -304,7 +304,7 @@ class StdioTransport(Transport):
 
 
 class _Output:
-    """What the server writes: messages on stdout, text on stderr. `on_read` gets the number of messages of a read."""
+    """Reads the server's stdout and stderr. `on_read` gets the number of messages of each read of stdout."""
 
     def __init__(self, process: ServerProcess, sink: Sink, limit: int, on_read: Callable[[int], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -354,7 +354,10 @@ class _Output:
         await asyncio.wait((self.ended,), timeout=seconds)
 
     async def stderr_ended(self) -> None:
-        """Wait for the last lines of stderr, which come after the last answer, but not for the life of a grandchild."""
+        """Wait a moment for the last lines of stderr, which come after the last answer.
+
+        A process that the server left behind may hold stderr open for long.
+        """
         for _ in range(int(STDERR_DRAIN_SECONDS / 0.005)):
             if not self._stderr.open:
                 break

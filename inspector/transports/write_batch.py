@@ -18,7 +18,7 @@ GATHER_MOST = 32
 
 
 class _Output(Protocol):
-    """What the server writes."""
+    """The stdout of the same server."""
 
     def pause(self) -> None:
         """Stop reading it."""
