@@ -99,6 +99,21 @@ def test_the_whole_session_grows_and_follows_until_the_cursor_moves() -> None:
     view.advance()
     assert view.window.length >= 30_000_001
     assert 9_000_000 < view.cursor < 11_000_000
+    view.follow()
+    talk.at(40_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.cursor == 40_000_000
+
+
+def test_the_cursor_goes_to_a_time_that_is_not_read_yet() -> None:
+    talk = orders()
+    view = TimelineView(talk.session)
+    view.start_at(5_000_000)
+    view.advance()
+    assert view.cursor == 5_000_000
+    talk.at(30_000).notice("message", level="info", data="x")
+    view.advance()
+    assert view.cursor == 5_000_000
 
 
 def test_a_window_at_the_end_follows_it() -> None:
