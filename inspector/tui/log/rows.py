@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Hashable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -119,6 +119,28 @@ class LogColumns:
         self.what = max(rest, 1)
 
 
+class RowFacts(NamedTuple):
+    """What a row shows, read once when it is drawn; at a moment of a recording, as it was then."""
+
+    n: int
+    answer: int
+    """The answer to the request of the row; 0 for none."""
+    listed: list[int]
+    """The messages of a list of several pages."""
+    folded: list[int]
+    """The other events in the row."""
+    state: State
+    timed: int
+    """The event whose duration is shown."""
+    times: CallTimes | None
+    """The duration of the call so far, if the row shows it."""
+
+    @property
+    def person(self) -> int:
+        """Microseconds that a person took within the call."""
+        return self.times.person if self.times is not None else 0
+
+
 class MessageRows:
     """A `RowSource` over a journal's events. `numbers` selects them; `times` is the time format.
 
@@ -178,8 +200,6 @@ class MessageRows:
         self.id_cells = min(max(before, widest), _MAX_ID)
         return self.id_cells != before
 
-    # State at the moment shown
-
     def state(self, n: int) -> State:
         """The state of event `n`; at a moment of a recording, its state then."""
         index = self.journal.index
@@ -209,92 +229,108 @@ class MessageRows:
         upto = self.upto
         return numbers if upto is None or n > upto else [m for m in numbers if m <= upto]
 
-    def findings(self, n: int) -> int:
-        """The number of findings on the events of a row."""
-        found = self.journal.findings
-        if not found.total:
-            return 0
-        return sum(len(found.of(m)) for m in (n, *self.folded(n)))
-
-    def is_marked(self, n: int) -> bool:
-        """Whether the user marked an event of a row."""
-        marks = self.journal.marks
-        return len(marks) > 0 and any(marks.of(m) is not None for m in (n, *self.folded(n)))
-
     def look(self, n: int) -> tuple[int, ...]:
         """Return all that can change about a drawn row: if it differs, the row must be drawn again."""
         if not n:
             return 0, 0, 0, 0, 0
-        waited = self.now // 100_000 if self.now is not None and self.pending(n) else 0
-        return self.state(n), self.findings(n), self.is_marked(n), waited, sum(self.folded(n))
+        state, folded = self.state(n), self.folded(n)
+        waited = self.now // 100_000 if self.now is not None and state is State.PENDING else 0
+        return state, self._findings(n, folded), self._is_marked(n, folded), waited, sum(folded)
 
-    # Drawing
+    def _findings(self, n: int, folded: list[int]) -> int:
+        """The number of findings on the events of a row."""
+        found = self.journal.findings
+        return sum(len(found.of(m)) for m in (n, *folded)) if found.total else 0
+
+    def _is_marked(self, n: int, folded: list[int]) -> bool:
+        """Whether the user marked an event of a row."""
+        marks = self.journal.marks
+        return len(marks) > 0 and any(marks.of(m) is not None for m in (n, *folded))
+
+    def read(self, n: int) -> RowFacts:
+        """Read what the row of event `n` shows."""
+        listed, answer, state = self.list_messages(n), self.answer(n), self.state(n)
+        timed = n if listed else self._timed(n, answer)
+        return RowFacts(n, answer, listed, self.folded(n), state, timed, self._times(timed, listed))
+
+    def _timed(self, n: int, answer: int) -> int:
+        return n
+
+    def _times(self, n: int, listed: list[int]) -> CallTimes | None:
+        index = self.journal.index
+        if listed:
+            last = listed[-1]
+            return CallTimes(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
+        if index.shape(n) in (Shape.RESULT, Shape.ERROR):
+            return took(index, n)
+        return took(index, n, until=self.now) if self.now is not None and self.pending(n) else None
 
     def render(self, index: int, width: int, selected: bool, focused: bool) -> list[Segment]:
         """Draw a row: time, sign, id, summary, duration, size, mark, findings."""
         n = self.numbers[index]
-        columns = LogColumns(width, self.id_cells)
+        row, columns = self.read(n), LogColumns(width, self.id_cells)
         facts, signs = self.journal.index, signs_now()
-        listed = self.list_messages(n)
         line: list[Segment] = []
         if columns.time:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
         sign = sign_of(facts, n, signs)
-        if listed and self.answer(n):
+        if row.listed and row.answer:
             line += paint.segments([(sign[0], "received"), (signs.received, "received")])
         else:
             line += [*paint.segments([sign]), Segment(" ")]
-        line += paint.cell([("" if listed else id_text(facts, n), "muted")], columns.id, right=True)
+        line += paint.cell([("" if row.listed else id_text(facts, n), "muted")], columns.id, right=True)
         line.append(Segment(" " * columns.gap))
-        words, role = self.took(n) if columns.duration else ("", "muted")
+        words, role = self.duration_text(row) if columns.duration else ("", "muted")
         spare = columns.duration + 1 if columns.duration and not words else 0
-        what = self._what(n, columns.what, spare)
+        what = self._what(row, columns.what, spare)
         line += what
         if columns.duration and paint.width(what) == columns.what:  # else the text has taken it
             line += [Segment(" "), *paint.cell([(words, role)], columns.duration, right=True)]
         if columns.size:
-            octets = sum(facts.size(m) for m in listed or (n,))
+            octets = sum(facts.size(m) for m in row.listed or (n,))
             line += [
                 Segment(" "),
                 *paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True),
             ]
-        line += paint.segments([(_MARK, "bright") if self.is_marked(n) else " "])
-        line += paint.segments([(signs.finding, "finding") if self.findings(n) else " "])
+        line += paint.segments([(_MARK, "bright") if self._is_marked(n, row.folded) else " "])
+        line += paint.segments([(signs.finding, "finding") if self._findings(n, row.folded) else " "])
         return line
 
-    def summary(self, n: int) -> list[Piece]:
-        """The summary of an event, cached for the rows drawn last."""
-        listed = self.list_messages(n)
-        found = self._summaries.get((n, len(listed)))
+    def summary(self, row: RowFacts) -> list[Piece]:
+        """The summary of a row, cached for the rows drawn last."""
+        key = (row.n, len(row.listed))
+        found = self._summaries.get(key)
         if found is None:
-            found = list_words(self.journal, n, listed) if listed else summary(self.journal, n)
-            self._summaries.set((n, len(listed)), found)
+            found = list_words(self.journal, row.n, row.listed) if row.listed else summary(self.journal, row.n)
+            self._summaries.set(key, found)
         return found
 
-    def _what(self, n: int, cells: int, spare: int) -> list[Segment]:
+    def ending(self, row: RowFacts, gap: str) -> list[Piece]:
+        """Return what follows the summary of a row: the time of a person, and an unusual state."""
+        word = standing(row.state)
+        return [
+            *([(f"{gap}{yours(duration(row.person))}", "ask")] if row.person else []),
+            *([gap, word] if word is not None else []),
+        ]
+
+    def _what(self, row: RowFacts, cells: int, spare: int) -> list[Segment]:
         """Draw what a row says in `cells`. A longer text takes `spare` cells more: the empty column beside it."""
-        index = self.journal.index
-        end: list[Piece] = []
-        person = self._person(n)
-        if person:
-            end.append((f" {yours(duration(person))}", "ask"))
-        word = standing(self.state(n))
-        if word is not None:
-            end += [" ", word]
-        http, failed = self._http.words(self.folded(n)) if self.folds else ("", False)
+        text = self.summary(row)
+        end = self.ending(row, " ")
+        http, failed = self._http.words(row.folded) if self.folds else ("", False)
         if failed:
             end.append((f"  {http}", "error"))
-        if not end and _length(self.summary(n)) > cells:
+        if not end and _length(text) > cells:
             cells += spare
         closing = paint.segments(end)
         room = cells - paint.width(closing)
         if room < _MIN_WORDS:
             closing, room = [], cells
-        pieces = fitted(self.summary(n), room)
+        pieces = fitted(text, room)
         role = "normal"
-        if self.pending(n):
+        if row.state is State.PENDING:
             pieces, role = [piece if isinstance(piece, str) else piece[0] for piece in pieces], "muted"
-        elif index.kind(n) in (Kind.STDERR, Kind.NOTE, Kind.SSE, Kind.HTTP):
+        elif self.journal.index.kind(row.n) in (Kind.STDERR, Kind.NOTE, Kind.SSE, Kind.HTTP):
             role = "muted"
         line = paint.segments(pieces, role, room=room)
         if http and not failed and paint.width(line) + 2 + len(http) <= room:
@@ -302,34 +338,14 @@ class MessageRows:
         line = paint.cut(line, room)
         return [*line, Segment(" " * (room - paint.width(line))), *closing]
 
-    def _took(self, n: int) -> CallTimes | None:
-        """The duration of a row's call so far; only on the row that shows it."""
-        index = self.journal.index
-        listed = self.list_messages(n)
-        if listed:
-            last = listed[-1]
-            return CallTimes(index.time(last) - index.time(n)) if index.shape(last) is not Shape.REQUEST else None
-        if index.shape(n) in (Shape.RESULT, Shape.ERROR):
-            return took(index, n)
-        if self.now is not None and self.pending(n):
-            return took(index, n, until=self.now)
-        return None
-
-    def _person(self, n: int) -> int:
-        """Microseconds that a person took within the call of a row."""
-        found = self._took(n)
-        return found.person if found is not None else 0
-
-    def took(self, n: int) -> tuple[str, str]:
+    def duration_text(self, row: RowFacts) -> tuple[str, str]:
         """Return the duration of an answer, or the waiting time of a request, with its role."""
-        found = self._took(n)
+        index, found = self.journal.index, row.times
         if found is None or (found.person and not found.server):
             return "", "muted"
-        if self.journal.index.shape(n) is Shape.REQUEST and not self.list_messages(n):
+        if index.shape(row.timed) is Shape.REQUEST and not row.listed:
             return (duration(found.server), "normal") if sum(found) >= 1_000_000 else ("", "muted")
-        return duration(found.server), "error" if self.journal.index.state(n) is State.ERROR else "muted"
-
-    # Times
+        return duration(found.server), "error" if index.state(row.timed) is State.ERROR else "muted"
 
     def _time(self, index: int, cells: int) -> str:
         n = self.numbers[index]

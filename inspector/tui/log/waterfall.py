@@ -7,15 +7,15 @@ from typing import NamedTuple
 from rich.segment import Segment
 from textual.strip import Strip
 
-from inspector.journal.durations import CallTimes, asks_people, questions
+from inspector.journal.durations import asks_people, questions
 from inspector.journal.exchange import given_up_at
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.protocol.jsonrpc import Shape
-from inspector.text import duration, size, yours
+from inspector.text import duration, size
 from inspector.tui.log.exchange_rows import ExchangeRows
-from inspector.tui.log.labels import id_text, sign_of, standing
-from inspector.tui.log.rows import MessageRows, Numbers, fitted
+from inspector.tui.log.labels import id_text, sign_of
+from inspector.tui.log.rows import MessageRows, Numbers, RowFacts, fitted
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.line_widget import LineWidget
@@ -122,56 +122,50 @@ class WaterfallRows(MessageRows):
         """Draw a row: time, directions, id, summary, bar, duration, size, findings."""
         n, root = self.numbers[index], self.exchanges.root(index)
         facts, signs = self.journal.index, signs_now()
-        columns = WaterfallColumns(width, self.id_cells)
+        row, columns = self.read(n), WaterfallColumns(width, self.id_cells)
         nested = n != root
         line: list[Segment] = []
         if columns.time > 0:
             line += [*paint.cell([(self._time(index, columns.time), "faint")], columns.time, right=True), Segment(" ")]
-        line += paint.cell(self._signs(n, nested=nested), 3)
+        line += paint.cell(self._signs(row, nested=nested), 3)
         line += [*paint.cell([(id_text(facts, n), "muted")], columns.id, right=True), Segment("  ")]
-        line += self._subject(n, columns.what, nested=nested)
+        line += self._subject(row, columns.what, nested=nested)
         if columns.bars:
-            line += [Segment(" "), *self._bar(n, columns.bars)]
-        answer = self.answer(n)
+            line += [Segment(" "), *self._bar(row, columns.bars)]
         if columns.duration:
-            words, role = self.took(n)
+            words, role = self.duration_text(row)
             line += paint.cell([(words, role if role != "muted" else "normal")], columns.duration, right=True)
         if columns.size:
-            octets = sum(facts.size(m) for m in self.list_messages(n) or (answer or n,))
+            octets = sum(facts.size(m) for m in row.listed or (row.answer or n,))
             line += paint.cell([(size(octets) if octets else "", "muted")], columns.size, right=True)
-        return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self.findings(n) else " ", 2)]
+        return [*line, *paint.cell([(f" {signs.finding}", "finding")] if self._findings(n, row.folded) else " ", 2)]
 
     def folded(self, n: int) -> list[int]:
         """The events in the row of `n`: its answer, and the events folded into either."""
         answer = self.answer(n)
         return [*super().folded(n), *([answer, *super().folded(answer)] if answer else [])]
 
-    def _took(self, n: int) -> CallTimes | None:
-        return super()._took(self.answer(n) or n) if not self.list_messages(n) else super()._took(n)
-
-    def took(self, n: int) -> tuple[str, str]:
-        return super().took(self.answer(n) or n) if not self.list_messages(n) else super().took(n)
+    def _timed(self, n: int, answer: int) -> int:
+        return answer or n
 
     def look(self, n: int) -> tuple[int, ...]:
         return *super().look(n), self.answer(n)
 
-    def _signs(self, n: int, *, nested: bool) -> list[Piece]:
+    def _signs(self, row: RowFacts, *, nested: bool) -> list[Piece]:
         """The direction and the result: `→←` answered, `→✗` failed, `→?` asks us, `→…` pending."""
-        index, signs = self.journal.index, signs_now()
+        n, index, signs = row.n, self.journal.index, signs_now()
         sign = sign_of(index, n, signs)
         if index.shape(n) != Shape.REQUEST:
             return [("  " if nested else ""), sign]
         if nested:
             return [" ", (signs.nested, "muted")]
-        state = self.state(n)
-        sent = index.dir(n) == Dir.SEND
-        back = signs.received if sent else signs.sent
-        if state in _FAILED:
+        back = signs.received if index.dir(n) == Dir.SEND else signs.sent
+        if row.state in _FAILED:
             return [(sign[0], "error"), (signs.failed, "error")]
-        if state == State.PENDING:
+        if row.state == State.PENDING:
             how, role = (signs.asked, "ask") if self._asks(n) else (signs.cut, "muted")
             return [(sign[0], role), (how, role)]
-        if state == State.CANCELLED:
+        if row.state == State.CANCELLED:
             return [(sign[0], "muted"), (signs.times, "muted")]
         return [(sign[0], "received"), (back, "received")]
 
@@ -185,31 +179,22 @@ class WaterfallRows(MessageRows):
             index.parent(m) == n and self.pending(m) and index.dir(m) == Dir.RECV for m in range(n + 1, last + 1)
         )
 
-    def _subject(self, n: int, cells: int, *, nested: bool) -> list[Segment]:
-        index = self.journal.index
-        pieces = fitted(self.summary(n), max(cells - nested, 1))
-        answer = self.answer(n)
-        if answer and self.state(n) == State.ERROR and not self.list_messages(n):
-            pieces = [*self.summary(n), "  ", *self.summary(answer)]
-        person = self._person(n)
-        if person:
-            pieces = [*pieces, (f"  {yours(duration(person))}", "ask")]
-        word = standing(self.state(n))
-        if word is not None:
-            pieces = [*pieces, "  ", word]
-        if nested:
-            pieces = [" ", *pieces]
-        muted = self.pending(n) or nested or index.kind(n) not in (Kind.RPC, Kind.INVALID)
+    def _subject(self, row: RowFacts, cells: int, *, nested: bool) -> list[Segment]:
+        pieces = fitted(self.summary(row), max(cells - nested, 1))
+        if row.answer and row.state == State.ERROR and not row.listed:
+            pieces = [*self.summary(row), "  ", *self.summary(self.read(row.answer))]
+        pieces = [*([" "] if nested else []), *pieces, *self.ending(row, "  ")]
+        kind = self.journal.index.kind(row.n)
+        muted = row.state == State.PENDING or nested or kind not in (Kind.RPC, Kind.INVALID)
         return paint.cell(pieces, cells, "muted" if muted else "normal")
 
-    def _bar(self, n: int, cells: int) -> list[Segment]:
-        index, signs = self.journal.index, signs_now()
+    def _bar(self, row: RowFacts, cells: int) -> list[Segment]:
+        n, state, index, signs = row.n, row.state, self.journal.index, signs_now()
         begin = self.span.cell(index.time(n), cells)
         if index.shape(n) != Shape.REQUEST:
             sign, role = signs.bars[5], sign_of(index, n, signs)[1]
             return paint.cell([" " * begin, (sign, role if role != "faint" else "muted")], cells)
         end = max(self.span.cell(self._end(n), cells), begin)
-        state = self.state(n)
         role = "chart"
         if state in _FAILED:
             role = "chart-error"
