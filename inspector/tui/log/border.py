@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from inspector.client.session_state import SessionState
 from inspector.text import count, duration, quantity, yours
+from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.resend import sent_by_us
-from inspector.tui.log.view import MessageView
 from inspector.tui.model.log import LogFacts, LogQuery
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
 
 
-@dataclass(frozen=True, slots=True)
-class LogState:
-    """The facts for the edge of the log."""
-
-    session: SessionState
-    view: MessageView
-    query: LogQuery
-    follow: bool
-    comparing: bool
-    """One of the two messages of a comparison is chosen."""
-    looking: bool
-    """A thread is still reading the recording."""
-    happened: int | None = None
-    """In a recording at a moment: how many of the rows had happened."""
-    newer: int = 0
-    """Rows that have arrived since the user left the end."""
-
-
-def verb_facts(session: SessionState, view: MessageView, query: LogQuery, current: int, *, can_clear: bool) -> LogFacts:
-    """Return what the verbs depend on; `current` is the event under the cursor."""
+def verb_facts(messages: MessageList, query: LogQuery, *, typed: bool) -> LogFacts:
+    """Return what the verbs depend on; `typed`: the filter field has text."""
+    session, view, current = messages.session, messages.reader.view, messages.current
     journal = session.journal
     return LogFacts(
-        rows=len(view.numbers),
+        rows=messages.count,
         live=session.commands is not None,
         at_end=session.at_end,
         filtered=query.filter is not None,
-        can_clear=can_clear,
+        can_clear=query.filter is not None or typed or messages.place.compared > 0,
         searched=query.searched is not None,
         folds=query.folds,
         by_exchange=query.by_exchange,
@@ -55,16 +35,17 @@ def verb_facts(session: SessionState, view: MessageView, query: LogQuery, curren
     )
 
 
-def facts(state: LogState) -> list[paint.Pieces]:
+def facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
     """Return the facts at the top: rows, what is new or folded, results of exchanges, follow mode."""
-    view, query, signs = state.view, state.query, signs_now()
+    session, view, signs = messages.session, messages.reader.view, signs_now()
+    happened, newer = messages.rows.happened, messages.unseen
     rows = len(view.numbers)
     thing = "row" if view.folded is not None or view.exchanges is not None else "event"
     found: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
-    if state.looking and view.behind:
+    if messages.reader.is_behind and view.behind:
         found.append(f"{quantity(rows, thing)} so far {signs.cut}")
-    elif state.happened is not None:
-        found.append(f"{count(state.happened)} of {quantity(rows, thing)} so far")
+    elif happened is not None:
+        found.append(f"{count(happened)} of {quantity(rows, thing)} so far")
     elif view.exchanges is not None:
         found.append(quantity(rows, thing))
         if view.filtered is not None:
@@ -77,9 +58,9 @@ def facts(state: LogState) -> list[paint.Pieces]:
             found.append([(hidden if query.problem else f"{hidden} by the filter", "bright")])
     else:
         found.append(quantity(rows, thing))
-    if state.newer:
-        found.append([(f"{signs.unfolded} {quantity(state.newer, f'newer {thing}')} below", "bright")])
-    if view.exchanges is not None and state.session.at_end:
+    if newer:
+        found.append([(f"{signs.unfolded} {quantity(newer, f'newer {thing}')} below", "bright")])
+    if view.exchanges is not None and session.at_end:
         # Before the end of a recording, they would tell what had not happened yet.
         stats = view.exchanges.stats
         if stats.errors:
@@ -87,20 +68,20 @@ def facts(state: LogState) -> list[paint.Pieces]:
         found += [f"{name} {duration(us)}" for name, us in (("p50", stats.p50), ("p95", stats.p95)) if us is not None]
         if stats.person:
             found.append([(yours(duration(stats.person)), "ask")])
-    if state.comparing:
+    if messages.place.compared:
         found.append([("comparing: press d on the other", "ask")])
-    marks = len(state.session.journal.marks)
+    marks = len(session.journal.marks)
     if marks:
         found.append([(f"{quantity(marks, 'mark')}", "bright")])
     if view.folding is not None and view.folding.hidden and view.filtered is None:
         found.append(f"{quantity(len(view.folding.hidden), 'event')} folded")
-    if state.follow:
+    if messages.follow:
         found.append("follow")
     return found
 
 
-def words_for_nothing(state: LogState) -> str:
+def words_for_nothing(messages: MessageList, query: LogQuery) -> str:
     """Return the text for a log without rows."""
-    if state.query.filter is None:
-        return "No messages yet." if state.session.commands is not None else "The recording has no messages yet."
-    return f"Looking {signs_now().cut}" if state.looking else "No message matches the filter."
+    if query.filter is None:
+        return "No messages yet." if messages.session.commands is not None else "The recording has no messages yet."
+    return f"Looking {signs_now().cut}" if messages.reader.is_behind else "No message matches the filter."

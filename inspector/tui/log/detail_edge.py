@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from inspector.client.state.freshness import freshness
-from inspector.journal.durations import took
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.rounds import rounds
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import one_line
-from inspector.text import count, duration, safe, yours
-from inspector.tui.log.labels import id_text, pending, sign_of, title
+from inspector.text import count, safe
+from inspector.tui.log.labels import id_text, pending, sign_of, times, title
 from inspector.tui.model.log import CALLS
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -39,13 +38,10 @@ def of_event(journal: Journal, n: int, *, now: int, call_beside: int, folded: in
     """
     index = journal.index
     clock = journal.clock(index.time(n))
-    facts: list[paint.Pieces] = [f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}"]
-    time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-    if time is not None:
-        if time.server or not time.person:
-            facts.append(duration(time.server))
-        if time.person:
-            facts.append([(yours(duration(time.person)), "ask")])
+    facts: list[paint.Pieces] = [
+        f"{clock:%H:%M:%S}.{clock.microsecond // 1000:03}",
+        *([piece] for piece in times(index, n)),
+    ]
     cached = freshness(journal, n)
     if cached is not None:
         at = journal.clock(now)

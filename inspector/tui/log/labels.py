@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.cache import LRUCache
 
+from inspector.journal.durations import took
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
@@ -14,7 +15,7 @@ from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import MAX_READ
 from inspector.protocol.views import View
-from inspector.text import Signs, quantity, safe
+from inspector.text import Signs, duration, quantity, safe, yours
 from inspector.tui.log.summaries import (
     counted_items,
     headers_of,
@@ -90,6 +91,15 @@ def subject(journal: Journal, n: int) -> list[Piece]:
     if index.size(request) > MAX_READ:
         return [method]
     return [method, *request_summary(method, journal.event(request).message)]
+
+
+def times(index: Index, n: int) -> list[Piece]:
+    """Return how long the call that event `n` answers took: the server, and apart from it a person."""
+    found = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
+    if found is None:
+        return []
+    server: list[Piece] = [(duration(found.server), "muted")] if found.server or not found.person else []
+    return [*server, *([(yours(duration(found.person)), "ask")] if found.person else [])]
 
 
 def title(journal: Journal, n: int, signs: Signs) -> list[Piece]:

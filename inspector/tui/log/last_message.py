@@ -7,12 +7,9 @@ from textual import events
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
-from inspector.journal.durations import took
 from inspector.journal.format import Kind
-from inspector.protocol.jsonrpc import Shape
-from inspector.text import duration, yours
 from inspector.tui.keymap import KeyHint
-from inspector.tui.log.labels import id_text, sign_of, subject
+from inspector.tui.log.labels import id_text, sign_of, subject, times
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
@@ -85,14 +82,8 @@ class LastMessageLine(LineWidget):
         words = subject(journal, n)
         if len(words) > 1 and index.method(n) == "tools/call":
             words = [(words[1] if isinstance(words[1], str) else words[1][0]).strip()]
-        time = took(index, n) if index.shape(n) in (Shape.RESULT, Shape.ERROR) else None
-        times: list[paint.Piece] = []
-        if time is not None:
-            if time.server or not time.person:
-                times.append((f" {duration(time.server)}", "muted"))
-            if time.person:
-                times.append((f" {yours(duration(time.person))}", "ask"))
-        return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *times]
+        took = [piece for time in times(index, n) for piece in (" ", time)]
+        return [sign_of(index, n, signs_now()), f" {id_text(index, n)}".rstrip(), " ", *words, *took]
 
     def on_click(self, event: events.Click) -> None:
         event.stop()

@@ -163,6 +163,8 @@ class MessageList(VirtualList, inherit_bindings=False):
     @property
     def unseen(self) -> int:
         """The number of new rows below the last one that was on the screen, if the end is not followed."""
+        if self.session.commands is None:
+            return 0
         position = self.rows.index_of(self.place.read_to)
         return self.count - 1 - position if position is not None else 0
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import work
@@ -17,7 +16,6 @@ from inspector.journal.filters.completion import Completions, complete
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log import border, copy_as, jumps, labels
-from inspector.tui.log.border import LogState
 from inspector.tui.log.filter import highlight, known_names
 from inspector.tui.log.marking import AskNote, toggle_mark, write_note
 from inspector.tui.log.message_list import MessageList
@@ -136,20 +134,9 @@ class MessagesPane(Pane):
 
     def _describe(self) -> None:
         """Draw the edge and the text for an empty log."""
-        live, rows = self.session.commands is not None, self._list
-        rows.note_seen()
-        state = LogState(
-            self.session,
-            rows.reader.view,
-            self.log_query,
-            follow=rows.follow,
-            comparing=rows.place.compared > 0,
-            looking=rows.reader.is_behind,
-            happened=rows.rows.happened,
-            newer=rows.unseen if live else 0,
-        )
-        self.facts = border.facts(state)
-        rows.empty = border.words_for_nothing(state)
+        self._list.note_seen()
+        self.facts = border.facts(self._list, self.log_query)
+        self._list.empty = border.words_for_nothing(self._list, self.log_query)
         if self.maximised:
             # Letters go to the filter, so none of these keys works.
             self.keys = () if self._filter.has_focus else hints(self, *exchange_verbs(self._verb_facts))
@@ -157,11 +144,7 @@ class MessagesPane(Pane):
 
     @property
     def _verb_facts(self) -> LogFacts:
-        view, query = self._list.reader.view, self.log_query
-        can_clear = query.filter is not None or bool(self._filter.value) or self._list.place.compared > 0
-        return border.verb_facts(self.session, view, query, self.current, can_clear=can_clear)
-
-    # Which rows
+        return border.verb_facts(self._list, self.log_query, typed=bool(self._filter.value))
 
     @property
     def maximised(self) -> bool:
@@ -176,7 +159,7 @@ class MessagesPane(Pane):
         self.set_class(maximised, "-exchanges")
         if not maximised:
             self.keys = ()
-        self._show(replace(self.log_query, by_exchange=maximised))
+        self._show(self.log_query._replace(by_exchange=maximised))
 
     def _show(self, query: LogQuery) -> None:
         """Show what a query selects: the one place where it changes."""
@@ -230,8 +213,6 @@ class MessagesPane(Pane):
         self.post_message(EventHighlighted(0))
         self.post_message(EventHighlighted(self.shown))
 
-    # The filter
-
     @property
     def _last(self) -> int:
         return self.session.journal.index.count
@@ -250,13 +231,13 @@ class MessagesPane(Pane):
         self.screen.set_focus(self._filter)
 
     def action_all(self) -> None:
-        self._list.place = replace(self._list.place, compared=0)
+        self._list.place = self._list.place._replace(compared=0)
         self._set_filter("")
         self._describe()
 
     def action_fold(self) -> None:
         """Show one row a message, or every event."""
-        self._show(replace(self.log_query, folds=not self.log_query.folds))
+        self._show(self.log_query._replace(folds=not self.log_query.folds))
 
     def action_negotiation(self) -> None:
         """Hide the messages of the negotiation, or show them again."""
@@ -291,8 +272,6 @@ class MessagesPane(Pane):
         self.screen.set_focus(self._list)
         # When the input loses the focus, the filter applies, even if nothing matches.
         self.call_after_refresh(self._narrow)
-
-    # Jumps
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The key of a verb that does not work now goes to what is around the log."""
@@ -375,8 +354,6 @@ class MessagesPane(Pane):
         event.stop()
         if self.shown:
             self.post_message(ShowEvent(self.shown, chosen=self.current))
-
-    # Actions on a message
 
     def action_send_again(self) -> None:
         n = sent_by_us(self.session.journal.index, self.current)

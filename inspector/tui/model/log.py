@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,8 +24,7 @@ _FEW = 8
 _NO_NEGOTIATION = "-phase:negotiation"
 
 
-@dataclass(frozen=True, slots=True)
-class LogQuery:
+class LogQuery(NamedTuple):
     """Which events have rows. Each method returns the next query."""
 
     filter: Filter | None = None
@@ -64,21 +62,21 @@ class LogQuery:
     def narrowed(self, text: str, last: int, incomplete: str = "") -> LogQuery:
         """Filter by a text, after event `last`. A text that is wrong, or that is still typed, changes nothing."""
         if incomplete:
-            return replace(self, problem=incomplete)
+            return self._replace(problem=incomplete)
         try:
             found = parse(text) or None
         except FilterError as error:
-            return replace(self, problem=error.reason)
-        after = replace(self, filter=found, searched=found or self.searched, problem="")
-        return after if after.source == self.source else replace(after, changed_after=last)
+            return self._replace(problem=error.reason)
+        after = self._replace(filter=found, searched=found or self.searched, problem="")
+        return after if after.source == self.source else after._replace(changed_after=last)
 
     def by_user(self) -> LogQuery:
         """The user types: the filter stays until the user clears it."""
-        return replace(self, set_after=None)
+        return self._replace(set_after=None)
 
     def by_program(self, last: int) -> LogQuery:
         """The program has set the filter after event `last`: it ends when the user sends another call."""
-        return replace(self, set_after=last)
+        return self._replace(set_after=last)
 
     def after_calls(self, journal: Journal) -> LogQuery:
         """Return the query after the calls that followed the one for which the program set the filter.
@@ -96,7 +94,7 @@ class LogQuery:
 
     def with_run(self, run: str, last: int) -> LogQuery:
         """The list shows this run of saved calls after event `last`, or none (`""`). A filter that was typed stays."""
-        after = replace(self, run=run)
+        after = self._replace(run=run)
         return (
             after.narrowed(run, last).by_program(last) if run != self.run and self.source in ("", self.run) else after
         )
@@ -139,8 +137,7 @@ def _one_exchange(index: Index, root: int) -> str:
     return f"exchange:#{root}"
 
 
-@dataclass(frozen=True, slots=True)
-class LogCursor:
+class LogCursor(NamedTuple):
     """The messages that the user looks at, beside the row of the list's cursor."""
 
     row: int = 0
@@ -154,11 +151,11 @@ class LogCursor:
 
     def selected(self, row: int, n: int) -> LogCursor:
         """Event `n`, which is in the row of event `row`, was selected."""
-        return replace(self, row=row, meant=n)
+        return self._replace(row=row, meant=n)
 
     def moved(self, row: int) -> LogCursor:
         """The cursor is on the row of event `row`."""
-        return self if row == self.row else replace(self, row=0, meant=0)
+        return self if row == self.row else self._replace(row=0, meant=0)
 
     def shown(self, row: int, answer: int) -> int:
         """Return the event to show for the row of event `row`: the one selected in it, its answer, or itself."""
@@ -166,17 +163,16 @@ class LogCursor:
 
     def seen(self, last: int, *, at_end: bool) -> LogCursor:
         """The last event on the screen is `last`, and with `at_end` the end is followed."""
-        return replace(self, read_to=last if at_end else max(last, self.read_to))
+        return self._replace(read_to=last if at_end else max(last, self.read_to))
 
     def chosen(self, n: int) -> tuple[LogCursor, tuple[int, int] | None]:
         """Choose event `n` to compare. The second choice of another event returns both."""
         if not self.compared:
-            return replace(self, compared=n), None
-        return replace(self, compared=0), (self.compared, n) if n and n != self.compared else None
+            return self._replace(compared=n), None
+        return self._replace(compared=0), (self.compared, n) if n and n != self.compared else None
 
 
-@dataclass(frozen=True, slots=True)
-class LogFacts:
+class LogFacts(NamedTuple):
     """The facts that the verbs of the log depend on."""
 
     rows: int = 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from tests.tui.recorded_conversation import Talk, example
 
 
 def narrowed(text: str, **fields: Any) -> LogQuery:
-    return replace(LogQuery().narrowed(text, 5), **fields)
+    return LogQuery().narrowed(text, 5)._replace(**fields)
 
 
 # The query
@@ -44,7 +43,7 @@ def test_a_text_that_is_wrong_or_incomplete_leaves_the_rows_and_says_why(
     after = before.narrowed(text, 9, incomplete)
     assert problem in after.problem
     assert after.rows == before.rows
-    assert replace(after, problem="") == before
+    assert after._replace(problem="") == before
     assert not after.narrowed("dir:recv", 9).problem
 
 
@@ -68,7 +67,7 @@ def test_what_fails_is_shown_from_the_change_of_the_filter_on() -> None:
     "change", [{"folds": False}, {"by_exchange": True}, {"filter": narrowed("b").filter}, {"filter": None}]
 )
 def test_other_rows_are_needed_for_another_filter_or_kind_of_row(change: dict[str, Any]) -> None:
-    assert replace(narrowed("a"), **change).rows != narrowed("a").rows
+    assert narrowed("a")._replace(**change).rows != narrowed("a").rows
 
 
 def test_nothing_else_needs_other_rows() -> None:
@@ -226,13 +225,11 @@ def test_the_footer_of_a_quiet_log_has_what_always_works() -> None:
         "list.select", "messages.filter", "messages.mark", "messages.exchange", "messages.follow", "messages.times",
         "app.zoom",
     ]  # fmt: skip
-    assert footer_verbs(replace(QUIET, rows=0, marks=2)) == [("messages.filter", "")]
+    assert footer_verbs(QUIET._replace(rows=0, marks=2)) == [("messages.filter", "")]
 
 
 def test_the_footer_of_a_busy_log_is_in_order() -> None:
-    busy = replace(
-        QUIET, by_exchange=True, searched=True, findings=1, marks=1, hidden=4, has_partner=True, sent=True
-    )  # fmt: skip
+    busy = QUIET._replace(by_exchange=True, searched=True, findings=1, marks=1, hidden=4, has_partner=True, sent=True)
     assert [verb.partition(".")[2] for verb, _ in footer_verbs(busy)] == [
         "select", "filter", "timeline", "next-hit", "next-finding", "mark", "next-mark", "fold", "exchange", "partner",
         "send-again", "edit-again", "follow", "times",
@@ -258,7 +255,7 @@ def test_the_footer_of_a_busy_log_is_in_order() -> None:
     ],
 )
 def test_the_footer_names_a_verb_by_what_it_does_now(change: dict[str, Any], verb: str, title: str | None) -> None:
-    assert titles(replace(QUIET, **change), verb) == [title]
+    assert titles(QUIET._replace(**change), verb) == [title]
 
 
 @pytest.mark.parametrize(
@@ -275,9 +272,9 @@ def test_the_footer_names_a_verb_by_what_it_does_now(change: dict[str, Any], ver
     ],
 )
 def test_a_key_goes_past_the_log_when_its_verb_does_not_work(verb: str, change: dict[str, Any]) -> None:
-    idle = replace(QUIET, live=False, at_end=False)
+    idle = QUIET._replace(live=False, at_end=False)
     assert not available(verb, idle)
-    assert available(verb, replace(idle, **change))
+    assert available(verb, idle._replace(**change))
     assert available("messages.copy", idle)
 
 
@@ -290,11 +287,11 @@ def test_a_key_goes_past_the_log_when_its_verb_does_not_work(verb: str, change: 
     ],
 )
 def test_the_keys_below_the_exchanges(change: dict[str, Any], verbs: str) -> None:
-    facts = replace(QUIET, by_exchange=True, **change)
+    facts = QUIET._replace(by_exchange=True, **change)
     assert [verb.partition(".")[2] for verb, _ in exchange_verbs(facts)] == verbs.split()
 
 
 def test_the_export_below_the_exchanges_says_how_many_events_match() -> None:
-    facts = replace(QUIET, by_exchange=True, matching=1200)
+    facts = QUIET._replace(by_exchange=True, matching=1200)
     assert dict(exchange_verbs(facts))["messages.export"] == "export"
-    assert dict(exchange_verbs(replace(facts, filtered=True)))["messages.export"] == "export these 1,200"
+    assert dict(exchange_verbs(facts._replace(filtered=True)))["messages.export"] == "export these 1,200"
