@@ -40,7 +40,7 @@ def facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
     session, view, signs = messages.session, messages.reader.view, signs_now()
     happened, newer = messages.rows.happened, messages.unseen
     rows = len(view.numbers)
-    thing = "row" if view.folded is not None or view.exchanges is not None else "event"
+    thing = "row" if view.folding is not None or view.exchanges is not None else "event"
     found: list[paint.Pieces] = [[(query.problem, "error")]] if query.problem else []
     if messages.reader.is_behind and view.behind:
         found.append(f"{quantity(rows, thing)} so far {signs.cut}")
@@ -51,7 +51,7 @@ def facts(messages: MessageList, query: LogQuery) -> list[paint.Pieces]:
         if view.filtered is not None:
             found.append(f"{count(view.matching)} of {quantity(view.last, 'event')} match")
     elif view.filtered is not None:
-        total = len(view.folded) if view.folded is not None else view.seen
+        total = len(view.everything)
         found.append(f"{quantity(rows, thing)}{' of this exchange' if query.is_one_exchange else ''}")
         if total > rows:
             hidden = f"{count(total - rows)} hidden"

@@ -66,7 +66,7 @@ class MessageList(VirtualList, inherit_bindings=False):
         view = self.reader.view
         rows = self._flat if view.exchanges is None else WaterfallRows(self._flat, view.exchanges)
         rows.show(view.numbers, self._upto)
-        rows.folds = query.folds
+        rows.folding = view.folding
         rows.times, rows.now = before.times, before.now
         rows.from_first = query.is_one_exchange and not query.by_exchange
         rows.measure_ids()

@@ -120,7 +120,7 @@ class LogColumns:
 
 
 class RowFacts(NamedTuple):
-    """What a row shows, read once when it is drawn; at a moment of a recording, as it was then."""
+    """The facts of a row, read once for a drawing; at a moment of a recording, those of then."""
 
     n: int
     answer: int
@@ -145,14 +145,13 @@ class MessageRows:
     """A `RowSource` over a journal's events. `numbers` selects them; `times` is the time format.
 
     With `from_first`, clock times are relative to the first row, which alone shows the clock. `now` is the present in
-    microseconds since the start, for pending requests; None if the session is over. With `folds`, a row also shows what
-    is folded into it.
+    microseconds since the start, for pending requests; None if the session is over. With `folding`, a row also shows
+    what is folded into it.
     """
 
     def __init__(self, journal: Journal, folding: Folding | None = None) -> None:
         self.journal = journal
         self.folding = folding
-        self.folds = folding is not None
         self.everything = AllEvents()
         self.numbers: Numbers = self.everything
         self.times: Times = "clock"
@@ -219,11 +218,11 @@ class MessageRows:
 
     def folded(self, n: int) -> list[int]:
         """The events folded into the row of `n`; at a moment of a recording, those so far."""
-        return self._so_far(n, self.folding.folded(n)) if self.folds and self.folding is not None else []
+        return self._so_far(n, self.folding.folded(n)) if self.folding is not None else []
 
     def list_messages(self, n: int) -> list[int]:
         """The messages of a list of several pages whose row is `n`; else empty. At a moment, those so far."""
-        return self._so_far(n, self.folding.list_messages(n)) if self.folds and self.folding is not None else []
+        return self._so_far(n, self.folding.list_messages(n)) if self.folding is not None else []
 
     def _so_far(self, n: int, numbers: list[int]) -> list[int]:
         upto = self.upto
@@ -317,7 +316,7 @@ class MessageRows:
         """Draw what a row says in `cells`. A longer text takes `spare` cells more: the empty column beside it."""
         text = self.summary(row)
         end = self.ending(row, " ")
-        http, failed = self._http.words(row.folded) if self.folds else ("", False)
+        http, failed = self._http.words(row.folded) if self.folding is not None else ("", False)
         if failed:
             end.append((f"  {http}", "error"))
         if not end and _length(text) > cells:

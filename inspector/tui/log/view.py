@@ -41,23 +41,18 @@ class MessageView:
         self.journal = journal
         self.filter = filter
         self.folding = folding
+        self.seen = 0
         self.filtered = FilteredView(journal, filter) if filter is not None else None
         self.exchanges = ExchangeRows(journal, filtered=filter is not None, folding=folding) if by_exchange else None
-        self.folded: FoldedRows | None = FoldedRows(folding) if folding is not None else None
-        self.matches = (
-            FoldedMatches(folding, self.filtered) if folding is not None and self.filtered is not None else None
+        self.everything = AllEvents() if folding is None else FoldedRows(folding)
+        """The rows without a filter."""
+        self.matches: FilteredView | FoldedMatches | None = self.filtered
+        if folding is not None and self.filtered is not None:
+            self.matches = FoldedMatches(folding, self.filtered)
+        self.numbers: Numbers = next(
+            rows for rows in (self.exchanges, self.matches, self.everything) if rows is not None
         )
-        self.everything = AllEvents()
-        self.seen = 0
-
-    @property
-    def numbers(self) -> Numbers:
         """The rows."""
-        if self.exchanges is not None:
-            return self.exchanges
-        if self.filtered is not None:
-            return self.matches if self.matches is not None else self.filtered
-        return self.folded if self.folded is not None else self.everything
 
     @property
     def last(self) -> int:
@@ -104,21 +99,15 @@ class MessageView:
 
     def apply(self, step: ScanResult) -> int | None:
         """Apply the result of a scan. Returns the first row that changed, or None."""
-        before = len(self.everything)
-        self.seen = self.everything.count = step.last
-        first = self._first_new(before) if step.last > before else None
-        if step.change is not None and self.filtered is not None:
-            first = (self.filtered if self.matches is None else self.matches).apply(step.change)
+        before, self.seen = self.seen, step.last
+        if isinstance(self.everything, AllEvents):
+            self.everything.count = step.last
+        first = min(self.everything.position(before + 1) or 0, len(self.everything)) if step.last > before else None
+        if step.change is not None and self.matches is not None:
+            first = self.matches.apply(step.change)
         if step.growth is not None and self.exchanges is not None:
             first = self.exchanges.apply(step.growth)
         return first
-
-    def _first_new(self, before: int) -> int:
-        """The first row after event `before`."""
-        if self.folded is None:
-            return before
-        found = self.folded.position(before + 1)
-        return 0 if found is None else min(found, len(self.folded))
 
     def refold(self, changed: Iterable[int]) -> int | None:
         """Update the rows of events that are folded elsewhere now. Returns the first row that may have changed."""
@@ -128,7 +117,7 @@ class MessageView:
         rows = known | {self.folding.row(n) for n in known}
         if self.exchanges is not None:
             self.exchanges.drop(n for n in known if self.folding.is_folded(n))
-        elif self.matches is not None:
+        elif isinstance(self.matches, FoldedMatches):
             self.matches.look_again(rows)
         places = [place for n in rows if (place := self.numbers.position(n)) is not None]
         return max(min(places) - 1, 0) if places else None

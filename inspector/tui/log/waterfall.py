@@ -63,8 +63,7 @@ class WaterfallRows(MessageRows):
     """A `RowSource` over `ExchangeRows`. `look_at` sets the visible rows; the bars span their time."""
 
     def __init__(self, rows: MessageRows, exchanges: ExchangeRows) -> None:
-        super().__init__(rows.journal, rows.folding)
-        self.folds = exchanges.folding is not None
+        super().__init__(rows.journal, exchanges.folding)
         self.exchanges = exchanges
         self.numbers = exchanges
         self.span = TimeSpan(0, 1)
