@@ -10,17 +10,15 @@ from typing import Any, ClassVar
 
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from inspector.client.engine.pending_requests import Call
 from inspector.text import quantity
 from inspector.tui.keymap import KeyHint
 from inspector.tui.matching import Typed
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets.dialog import Dialog, LineDialog, Question
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.fact_rows import RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
+from inspector.tui.widgets.fact_rows import paragraph
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.pane import Pane
@@ -32,41 +30,19 @@ _MAX_ROWS = 18
 _MAX_NUMBER = 100
 _SHORT = 7
 """Choices of a menu without a field to type in."""
-_CSS = """
-{name} {{ align: center middle; }}
-{name} > Pane {{ width: 90%; max-width: 90; height: {height}; max-height: 100%; }}
-"""
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Question[bool]):
     """A question with two answers. Enter or `y` means yes, esc or `n` means no."""
 
-    DEFAULT_CSS = _CSS.format(name="Confirm", height="6")
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "yes", show=False, priority=True),
-        Binding("n,escape", "no", show=False, priority=True),
+        Binding("y,enter", "answer(True)", show=False, priority=True),
+        Binding("n,escape", "answer(False)", show=False, priority=True),
     ]
 
     def __init__(self, question: str, detail: str, yes: str, no: str) -> None:
-        super().__init__()
-        self._question, self._detail, self._yes, self._no = question, detail, yes, no
-
-    def compose(self) -> ComposeResult:
-        keys = [KeyHint("y enter", self._yes, "y"), KeyHint("n esc", self._no, "escape")]
-        edge = Pane(FactsView(), title=self._question, keys=keys)
-        edge.tone = "ask"
-        yield edge
-
-    def on_mount(self) -> None:
-        view = self.query_one(FactsView)
-        view.show(RowSection(paragraph(self._detail)))
-        view.focus()
-
-    def action_yes(self) -> None:
-        self.dismiss(True)
-
-    def action_no(self) -> None:
-        self.dismiss(False)
+        keys = [KeyHint("y enter", yes, "y"), KeyHint("n esc", no, "escape")]
+        super().__init__(question, paragraph(detail), keys, height=6)
 
 
 async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: str) -> bool:
@@ -79,38 +55,21 @@ async def leave_calls(app: App[Any], calls: Sequence[Call], question: str, yes: 
     return await app.push_screen_wait(Confirm(question, detail, yes, "stay"))
 
 
-class AskPath(ModalScreen[Path | None]):
+class AskPath(LineDialog[Path]):
     """Asks for a file name. It never overwrites a file: the dialog shows the error and stays open."""
 
-    DEFAULT_CSS = _CSS.format(name="AskPath", height="6") + "AskPath Editor { margin: 0 1; }"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", show=False, priority=True),
-        Binding("escape", "leave", show=False),
-    ]
-
     def __init__(self, title: str, suggested: str) -> None:
-        super().__init__()
-        self._title, self._suggested = title, _free(suggested)
-
-    def compose(self) -> ComposeResult:
-        keys = [KeyHint("enter", "write", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Pane(title=self._title, facts=(_here(),), keys=keys), Vertical():
-            yield Editor(self._suggested, placeholder="file name", id="path")
-
-    def on_mount(self) -> None:
-        self.query_one(Editor).focus()
+        editor = Editor(_free(suggested), placeholder="file name", id="path")
+        super().__init__(title, editor, "write", facts=(_here(),))
 
     def action_take(self) -> None:
         """Accept the name, unless the file exists or its folder is missing."""
-        path = Path(os.path.expanduser(self.query_one(Editor).value.strip()))
+        path = Path(os.path.expanduser(self.editor.value.strip()))
         problem = _problem(path)
         if problem:
-            self.query_one(Pane).note = [(problem, "error")]
+            self.show_note(problem)
         else:
             self.dismiss(path)
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 def _free(name: str) -> str:
@@ -145,15 +104,14 @@ def _problem(path: Path) -> str:
     return "" if os.access(path.parent, os.W_OK) else "this folder is not writable"
 
 
-class Choose(ModalScreen[str | None]):
+class Choose(Dialog[str]):
     """A menu: options, each with a line of explanation. Typed text narrows a long one."""
 
-    DEFAULT_CSS = (
-        _CSS.format(name="Choose", height="auto")
-        + "Choose VirtualList { height: 1fr; } Choose FilterInput { dock: bottom; margin-bottom: 1; }"
-    )
+    DEFAULT_CSS = """
+    Choose VirtualList { height: 1fr; }
+    Choose FilterInput { dock: bottom; margin-bottom: 1; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", show=False),
         # The field keeps the focus.
         Binding("up", "step('up')", show=False, priority=True),
         Binding("down", "step('down')", show=False, priority=True),
@@ -210,6 +168,3 @@ class Choose(ModalScreen[str | None]):
     def action_step(self, by: str) -> None:
         """Move the cursor of the list."""
         getattr(self.query_one(VirtualList), f"action_{by}")()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -8,13 +8,13 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
-from textual.screen import ModalScreen
 
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
 from inspector.tui.verbs import VERBS, KeymapVerb
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
@@ -23,14 +23,13 @@ _KEYS = 12
 _TITLE = max(len(verb.title) for verb in VERBS) + 2
 
 
-class Help(ModalScreen[None]):
+class Help(Dialog[None]):
     """The keys of the contexts at the focus that work now, then those of all other contexts."""
 
     DEFAULT_CSS = """
-    Help { align: center middle; }
     Help > Pane { width: 92%; max-width: 110; height: 92%; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,question_mark", "leave", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,question_mark", "leave", show=False)]
 
     def __init__(self, keymap: Keymap, focused: DOMNode, commands: CustomCommands) -> None:
         super().__init__()
@@ -67,9 +66,6 @@ class Help(ModalScreen[None]):
         found = self._commands.here(contexts(self._focused))
         rows = [_row_of([command.key], command.title, command.description) for command in found]
         return [Row([("Your commands", "accent bold")]), *rows] if rows else []
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
 
 
 def _row(verb: KeymapVerb, keys: Sequence[str]) -> Row:

@@ -8,7 +8,6 @@ from typing import ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from inspector.calls.writing import step_text
 from inspector.errors import InspectorError
@@ -16,6 +15,7 @@ from inspector.text import quantity, safe
 from inspector.tui.calls.drafts import Draft, secret_note, value_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
@@ -42,19 +42,17 @@ class StepToSave(NamedTuple):
     variables: tuple[str, ...]
 
 
-class SaveCallDialog(ModalScreen[StepToSave | None]):
+class SaveCallDialog(Dialog[StepToSave]):
     """Name, file and variables of a step. `↑` and `↓` in the file's field go through the flows of the folder."""
 
     DEFAULT_CSS = """
-    SaveCallDialog { align: center middle; }
-    SaveCallDialog > Pane { width: 90%; max-width: 100; height: 22; max-height: 100%; }
+    SaveCallDialog > Pane { max-width: 100; height: 22; }
     SaveCallDialog Editor { margin: 0 1; height: 1; }
     SaveCallDialog #variables { height: auto; max-height: 4; margin-top: 1; }
     SaveCallDialog #preview { height: 1fr; margin-top: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "take", show=False, priority=True),
-        Binding("escape", "leave", show=False),
         Binding("tab", "next", show=False, priority=True),
         Binding("shift+tab", "previous", show=False, priority=True),
         Binding("up", "file(-1)", show=False, priority=True),
@@ -187,6 +185,3 @@ class SaveCallDialog(ModalScreen[StepToSave | None]):
         self.dismiss(
             StepToSave(self._step_name.value.strip(), known.path if known is not None else path, tuple(self._chosen))
         )
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -5,19 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
-
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
+from typing import Any
 
 from inspector.errors import UsageError
 from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, number_text
 from inspector.text import count
-from inspector.tui.keymap import KeyHint
+from inspector.tui.widgets.dialog import FieldsDialog
 from inspector.tui.widgets.editor import Editor
-from inspector.tui.widgets.pane import Pane
 
 _LABEL = 16
 _FIELDS: Mapping[str, tuple[str, str]] = {
@@ -36,32 +30,17 @@ _WHOLE = ("users", "in_flight", "connections", "max_waiting")
 _UNITS = {"ms": 1e-3, "min": 60.0}
 
 
-class LoadDialog(ModalScreen[LoadPlan | None]):
+class LoadDialog(FieldsDialog[LoadPlan]):
     """Asks for the plan, starting with a given one."""
 
-    DEFAULT_CSS = """
-    LoadDialog { align: center middle; }
-    LoadDialog > Pane { width: 90%; max-width: 90; height: 13; max-height: 100%; }
-    LoadDialog Vertical { height: 1fr; padding: 0 1; }
-    """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+r", "take", show=False, priority=True),
-        Binding("enter", "next", show=False, priority=True),
-        Binding("escape", "leave", show=False, priority=True),
-        Binding("up", "app.focus_previous", show=False),
-        Binding("down", "app.focus_next", show=False),
-    ]
-
     def __init__(self, plan: LoadPlan) -> None:
-        super().__init__()
         self._plan = plan
+        super().__init__(f"Load  {', '.join(plan.tools)[:60]}", {name: self._editor(name) for name in _FIELDS}, "start")
 
-    def compose(self) -> ComposeResult:
-        keys = [KeyHint("^r", "start", "ctrl+r"), KeyHint("enter", "next", "enter"), KeyHint("esc", "cancel", "escape")]
-        with Pane(title=f"Load  {', '.join(self._plan.tools)[:60]}", keys=keys), Vertical():
-            for name, (label, empty) in _FIELDS.items():
-                value = "" if self._is_empty(name) else number_text(getattr(self._plan, name)) + _UNIT.get(name, "")
-                yield Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
+    def _editor(self, name: str) -> Editor:
+        label, empty = _FIELDS[name]
+        value = "" if self._is_empty(name) else number_text(getattr(self._plan, name)) + _UNIT.get(name, "")
+        return Editor(value, placeholder=empty, lead=[(f"{label:<{_LABEL}}  ", "muted")], id=f"load-{name}")
 
     def _is_empty(self, name: str) -> bool:
         """Whether the hint says all: the field has its default, or does not matter."""
@@ -69,27 +48,12 @@ class LoadDialog(ModalScreen[LoadPlan | None]):
             name == "rate" and bool(self._plan.users)
         )
 
-    def on_mount(self) -> None:
-        self.query(Editor).first().focus()
-
-    def action_next(self) -> None:
-        """Go to the next field; in the last one, start."""
-        if self.focused is list(self.query(Editor))[-1]:
-            self.action_take()
-        else:
-            self.focus_next()
-
     def action_take(self) -> None:
         """Accept the plan if it can be run."""
-        said = {name: self.query_one(f"#load-{name}", Editor).value.strip() for name in _FIELDS}
         try:
-            self.dismiss(planned(self._plan, said))
+            self.dismiss(planned(self._plan, self.typed))
         except UsageError as error:
-            self.query_one(Pane).note = [(error.message, "error")]
-
-    def action_leave(self) -> None:
-        """Close without a plan."""
-        self.dismiss(None)
+            self.show_note(error.message)
 
 
 def planned(plan: LoadPlan, said: Mapping[str, str]) -> LoadPlan:

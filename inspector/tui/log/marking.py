@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
-
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.tui.keymap import KeyHint
+from inspector.tui.widgets.dialog import LineDialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.paint import Pieces
-from inspector.tui.widgets.pane import Pane
 
 
-class AskNote(ModalScreen[str | None]):
+class AskNote(LineDialog[str]):
     """Asks for the note about a message. Returns None if the user leaves the dialog."""
 
     DEFAULT_CSS = """
-    AskNote { align: center middle; }
-    AskNote > Pane { width: 90%; max-width: 100; height: auto; max-height: 100%; }
+    AskNote > Pane { max-width: 100; height: auto; }
     AskNote Vertical { height: auto; }
-    AskNote Editor { margin: 0 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", show=False, priority=True),
-        Binding("escape", "leave", show=False),
-    ]
 
     def __init__(self, title: Pieces, note: str) -> None:
-        super().__init__()
-        self._title, self._note = title, note
-
-    def compose(self) -> ComposeResult:
-        keys = [
-            KeyHint("enter", "keep", "enter"),
-            KeyHint("^j", "new line", "ctrl+j"),
-            KeyHint("esc", "cancel", "escape"),
-        ]
-        with Pane(title=self._title, facts=("in the recording",), keys=keys), Vertical():
-            yield Editor(self._note, placeholder="what you noticed", id="note", multiline=True)
-
-    def on_mount(self) -> None:
-        self.query_one(Editor).focus()
+        editor = Editor(note, placeholder="what you noticed", id="note", multiline=True)
+        super().__init__(title, editor, "keep", facts=("in the recording",))
 
     def action_take(self) -> None:
-        self.dismiss(self.query_one(Editor).value.strip())
-
-    def action_leave(self) -> None:
-        self.dismiss(None)
+        self.dismiss(self.editor.value.strip())
 
 
 def toggle_mark(journal: Journal, n: int) -> InspectorError | None:

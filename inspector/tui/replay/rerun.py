@@ -17,12 +17,12 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 
 from inspector.reasons import split_reason
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.text_view import TextView
@@ -39,11 +39,10 @@ def words_of(path: Path, target: str) -> list[str]:
     return ["rerun", str(path), *(words if alone else ["--", *words])]
 
 
-class RerunScreen(ModalScreen[None]):
+class RerunScreen(Dialog[None]):
     """One line for the target, the report below it."""
 
     DEFAULT_CSS = """
-    RerunScreen { align: center middle; }
     RerunScreen > Pane { width: 92%; max-width: 120; height: 90%; }
     RerunScreen Editor { margin: 0 1 1 1; height: auto; }
     RerunScreen TextView { height: 1fr; }
@@ -51,7 +50,6 @@ class RerunScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+r", "run", show=False, priority=True),
         Binding("ctrl+k", "copy_command", show=False, priority=True),
-        Binding("escape", "leave", show=False),
     ]
 
     def __init__(self, path: Path, suggested: str) -> None:
@@ -131,6 +129,3 @@ class RerunScreen(ModalScreen[None]):
             view = self.query_one(TextView)
             view.load(told.decode("utf-8", "replace"))
             view.focus()
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
@@ -18,6 +17,7 @@ from inspector.text import count, safe
 from inspector.tui.advice import error_text
 from inspector.tui.keymap import KeyHint
 from inspector.tui.widgets.clipboard import copy
+from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, heading
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
@@ -69,18 +69,17 @@ class LoopbackMock:
             journal.release()
 
 
-class ServeScreen(ModalScreen[None]):
+class ServeScreen(Dialog[None]):
     """The state of the server, its requests, and the commands that serve without the interface."""
 
     DEFAULT_CSS = """
-    ServeScreen { align: center middle; }
-    ServeScreen > Pane { width: 92%; max-width: 110; height: 22; max-height: 100%; }
+    ServeScreen > Pane { width: 92%; max-width: 110; height: 22; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("s", "start_or_stop", show=False),
         Binding("c", "copy_command", show=False, priority=True),
         Binding("u", "copy_url", show=False),
-        Binding("escape,q", "leave", show=False),
+        Binding("q", "leave", show=False),
     ]
 
     def __init__(self, server: LoopbackMock) -> None:
@@ -144,6 +143,3 @@ class ServeScreen(ModalScreen[None]):
         """Copy the URL of the server."""
         if self.server.url:
             copy(self, self.server.url, "the URL")
-
-    def action_leave(self) -> None:
-        self.dismiss(None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.screen import ModalScreen
+from textual.widget import Widget
 
 from inspector.cards.registries import (
     RegistryListing,
@@ -24,10 +24,10 @@ from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.start.rows import RegistryRow
 from inspector.tui.themes import signs_now
+from inspector.tui.widgets.dialog import LineDialog, Question
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Pane
 
 MAX_COUNT = 200
 """Servers of a search that are listed."""
@@ -81,13 +81,11 @@ class _ValueWanted(Exception):
         self.question = question
 
 
-class AskStart(ModalScreen[bool]):
+class AskStart(Question[bool]):
     """Shows the whole command or URL, its variables and headers. Enter does not accept it."""
 
     DEFAULT_CSS = """
-    AskStart { align: center middle; }
-    AskStart > Pane { width: 90%; max-width: 110; height: auto; max-height: 90%; }
-    AskStart FactsView { height: 1fr; }
+    AskStart > Pane { max-width: 110; max-height: 90%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", show=False, priority=True),
@@ -96,84 +94,51 @@ class AskStart(ModalScreen[bool]):
     ]
 
     def __init__(self, thing: RegistryRow) -> None:
-        super().__init__()
-        self._thing = thing
-
-    def compose(self) -> ComposeResult:
+        rows = _start_rows(thing)
         keys = [KeyHint("y", "open it", "y"), KeyHint("esc", "do not open", "escape")]
-        edge = Pane(FactsView(), title=f"Open {safe(self._thing.server.name, 60)}?", keys=keys)
-        edge.tone = "ask"
-        edge.styles.height = min(len(self._rows()) + 8, 30)
-        yield edge
-
-    def on_mount(self) -> None:
-        view = self.query_one(FactsView)
-        view.show(RowSection(self._rows()))
-        view.focus()
-
-    def _rows(self) -> list[Row]:
-        server, mark = self._thing.server, signs_now().finding
-        rows = [
-            *paragraph(server.description, limit=5),
-            Row([(f"from {safe(self._thing.source, _LINE)}", "muted")]),
-            Row(),
-        ]
-        rows += [Row(f"  {safe(fact, _LINE)}", 4) for fact in start_facts(self._thing.choice)]
-        for problem in server.problems[:10]:
-            rows.append(Row([(f"  {mark} ", "finding"), safe(problem, _LINE)], 4))
-        if server.after_install:
-            rows += [Row(), Row([("Its publisher says (shown, never run):", "muted")])]
-            rows += paragraph(server.after_install, "muted", indent=2, limit=10)
-        return rows
-
-    def action_answer(self, answer: bool) -> None:
-        """Close with an answer."""
-        self.dismiss(answer)
-
-    def action_nothing(self) -> None:
-        """Ignore the key."""
+        super().__init__(f"Open {safe(thing.server.name, 60)}?", rows, keys, height=min(len(rows) + 8, 30))
 
 
-class AskValue(ModalScreen[str | None]):
+def _start_rows(thing: RegistryRow) -> list[Row]:
+    server, mark = thing.server, signs_now().finding
+    rows = [
+        *paragraph(server.description, limit=5),
+        Row([(f"from {safe(thing.source, _LINE)}", "muted")]),
+        Row(),
+    ]
+    rows += [Row(f"  {safe(fact, _LINE)}", 4) for fact in start_facts(thing.choice)]
+    for problem in server.problems[:10]:
+        rows.append(Row([(f"  {mark} ", "finding"), safe(problem, _LINE)], 4))
+    if server.after_install:
+        rows += [Row(), Row([("Its publisher says (shown, never run):", "muted")])]
+        rows += paragraph(server.after_install, "muted", indent=2, limit=10)
+    return rows
+
+
+class AskValue(LineDialog[str]):
     """Asks for one value of a server; a secret is hidden."""
 
     DEFAULT_CSS = """
-    AskValue { align: center middle; }
-    AskValue > Pane { width: 80%; max-width: 90; height: 8; }
+    AskValue > Pane { width: 80%; height: 8; }
+    AskValue FactsView { height: 2; }
     AskValue Editor { margin: 1 1 0 1; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", show=False, priority=True),
-        Binding("escape", "leave", show=False, priority=True),
-    ]
 
     def __init__(self, question: InputQuestion) -> None:
-        super().__init__()
+        shown = "" if question.secret or question.choices else question.default or ""
+        editor = Editor(shown, placeholder=safe(", ".join(question.choices), 80) or "value")
+        editor.concealed = question.secret
+        super().__init__(safe(question.id, 60), editor, "use it", leave="do not open")
         self._question = question
 
-    def compose(self) -> ComposeResult:
-        question = self._question
-        keys = [KeyHint("enter", "use it", "enter"), KeyHint("esc", "do not open", "escape")]
-        shown = "" if question.secret else question.default or ""
-        with Pane(title=safe(question.id, 60), keys=keys), Vertical():
-            view = FactsView()
-            view.styles.height = 2
-            yield view
-            editor = Editor(
-                "" if question.choices else shown, placeholder=safe(", ".join(question.choices), 80) or "value"
-            )
-            editor.concealed = question.secret
-            yield editor
+    def above(self) -> Sequence[Widget]:
+        return [FactsView()]
 
     def on_mount(self) -> None:
+        super().on_mount()
         about = self._question.description or f"for {self._question.server}"
         self.query_one(FactsView).show(RowSection(paragraph(about, limit=2)))
-        self.query_one(Editor).focus()
 
     def action_take(self) -> None:
         """Close with the typed value; an empty one stands for the default."""
-        self.dismiss(self.query_one(Editor).value)
-
-    def action_leave(self) -> None:
-        """Close without a value."""
-        self.dismiss(None)
+        self.dismiss(self.editor.value)

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import App
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from inspector.config.targets import Target
 from inspector.config.trust import Consent, Exposure, TrustAnswer
@@ -16,9 +15,8 @@ from inspector.errors import TrustNeeded
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
 from inspector.tui.themes import signs_now
-from inspector.tui.widgets.fact_rows import Row, RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.dialog import Question
+from inspector.tui.widgets.fact_rows import Row, paragraph
 
 _LINE = 800
 
@@ -41,13 +39,11 @@ def _answer_to(asked: Exposure, answer: TrustAnswer, found: Exposure) -> TrustAn
     return answer if found.fingerprint == asked.fingerprint else "no"
 
 
-class AskTrust(ModalScreen[TrustAnswer]):
+class AskTrust(Question[TrustAnswer]):
     """Shows an exposure. No common key accepts it: Enter has no effect."""
 
     DEFAULT_CSS = """
-    AskTrust { align: center middle; }
-    AskTrust > Pane { width: 90%; max-width: 100; height: auto; max-height: 90%; }
-    AskTrust FactsView { height: 1fr; }
+    AskTrust > Pane { max-width: 100; max-height: 90%; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "answer('once')", show=False, priority=True),
@@ -57,38 +53,15 @@ class AskTrust(ModalScreen[TrustAnswer]):
     ]
 
     def __init__(self, exposure: Exposure) -> None:
-        super().__init__()
-        self._exposure = exposure
-
-    def compose(self) -> ComposeResult:
         keys = [
             KeyHint("o", "allow once", "o"),
             KeyHint("a", "allow always", "a"),
             KeyHint("esc", "do not open", "escape"),
         ]
-        edge = Pane(FactsView(), title=f"Allow {safe(self._exposure.subject, 60)}?", keys=keys)
-        edge.tone = "ask"
-        edge.styles.height = len(self._exposure.facts()) + 7
-        yield edge
-
-    def on_mount(self) -> None:
-        view = self.query_one(FactsView)
-        view.show(RowSection(self._rows()))
-        view.focus()
-
-    def _rows(self) -> list[Row]:
-        where = safe(str(self._exposure.path), _LINE)
-        mark = signs_now().finding
-        facts = [Row([(f"  {mark} ", "finding"), safe(fact, _LINE)], 4) for fact in self._exposure.facts()]
-        return [
-            *paragraph(f"{where} is not your own {self._exposure.file}. This {self._exposure.part}:"),
-            *facts,
-            *paragraph(f"“Always” applies until the {self._exposure.part} changes."),
+        mark, facts = signs_now().finding, exposure.facts()
+        rows = [
+            *paragraph(f"{safe(str(exposure.path), _LINE)} is not your own {exposure.file}. This {exposure.part}:"),
+            *(Row([(f"  {mark} ", "finding"), safe(fact, _LINE)], 4) for fact in facts),
+            *paragraph(f"“Always” applies until the {exposure.part} changes."),
         ]
-
-    def action_answer(self, answer: TrustAnswer) -> None:
-        """Close with an answer."""
-        self.dismiss(answer)
-
-    def action_nothing(self) -> None:
-        """Ignore the key."""
+        super().__init__(f"Allow {safe(exposure.subject, 60)}?", rows, keys, height=len(facts) + 7)

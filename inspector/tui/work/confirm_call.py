@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen
 
 from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import Tool
 from inspector.text import safe
 from inspector.tui.keymap import KeyHint
-from inspector.tui.widgets.fact_rows import RowSection, paragraph
-from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.widgets.pane import Pane
+from inspector.tui.widgets.dialog import Question
+from inspector.tui.widgets.fact_rows import paragraph
 
 Decision = Literal["call", "session", "cancel"]
 """Call the tool; call it and do not ask again for it in this session; do not call it."""
@@ -24,48 +21,26 @@ _ARGUMENTS = 400
 """Characters that are shown of the arguments."""
 
 
-class ConfirmCall(ModalScreen[Decision]):
+class ConfirmCall(Question[Decision]):
     """Asks before one call. Enter or `y` calls, `a` calls and does not ask again, esc or `n` cancels."""
 
-    DEFAULT_CSS = """
-    ConfirmCall { align: center middle; }
-    ConfirmCall > Pane { width: 90%; max-width: 90; height: 9; max-height: 100%; }
-    """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y,enter", "decide('call')", show=False, priority=True),
-        Binding("a", "decide('session')", show=False, priority=True),
-        Binding("n,escape,q", "decide('cancel')", show=False, priority=True),
+        Binding("y,enter", "answer('call')", show=False, priority=True),
+        Binding("a", "answer('session')", show=False, priority=True),
+        Binding("n,escape,q", "answer('cancel')", show=False, priority=True),
     ]
 
     def __init__(self, tool: Tool, server: str, arguments: Any) -> None:
-        super().__init__()
-        self._tool, self._server, self._arguments = tool, server, arguments
-
-    def compose(self) -> ComposeResult:
         keys = [
             KeyHint("y", "call", "y"),
             KeyHint("a", "call, do not ask again", "a"),
             KeyHint("esc", "cancel", "escape"),
         ]
-        edge = Pane(FactsView(what="the arguments"), title=f"Call {safe(self._tool.name, _NAME)}?", keys=keys)
-        edge.tone = "ask"
-        yield edge
-
-    def on_mount(self) -> None:
-        view = self.query_one(FactsView)
-        view.show(
-            RowSection(
-                [
-                    *paragraph(f"{_reason(self._tool)} The server is {safe(self._server, _NAME)}."),
-                    *paragraph(safe(json_of(self._arguments)[:_ARGUMENTS], _ARGUMENTS), "muted"),
-                ]
-            )
-        )
-        view.focus()
-
-    def action_decide(self, decision: Decision) -> None:
-        """Return the decision."""
-        self.dismiss(decision)
+        rows = [
+            *paragraph(f"{_reason(tool)} The server is {safe(server, _NAME)}."),
+            *paragraph(safe(json_of(arguments)[:_ARGUMENTS], _ARGUMENTS), "muted"),
+        ]
+        super().__init__(f"Call {safe(tool.name, _NAME)}?", rows, keys, height=9, what="the arguments")
 
 
 def _reason(tool: Tool) -> str:
