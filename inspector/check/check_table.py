@@ -49,6 +49,16 @@ class Stage(IntEnum):
     """It ends a process."""
 
 
+class Need(IntEnum):
+    """What the run must have ready before a check: each includes the ones before it."""
+
+    NOTHING = 0
+    SESSION = 1
+    """The shared session was open, and its lists are read."""
+    CALLS = 2
+    """Each allowed tool was called, see `Visit.tool_calls`."""
+
+
 EVERYWHERE: frozenset[TransportName] = frozenset(("stdio", "http", "sse"))
 
 
@@ -88,6 +98,7 @@ class Check(NamedTuple):
     """It judges the response to each revision: the run offers all of them before this check."""
     stage: Stage = Stage.SHARED
     """Its place among the checks with `apart`."""
+    needs: Need = Need.NOTHING
 
     @property
     def is_withdrawn(self) -> bool:
@@ -119,6 +130,7 @@ class CheckTable:
         transports: frozenset[TransportName] = EVERYWHERE,
         mode: CheckMode = "active",
         rules: bool = False,
+        needs: Need = Need.SESSION,
     ) -> None:
         """With `rules`, every check of the table is at least of the class `rule`, except those of the level `info`."""
         self.rows: dict[str, Check] = {}
@@ -127,6 +139,7 @@ class CheckTable:
         self._transports = transports
         self._mode = mode
         self._rules = rules
+        self._needs = needs
 
     def passive(
         self,
@@ -158,12 +171,15 @@ class CheckTable:
         judged: bool = False,
         surveys: bool = False,
         stage: Stage = Stage.SHARED,
+        needs: Need | None = None,
         shown: tuple[str, ...] = (),
     ) -> Callable[[Probe], Probe]:
         """Add a check that the decorated function performs. `shown`: observations that let a recording decide it."""
 
         row = self._row(head, mode or self._mode, says, fix, breaks, page, transports)
         row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys, stage=stage)
+        least = Need.NOTHING if apart or surveys else Need.SESSION
+        row = row._replace(needs=max(self._needs if needs is None else needs, least))
 
         def entered(probe: Probe) -> Probe:
             self._enter(row._replace(probe=probe))

@@ -17,24 +17,23 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from inspector.check.check_table import Check, Probe, TransportName
+from inspector.check.check_table import Check, Need, TransportName
+from inspector.check.execution import CheckExecution
 from inspector.check.hosts import host_checks, host_results
-from inspector.check.outcome import Outcome, Skip, Visited, bad, doubtful, skipped
+from inspector.check.outcome import Visited, skipped
 from inspector.check.passive import JudgedRecording, record_outcomes
 from inspector.check.registry import checks
 from inspector.check.result import Result
-from inspector.check.visit.limits import RunLimits
-from inspector.check.visit.raw_connection import StartupTime
+from inspector.check.selection import DRAFTS, CheckSelection, limit_reached
+from inspector.check.visit.preparation import prepare
+from inspector.check.visit.raw_connection import ServerState
 from inspector.check.visit.shared_process import SharedProcess
 from inspector.check.visit.supported_revisions import RevisionSurvey, survey
-from inspector.check.visit.tool_calls import call_tools
-from inspector.check.visit.visit import Allowed, CallsWanted, SessionWanted, Visit
-from inspector.check.visit.warm_up import warm_up
+from inspector.check.visit.visit import Visit
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import Options
 from inspector.client.session import Session
-from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.errors import (
     AuthorizationNeeded,
@@ -44,72 +43,15 @@ from inspector.errors import (
     SpawnError,
     UsageError,
 )
-from inspector.hosts import Fact
-from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.protocol.extensions import EVENTS
 from inspector.protocol.revisions import FEATURES, LEGACY, MODERN, REVISIONS
-from inspector.transports.http_url import parse_url
 
-MAX_DEATHS = 5
-"""Restarts of the server in one visit."""
 _JUDGED_IN_THREAD = 0.1
 """Seconds after which a judge in a thread can be stopped."""
 _JUDGED_LATER = 5.0
 """Seconds beyond the limit of the run for which the messages that came are judged."""
-_ALIVE_SECONDS = 10.0
-DRAFTS: Mapping[str, str] = {"events": EVENTS}
-"""The groups about drafts, with the extension that turns each on when it is offered."""
 _FROM_OUTSIDE = frozenset(("auth-resource", "auth-server"))
 """Groups whose checks need no session."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSelection:
-    """The selection of checks."""
-
-    revisions: tuple[str, ...] = REVISIONS
-    only: frozenset[str] = frozenset()
-    """Ids or groups; empty: all."""
-    without: frozenset[str] = frozenset()
-    levels: frozenset[str] = frozenset()
-    """Levels of checks; empty: all."""
-    limits: RunLimits = field(default_factory=RunLimits)
-    allowed: Allowed = field(default_factory=Allowed)
-    lists: bool = False
-    """Read the lists of the server even if no check uses them."""
-    drafts: frozenset[str] = frozenset()
-    """Groups about drafts of the specification that run too; others run only if `only` names them."""
-    hosts: tuple[Fact, ...] = ()
-    """The facts about hosts that are evaluated; none unless the user chose hosts."""
-
-    def takes(self, check: Check) -> bool:
-        """Whether the report contains a check."""
-        names = {check.id, check.group}
-        if self.levels and check.level not in self.levels:
-            return False
-        if check.group in DRAFTS and check.group not in self.drafts and not names & self.only:
-            return False
-        return not (names & self.without) and (not self.only or bool(names & self.only))
-
-    def rows(self) -> list[Check]:
-        """The checks that the report may contain. A withdrawn requirement is one again if its revision is named."""
-        named = frozenset(self.revisions) if self.revisions != REVISIONS else frozenset[str]()
-        return [
-            check._replace(check_class="rule") if check.is_withdrawn and named & check.revisions else check
-            for check in checks().values()
-            if self.takes(check)
-        ]
-
-    def refuses(self, check: Check) -> str:
-        """Why an applicable check is skipped; empty if it is not."""
-        if check.mode == "tool" and not self.allowed.calls:
-            return Skip.CALLS
-        if check.mode == "auth" and not self.allowed.auth:
-            return Skip.LOGIN
-        if check.mode == "intrusive" and not self.allowed.intrusive:
-            return Skip.INTRUSIVE
-        return ""
 
 
 @dataclass(slots=True)
@@ -190,21 +132,19 @@ class Runner:
         self._told = told
         self._began = began
         self._connect = connect
-        self._until = 0.0
-        self._gone = ""
-        """Why no more requests can be sent."""
+        self._server = ServerState()
+        self._execution = CheckExecution(target, journal, self.wanted, self._server, self.run.deaths)
         self._once: set[str] = set()
         self._failures: list[InspectorError] = []
         """Of revisions whose session did not open, although nothing was answered."""
         self._evidence = JudgedRecording(journal)
-        self._pace = StartupTime()
         self._ranks: list[tuple[int, ...]] = []
         """The place of each result in the order of the plan. Ascending."""
 
     async def go(self) -> Run:
         """Do the whole run. Cancelling it closes every connection."""
         started = time.monotonic()
-        self._until = started + self.wanted.limits.run
+        self._execution.until = started + self.wanted.limits.run
         if isinstance(self.target, StdioTarget):
             await self._visit_processes()
         else:
@@ -276,9 +216,8 @@ class Runner:
             session,
             RevisionSurvey(),
             self._connect,
-            self._pace,
+            self._server,
         )
-        visit.shared.tried = True  # No other revision can do better.
         try:
             for check in self.wanted.rows():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
@@ -305,7 +244,7 @@ class Runner:
                 missing,
                 found,
                 connect=self._connect,
-                pace=self._pace,
+                server=self._server,
             )
 
         mine = [check for check in self.wanted.rows() if transport in check.transports]
@@ -402,7 +341,7 @@ class Runner:
         error: InspectorError | None = None
         try:
             await self._started(session)
-            self._pace.startup = max(self._pace.startup, time.monotonic() - began)
+            self._server.startup = max(self._server.startup, time.monotonic() - began)
         except InspectorError as failed:
             error = failed
         found.learn(self.journal, first)
@@ -419,13 +358,13 @@ class Runner:
             return None
         visit = self._begin(Visited(opened, "stdio", first), found, session, process)
         if error is not None:
-            visit.visit.shared.tried, visit.visit.shared.problem = True, error.message
+            visit.visit.shared.problem = error.message
         return visit
 
     async def _started(self, session: Session) -> None:
         """Open a session over stdio, at most until the end of the run."""
         try:
-            async with asyncio.timeout(self._until - time.monotonic()):
+            async with asyncio.timeout(self._execution.until - time.monotonic()):
                 await session.open()
         except TimeoutError:
             limit = self.wanted.limits.run
@@ -444,7 +383,7 @@ class Runner:
             session,
             found,
             self._connect,
-            self._pace,
+            self._server,
             process,
         )
         first = visited.first or len(self.journal) + 1
@@ -455,10 +394,9 @@ class Runner:
         visit = opened.visit
         done = [check for check in opened.checks if not self.wanted.refuses(check) and check not in opened.surveys]
         watches = any(check.watches for check in done)
-        if self.wanted.lists or self.wanted.hosts or watches or any(not check.apart for check in done):
-            await self._open(visit)
-        if watches and not visit.shared.problem:
-            await self._warm_up(visit)
+        reads = self.wanted.lists or self.wanted.hosts or watches
+        needs = max((check.needs for check in done), default=Need.NOTHING)
+        await prepare(visit, max(needs, Need.SESSION) if reads else needs, watches=watches)
         for check in opened.shared:
             await self._one(visit, check)
         if not visit.waits and not visit.shares_processes:
@@ -501,7 +439,7 @@ class Runner:
     async def _look(self) -> None:
         """Judge all messages, in a thread, so that the interface, signals and the limit of the run are not blocked."""
         while not await asyncio.to_thread(self._evidence.look, _JUDGED_IN_THREAD):
-            if time.monotonic() > self._until + _JUDGED_LATER:
+            if time.monotonic() > self._execution.until + _JUDGED_LATER:
                 _stop(self._evidence, self.run, self.wanted)
 
     def _veto(self) -> None:
@@ -539,182 +477,14 @@ class Runner:
     def _may_concern(self, check: Check, visited: Visited) -> bool:
         return visited.transport in check.transports and visited.revision in check.revisions
 
-    async def _open(self, visit: Visit) -> None:
-        """Open the shared session, if it is not open, and read its lists."""
-        if visit.shared.problem:
-            return
-        visit.shared.tried = True
-        try:
-            if visit.session.phase != "ready":
-                self.journal.record_life("", "reopen", by="check", revision=visit.revision, why="session again")
-                try:
-                    await visit.session.open()
-                except RequestTimeout:
-                    # It supports the revision, as the survey has shown: on a busy machine it was slow to start.
-                    await visit.session.reopen()
-            for name in ("tools", "resources", "templates", "prompts"):
-                capability = "resources" if name == "templates" else name
-                if visit.can(capability):
-                    await self._load(visit, name)
-        except InspectorError as error:
-            visit.shared.problem = error.message
-
-    async def _warm_up(self, visit: Visit) -> None:
-        """Send the harmless requests that the judge needs."""
-        try:
-            await warm_up(visit)
-        except InspectorError as error:
-            visit.shared.problem = error.message
-
-    async def _load(self, visit: Visit, name: ListName) -> None:
-        """Read a list. If it times out, request it once more; `settle` finds out whether the response ever comes."""
-        await visit.session.load(name)
-        if isinstance(visit.session.catalog[name].error, RequestTimeout):
-            response = await visit.request(KINDS[name].method, {})
-            if response.ok:
-                await visit.session.load(name)
-
     async def _one(self, visit: Visit, check: Check) -> None:
         """Run one check within its time limit, and detect whether it broke the server."""
         began = time.monotonic()
         visit.check = check.id
         visit.overdue.clear()
         self._began(visit.visited, check)
-        outcome = await self._outcome(visit, check)
+        outcome = await self._execution.outcome(visit, check)
         self._tell(Result(check, visit.visited, outcome, time.monotonic() - began))
-
-    async def _outcome(self, visit: Visit, check: Check) -> Outcome:
-        reason = self.wanted.refuses(check)
-        if visit.shared.problem and not reason:
-            return skipped(Skip.NO_SESSION, visit.shared.problem)
-        reason = reason or self._gone
-        if not reason and time.monotonic() > self._until:
-            reason = _limit_reached(self.wanted)
-        in_session = not check.apart and not check.surveys
-        if not reason and in_session and visit.session.phase != "ready":
-            reason = await self._revive(visit)
-        if reason or check.probe is None:
-            return skipped(reason)
-        before = len(self.journal)
-        try:
-            outcome = await self._probed(visit, check, check.probe)
-        except TimeoutError:
-            outcome = skipped(f"it took longer than {self.wanted.limits.check:g} s")
-        except ConnectionProblem as error:
-            outcome = skipped(f"connecting failed: {error.message}")
-        except InspectorError as error:
-            outcome = skipped(error.message)
-        if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
-            outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
-        if check.mode == "tool" and in_session and visit.session.phase == "ready":
-            await self._see_that_it_answers(visit, check)
-        if in_session and visit.session.phase == "lost":
-            said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): {said}")
-            if outcome.seen in ("nothing", "good"):
-                outcome = bad(f"The server exited during this check: {said}", before + 1)
-        elif outcome.seen not in ("good", "remark") or self._failed_since(before):
-            reason = await self._refusing(visit, check)
-            if reason:
-                self._gone = f"the server stopped accepting connections after {check.id} ({visit.visited.name})"
-                self.run.deaths.append(
-                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {reason}"
-                )
-                outcome = doubtful(f"After this check the server stopped accepting connections: {reason}", before + 1)
-        return outcome
-
-    async def _probed(self, visit: Visit, check: Check, probe: Probe) -> Outcome:
-        """The outcome of a check within its time limit.
-
-        A check that needs the shared session or the tool calls, which a short run makes on demand, is started again
-        after they are made.
-        """
-        while True:
-            remembered = dict(visit.remembered)
-            try:
-                async with asyncio.timeout(self.wanted.limits.check):
-                    return await probe(visit)
-            except SessionWanted:
-                prepare = self._open
-            except CallsWanted:
-                prepare = self._call_tools
-            visit.remembered = remembered
-            await prepare(visit)
-            if check.apart and not visit.waits and not visit.shares_processes:
-                await _end(visit.shared.session)  # As in a complete run.
-            if visit.shared.problem:
-                return skipped(Skip.NO_SESSION, visit.shared.problem)
-
-    async def _call_tools(self, visit: Visit) -> None:
-        """Call the allowed tools on the shared session."""
-        if not visit.shared.tried:
-            await self._open(visit)
-        if visit.shared.problem:
-            return
-        try:
-            if visit.session.phase != "ready":
-                await visit.session.reopen()
-            await call_tools(visit)
-        except InspectorError as error:
-            visit.shared.problem = error.message
-
-    async def _see_that_it_answers(self, visit: Visit, check: Check) -> None:
-        """Detect a tool that blocks the server, and restart the server, so that later checks are reliable."""
-        if not await visit.is_served():
-            await visit.settle()
-            self.run.deaths.append(f"{check.id} ({visit.visited.name}): the server stopped responding")
-            await self._revive(visit)
-
-    def _failed_since(self, before: int) -> bool:
-        """Whether an HTTP response after event `before` has a status of 500 or more."""
-        index = self.journal.index
-        return any(
-            index.kind(n) == Kind.HTTP
-            and index.dir(n) == Dir.RECV
-            and (self.journal.event(n).fields.get("status") or 0) >= 500
-            for n in range(before + 1, index.count + 1)
-        )
-
-    async def _refusing(self, visit: Visit, check: Check) -> str:
-        """Why a server on HTTP accepts no connections; empty if it does. The transport watches a process itself."""
-        if not isinstance(self.target, HttpTarget):
-            return ""
-        if not await self._takes_connections(self.target):
-            return "it does not accept a connection"
-        if not check.apart and await visit.is_served():
-            return ""
-        try:
-            async with visit.new_connection() as link:
-                first = await link.request("server/discover", {}) if visit.modern else link.opened
-                reason = first.reason if first is not None else ""
-        except ConnectionProblem as error:
-            return error.message
-        return reason if reason or check.apart else await self._revive(visit)
-
-    async def _takes_connections(self, target: HttpTarget) -> bool:
-        """Existing connections may still work when the server accepts no new ones."""
-        if target.proxy:
-            return True
-        url = parse_url(target.url)
-        try:
-            async with asyncio.timeout(self.wanted.limits.request):
-                _, writer = await asyncio.open_connection(url.host, url.port)
-        except (OSError, TimeoutError):
-            return False
-        writer.close()
-        return True
-
-    async def _revive(self, visit: Visit) -> str:
-        """Restart a crashed server. Returns why that failed, or an empty text."""
-        deaths = visit.remembered["deaths"] = visit.remembered.get("deaths", 0) + 1
-        if deaths > MAX_DEATHS:
-            return f"the server exited {MAX_DEATHS} times"
-        try:
-            async with asyncio.timeout(_ALIVE_SECONDS):
-                await visit.session.reopen()
-        except (TimeoutError, InspectorError) as error:
-            return f"the server could not be restarted: {error}"
-        return ""
 
     def _tell(self, result: Result) -> None:
         """Add a result. Results are in the order of the plan, whatever ends first."""
@@ -768,15 +538,11 @@ def _is_repeated(result: Result, found_once: Mapping[str, Result]) -> bool:
     return found is not None and found is not result and not result.is_worse_than(found)
 
 
-def _limit_reached(wanted: CheckSelection) -> str:
-    return f"the run reached its limit of {wanted.limits.run:g} s"
-
-
 def _stop(evidence: JudgedRecording, run: Run, wanted: CheckSelection) -> None:
     """Judge no more messages, because the time is over."""
-    evidence.stop(_limit_reached(wanted))
+    evidence.stop(limit_reached(wanted))
     run.unjudged = True
-    run.problem = f"Not all messages were judged: {_limit_reached(wanted)}."
+    run.problem = f"Not all messages were judged: {limit_reached(wanted)}."
 
 
 def of_recording(journal: Journal, name: str, wanted: CheckSelection) -> Run:

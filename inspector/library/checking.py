@@ -13,7 +13,8 @@ from inspector.check.registry import unknown
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Policy, Profile, baseline_of, read_baseline
 from inspector.check.reports.summary import Report, report_of
 from inspector.check.result import Result, Verdict
-from inspector.check.run import CheckSelection, Runner, of_recording
+from inspector.check.run import Runner, of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal

@@ -15,7 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType
 
-from inspector.check.run import CheckSelection, Runner
+from inspector.check.run import Runner
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from inspector.addresses import may_lead_to
-from inspector.check.run import CheckSelection, Runner
+from inspector.check.run import Runner
+from inspector.check.selection import CheckSelection
 from inspector.check.visit import http
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options

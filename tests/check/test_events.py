@@ -7,7 +7,8 @@ import pytest
 
 from inspector.check.registry import checks
 from inspector.check.result import FAULT_VERDICTS
-from inspector.check.run import CheckSelection, Runner
+from inspector.check.run import Runner
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.journal.journal import Journal

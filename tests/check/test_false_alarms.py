@@ -8,7 +8,8 @@ import pytest
 from inspector.check.judge.judge import Judge
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
-from inspector.check.run import CheckSelection, of_recording
+from inspector.check.run import of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

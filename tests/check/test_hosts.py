@@ -9,7 +9,8 @@ from inspector.check.hosts import host_checks
 from inspector.check.registry import checks, unknown
 from inspector.check.reports.policy import DEFAULT
 from inspector.check.reports.summary import report_of
-from inspector.check.run import CheckSelection, of_recording, planned
+from inspector.check.run import of_recording, planned
+from inspector.check.selection import CheckSelection
 from inspector.hosts import host_facts
 from tests.check.faults import R4
 from tests.check.faulty_servers import LIMITS, Answers, Planted, run_on

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.check.run import CheckSelection
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.protocol.revisions import LEGACY, REVISIONS

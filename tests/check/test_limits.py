@@ -12,7 +12,8 @@ from inspector.check.poison import judge as poison
 from inspector.check.reports.junit import document as junit
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
-from inspector.check.run import CheckSelection, of_recording
+from inspector.check.run import of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import RunLimits
 from tests.check.faults import R4
 from tests.check.faulty_servers import LIMITS, Planted, run_on

@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.check.registry import checks
-from inspector.check.run import DRAFTS, CheckSelection
+from inspector.check.selection import DRAFTS, CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R2, R4, R5, method
 from tests.check.faulty_servers import CALLS, LIMITS, LONG_TIMEOUT, Planted, PlantedWeb, Takes, of_the_demo, run_on

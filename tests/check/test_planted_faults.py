@@ -17,7 +17,8 @@ import pytest
 
 from inspector.check.reports.policy import Policy
 from inspector.check.reports.summary import report_of
-from inspector.check.run import CheckSelection, Runner
+from inspector.check.run import Runner
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.visit import Allowed
 from inspector.cli import main

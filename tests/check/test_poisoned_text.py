@@ -2,7 +2,8 @@
 
 import pytest
 
-from inspector.check.run import CheckSelection, of_recording
+from inspector.check.run import of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from tests.check.faults import R4, R5
 from tests.check.faulty_servers import Answers, Case, Item, checked, is_found, is_not_blamed

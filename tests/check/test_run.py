@@ -10,7 +10,8 @@ from inspector.check.check_table import Stage
 from inspector.check.registry import checks
 from inspector.check.reports.policy import Policy, baseline_of
 from inspector.check.reports.summary import report_of
-from inspector.check.run import CheckSelection, Runner, of_recording
+from inspector.check.run import Runner, of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.client.options import Options
 from inspector.config.targets import StdioTarget

@@ -19,7 +19,8 @@ from inspector.check.reports import document
 from inspector.check.reports.policy import FAILING, PROFILES, FailOn, Identity, Policy, Profile, baseline_of
 from inspector.check.reports.summary import Report
 from inspector.check.result import Result, SdkOrigin
-from inspector.check.run import CheckSelection, Run
+from inspector.check.run import Run
+from inspector.check.selection import CheckSelection
 from inspector.cli import main
 from inspector.cli.check_report import text
 from inspector.cli.output import Output

@@ -12,7 +12,8 @@ from inspector.check.judge.judge import Judge
 from inspector.check.passive import COUNTS_AS
 from inspector.check.registry import checks
 from inspector.check.reports import sdks
-from inspector.check.run import CheckSelection, of_recording
+from inspector.check.run import of_recording
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.errors import ServerExited
 from inspector.journal.journal import Journal

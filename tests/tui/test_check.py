@@ -12,6 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.check import run as run_of_checks
+from inspector.check import selection
 from inspector.check.check_table import Check
 from inspector.check.outcome import Outcome, bad, doubtful, good
 from inspector.check.visit.visit import Visit
@@ -89,7 +90,8 @@ class Probes:
 def probes(monkeypatch: pytest.MonkeyPatch) -> Probes:
     """A catalogue with the checks of these tests alone."""
     found = Probes()
-    monkeypatch.setattr(run_of_checks, "checks", found.table)
+    for module in (run_of_checks, selection):
+        monkeypatch.setattr(module, "checks", found.table)
     return found
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from inspector.auth import challenge, url_checks
-from inspector.check.check_table import CheckMode, CheckTable, TransportName
+from inspector.check.check_table import CheckMode, CheckTable, Need, TransportName
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
@@ -21,7 +23,7 @@ _OPEN = "the server requires no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 
 
-CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH)
+CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH, needs=Need.NOTHING)
 
 
 # Shared by the checks
@@ -54,12 +56,10 @@ async def _begin(
     )
 
 
+@OnceInAVisit
 async def refusal(visit: Visit) -> RecordedResponse:
     """The response to a client without a token; requested once in a visit."""
-    found: RecordedResponse | None = visit.remembered.get("refusal")
-    if found is None:
-        found = visit.remembered["refusal"] = await _begin(visit)
-    return found
+    return await _begin(visit)
 
 
 async def _refused(visit: Visit) -> RecordedResponse | str:
@@ -73,31 +73,41 @@ def _challenge(answer: RecordedResponse) -> challenge.Challenge | None:
     return challenge.chosen(challenge.parse(values))
 
 
-async def metadata(visit: Visit) -> tuple[str, dict[str, Any] | None]:
-    """The URL and content of the protected resource metadata, or why there are none (RFC 9728)."""
-    known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("resource-metadata")
-    if known is not None:
-        return known
+class Metadata(NamedTuple):
+    """A document about authorization, as it was looked for."""
+
+    found: str
+    """Where it is, or why there is none."""
+    document: dict[str, Any] | None
+    events: tuple[int, ...]
+    """The evidence."""
+    issuer: str = ""
+
+
+@OnceInAVisit
+async def metadata(visit: Visit) -> Metadata:
+    """The protected resource metadata (RFC 9728), requested once in a visit."""
     found = _challenge(await refusal(visit))
     named = found.parameters.get("resource_metadata") if found is not None else None
-    places = [named] if named else []
-    places += url_checks.resource_places(visit.web.target.url)
-    reason = "nowhere"
+    return await look_for(visit, [*([named] if named else []), *url_checks.resource_places(visit.web.target.url)])
+
+
+async def look_for(visit: Visit, places: Iterable[str], reason: str = "nowhere", issuer: str = "") -> Metadata:
+    """Get the first JSON object at one of these URLs."""
+    events: list[int] = []
     for place in dict.fromkeys(places):
         answer = await fetch(visit, place)
-        visit.remembered.setdefault("resource-events", []).extend(answer.events)
+        events += answer.events
         document = answer.messages[0] if answer.messages else None
         if answer.status == 200 and type(document) is dict:
-            visit.remembered["resource-metadata"] = place, document
-            return place, document
+            return Metadata(place, document, tuple(events[:10]), issuer)
         reason = f"{place} returns {answer.shown}"
-    visit.remembered["resource-metadata"] = reason, None
-    return reason, None
+    return Metadata(reason, None, tuple(events[:10]), issuer)
 
 
 async def _document(visit: Visit) -> dict[str, Any] | str:
     """The content of the protected resource metadata, or that they do not exist."""
-    _, document = await metadata(visit)
+    document = (await metadata(visit)).document
     return "the metadata do not exist" if document is None else document
 
 
@@ -111,7 +121,8 @@ async def fetch(visit: Visit, url: str) -> RecordedResponse:
 
 
 def _seen(visit: Visit) -> tuple[int, ...]:
-    return tuple(visit.remembered.get("resource-events", ()))[:10]
+    found = metadata.known(visit)
+    return found.events if found is not None else ()
 
 
 def _same(named: str, url: str) -> bool:
@@ -176,7 +187,7 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     found = _challenge(answer)
     if found is not None and "resource_metadata" in found.parameters:
         return good("", *answer.events)
-    place, document = await metadata(visit)
+    place, document, *_ = await metadata(visit)
     if document is not None and visit.features.icons:  # Both ways are allowed since 2025-11-25.
         return good(f"the challenge has no metadata URL, but {place} exists", *answer.events)
     named = answer.header("www-authenticate")
@@ -197,7 +208,7 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
 @given(_refused)
 async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The URL in the challenge, else the well-known URIs in their order."""
-    place, document = await metadata(visit)
+    place, document, *_ = await metadata(visit)
     if document is None:
         return bad(f"The metadata do not exist: {place}.", *answer.events, *_seen(visit))
     return good(place, *_seen(visit))
@@ -267,7 +278,7 @@ async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
 async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge and the metadata."""
     found = _challenge(answer)
-    _, document = await metadata(visit)
+    document = (await metadata(visit)).document
     listed = (document or {}).get("scopes_supported")
     if "offline_access" in ((found.scope if found is not None else None) or ()):
         return bad("The challenge requests offline_access.", *answer.events)
@@ -330,6 +341,7 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     "AUTH-11 should r4+",
     page=f"{_PAGE}#scope-challenge-handling",
     apart=True,
+    needs=Need.SESSION,
     says="A request with insufficient scopes gets status 403 that names the required scopes.",
     fix='Return 403 with WWW-Authenticate: Bearer error="insufficient_scope", scope="files:write", '
     'resource_metadata="https://…".',

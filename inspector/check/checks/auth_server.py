@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from inspector.auth import url_checks
-from inspector.check.check_table import CheckMode, CheckTable, TransportName
-from inspector.check.checks.auth_resource import fetch, metadata, refusal
+from inspector.check.check_table import CheckMode, CheckTable, Need, TransportName
+from inspector.check.checks.auth_resource import Metadata, fetch, look_for, metadata, refusal
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import encode, excerpt
@@ -32,48 +33,35 @@ Tokens = tuple[RecordedResponse, RecordedResponse, RecordedResponse]
 _ENDPOINTS = ("authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint")
 
 
-CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH)
+CHECKS = CheckTable("auth-server", transports=_HTTP, mode=_AUTH, needs=Need.NOTHING)
 
 
 # Shared by the checks
 
 
-async def _server(visit: Visit) -> tuple[str, dict[str, Any] | None]:
-    """The first issuer that the protected resource names, and its metadata (RFC 8414, OpenID Connect Discovery)."""
-    known: tuple[str, dict[str, Any] | None] | None = visit.remembered.get("server-metadata")
-    if known is not None:
-        return known
-    _, resource = await metadata(visit)
+@OnceInAVisit
+async def _server(visit: Visit) -> Metadata:
+    """The metadata of the first issuer that the protected resource names (RFC 8414, OpenID Connect Discovery)."""
+    resource = (await metadata(visit)).document
     servers = (resource or {}).get("authorization_servers")
     issuer = next((each for each in servers if isinstance(each, str)), "") if type(servers) is list else ""
     if not issuer and resource is None and visit.revision == "2025-03-26":
         issuer = visit.web.url.origin  # In that revision, the server itself is the authorization server.
-    found: dict[str, Any] | None = None
-    reason = "the metadata name no issuer"
     try:
         places = url_checks.server_places(issuer) if issuer else []
     except ValueError as error:
-        places, reason = [], str(error)
-    for place in places:
-        answer = await fetch(visit, place)
-        visit.remembered.setdefault("server-events", []).extend(answer.events)
-        document = answer.messages[0] if answer.messages else None
-        if answer.status == 200 and type(document) is dict:
-            found, reason = document, place
-            break
-        reason = f"{place} returns {answer.shown}"
-    visit.remembered["server-reason"] = reason
-    visit.remembered["server-metadata"] = issuer, found
-    return issuer, found
+        return Metadata(str(error), None, (), issuer)
+    return await look_for(visit, places, "the metadata name no issuer", issuer)
 
 
 def _seen(visit: Visit) -> tuple[int, ...]:
-    return tuple(visit.remembered.get("server-events", ()))[:10]
+    found = _server.known(visit)
+    return found.events if found is not None else ()
 
 
 async def _metadata(visit: Visit) -> dict[str, Any] | str:
     """The metadata of the server, or that there are none."""
-    _, document = await _server(visit)
+    document = (await _server(visit)).document
     return "it has no metadata" if document is None else document
 
 
@@ -86,36 +74,33 @@ def _token(answer: RecordedResponse) -> bool:
     return isinstance(_values(answer).get("access_token"), str)
 
 
+@OnceInAVisit
 async def _client(visit: Visit) -> str:
     """A client registered for these checks; empty if registration is not possible."""
-    known: str | None = visit.remembered.get("client")
-    if known is not None:
-        return known
-    _, document = await _server(visit)
+    document = (await _server(visit)).document
     url = (document or {}).get("registration_endpoint")
-    visit.remembered["client"] = ""
-    if isinstance(url, str) and _may(url):
-        body = encode(
-            {
-                "client_name": "inspector-check",
-                "redirect_uris": [_CALLBACK],
-                "token_endpoint_auth_method": "none",
-                "grant_types": ["authorization_code", "refresh_token"],
-                "response_types": ["code"],
-                "application_type": "native",
-            }
-        )
-        answer = await visit.web.send(
-            "POST",
-            url=url,
-            fields=(("Content-Type", "application/json"), ("Accept", "application/json")),
-            body=body,
-            own=False,
-            secrets=_SECRETS,
-        )
-        id = _values(answer).get("client_id")
-        visit.remembered["client"] = id if isinstance(id, str) else ""
-    return str(visit.remembered["client"])
+    if not isinstance(url, str) or not _may(url):
+        return ""
+    body = encode(
+        {
+            "client_name": "inspector-check",
+            "redirect_uris": [_CALLBACK],
+            "token_endpoint_auth_method": "none",
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "application_type": "native",
+        }
+    )
+    answer = await visit.web.send(
+        "POST",
+        url=url,
+        fields=(("Content-Type", "application/json"), ("Accept", "application/json")),
+        body=body,
+        own=False,
+        secrets=_SECRETS,
+    )
+    id = _values(answer).get("client_id")
+    return id if isinstance(id, str) else ""
 
 
 def _may(url: str) -> bool:
@@ -128,7 +113,7 @@ def _may(url: str) -> bool:
 
 async def _registered(visit: Visit) -> tuple[dict[str, Any], str] | str:
     """The metadata of the server and the id of a client, or that registration failed."""
-    _, document = await _server(visit)
+    document = (await _server(visit)).document
     client = await _client(visit)
     return "registering a client failed" if document is None or not client else (document, client)
 
@@ -163,15 +148,9 @@ async def _post(visit: Visit, document: dict[str, Any], **parameters: str) -> Re
     )
 
 
+@OnceInAVisit
 async def _flow(visit: Visit) -> Tokens | str:
     """A login without consent: with a wrong verifier, with the right one, once more; or why it failed."""
-    known: Tokens | str | None = visit.remembered.get("flow")
-    if known is None:
-        known = visit.remembered["flow"] = await _make_flow(visit)
-    return known
-
-
-async def _make_flow(visit: Visit) -> Tokens | str:
     registered = await _registered(visit)
     if isinstance(registered, str):
         return registered
@@ -212,12 +191,12 @@ async def _make_flow(visit: Visit) -> Tokens | str:
 )
 async def has_metadata(visit: Visit) -> Outcome:
     """The well-known URIs of the first issuer, in their order."""
-    issuer, document = await _server(visit)
+    found, document, events, issuer = await _server(visit)
     if not issuer:
         return skipped("the metadata name no authorization server")
     if document is None:
-        return bad(f"{excerpt(issuer, 100)} has no metadata: {visit.remembered['server-reason']}.", *_seen(visit))
-    return good(str(visit.remembered["server-reason"]), *_seen(visit))
+        return bad(f"{excerpt(issuer, 100)} has no metadata: {found}.", *events)
+    return good(found, *events)
 
 
 @CHECKS.active(
@@ -230,7 +209,7 @@ async def has_metadata(visit: Visit) -> Outcome:
 @given(_metadata)
 async def same_issuer(visit: Visit, document: dict[str, Any]) -> Outcome:
     """`issuer`."""
-    issuer, _ = await _server(visit)
+    issuer = (await _server(visit)).issuer
     if document.get("issuer") == issuer:
         return good("", *_seen(visit))
     return bad(f"issuer is {excerpt(document.get('issuer'), 100)}, not {excerpt(issuer, 100)}.", *_seen(visit))
@@ -396,7 +375,7 @@ async def rotation(visit: Visit, flow: Tokens) -> Outcome:
     first = _values(flow[1]).get("refresh_token")
     if not isinstance(first, str):
         return skipped("it issues no refresh token")
-    _, document = await _server(visit)
+    document = (await _server(visit)).document
     client = await _client(visit)
     answer = await _post(visit, document or {}, grant_type="refresh_token", refresh_token=first, client_id=client)
     second = _values(answer).get("refresh_token")
@@ -437,7 +416,7 @@ async def default_paths(visit: Visit) -> Outcome:
     """The three default paths, if no metadata name others."""
     if (await refusal(visit)).status != 401:
         return skipped("the server requires no authorization")
-    _, document = await _server(visit)
+    document = (await _server(visit)).document
     if document is not None:
         return skipped("it has metadata")
     seen: list[int] = []

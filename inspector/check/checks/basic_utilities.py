@@ -7,12 +7,12 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from inspector.check.check_table import CheckTable, Stage
+from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall, tool_calls
+from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -29,7 +29,7 @@ _PROMPT = 1.0
 _LONG = 0.4
 """Seconds that a call must take so that it can be cancelled."""
 
-CHECKS = CheckTable("utilities", mode="tool")
+CHECKS = CheckTable("utilities", mode="tool", needs=Need.CALLS)
 CHECKS.passive(
     "UTIL-15 must r1+",
     f"told:{PROGRESS}",
@@ -55,7 +55,7 @@ CHECKS.passive(
 )
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number as the token, and with a string that looks like one."""
-    reporting = [call for call in tool_calls(visit) if call.heard(PROGRESS)]
+    reporting = [call for call in visit.tool_calls if call.heard(PROGRESS)]
     reporting.sort(key=lambda call: not call.response.answered)
     seen: list[int] = []
     given = count(7_000_001)
@@ -92,7 +92,7 @@ async def cancelled(visit: Visit) -> Outcome:
     server has read the cancellation may have been on its way, which the specification allows; but not if the call takes
     much longer by itself.
     """
-    slow = [call for call in tool_calls(visit) if call.response.seconds > _LONG or not call.response.answered]
+    slow = [call for call in visit.tool_calls if call.response.seconds > _LONG or not call.response.answered]
     slow.sort(key=lambda call: (not call.response.answered, call.response.seconds))
     seen: list[int] = []
     until = time.monotonic() + visit.limits.check / 4
@@ -138,6 +138,7 @@ async def _lasts(visit: Visit, connection: RawConnection, call: ToolCall) -> flo
     page=f"{_CANCELLATION}#error-handling",
     mode="active",
     apart=True,
+    needs=Need.NOTHING,
     says="Cancelling an unknown or finished request, or an invalid cancellation, does no harm.",
     fix="Ignore notifications/cancelled with an unknown, finished or missing requestId.",
 )
@@ -171,6 +172,7 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     mode="active",
     apart=True,
     stage=Stage.LEAVING,
+    needs=Need.NOTHING,
     says="ping gets an empty result immediately, even before initialize.",
     fix="Return {} for ping at any time.",
 )

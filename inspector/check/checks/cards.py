@@ -25,8 +25,9 @@ from inspector.cards.documents import (
     listed_parts,
     versions_of,
 )
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.raw_post import RawPost
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
@@ -34,12 +35,11 @@ from inspector.protocol.revisions import REVISIONS
 from inspector.transports.http_url import parse_url
 
 _PAGE = "SEP-2127, server cards (experimental)"
-_REMEMBERED = "server cards"
 _NONE = "the server publishes no catalog and no card"
 _NO_CARD = "the server publishes no card"
 _CORS = {"access-control-allow-methods": ("get",), "access-control-allow-headers": ("content-type", "if-none-match")}
 
-CHECKS = CheckTable("cards", page=_PAGE, transports=frozenset(("http", "sse")))
+CHECKS = CheckTable("cards", page=_PAGE, transports=frozenset(("http", "sse")), needs=Need.NOTHING)
 
 
 @CHECKS.active(
@@ -216,6 +216,7 @@ async def discreet(visit: Visit) -> Outcome:
     "CARD-11 lint r1+",
     apart=True,
     once=True,
+    needs=Need.SESSION,
     says="The card does not contradict the server.",
     fix="Write the card from the same data as serverInfo and server/discover.",
 )
@@ -275,12 +276,10 @@ async def current_places(visit: Visit) -> Outcome:
     return good("", *found.evidence)
 
 
+@OnceInAVisit
 async def _found(visit: Visit) -> CardDiscovery:
     """The catalog and the cards, fetched once in a visit without credentials."""
-    known: CardDiscovery | None = visit.remembered.get(_REMEMBERED)
-    if known is None:
-        known = visit.remembered[_REMEMBERED] = await discover(RawPost(visit).url, _fetch(visit), old_places=True)
-    return known
+    return await discover(visit.web.endpoint, _fetch(visit), old_places=True)
 
 
 def _fetch(visit: Visit) -> FetchCard:

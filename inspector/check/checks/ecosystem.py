@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from inspector.addresses import is_loopback
-from inspector.check.check_table import EVERYWHERE, CheckTable, TransportName
+from inspector.check.check_table import EVERYWHERE, CheckTable, Need, TransportName
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.machine_load import slowdown
@@ -142,6 +142,7 @@ async def spelling(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
+    needs=Need.NOTHING,
     says="The server has a health endpoint.",
     fix="Return 200 for GET /health.",
 )
@@ -160,6 +161,7 @@ async def health(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
+    needs=Need.NOTHING,
     says="The server publishes a document for directories.",
     fix="Serve JSON at /.well-known/mcp-config with Cache-Control: no-store if a host requires it.",
 )
@@ -335,6 +337,7 @@ async def split_transport(visit: Visit) -> Outcome:
     transports=_WEB,
     apart=True,
     once=True,
+    needs=Need.NOTHING,
     says="A server card or a registry entry describes the server.",
     fix="No change is required; publish the server in the MCP registry so that clients can find it.",
 )

@@ -14,6 +14,7 @@ from typing import Any
 from inspector.check.check_table import CheckTable
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit, collected
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import OPENING, Visit
@@ -116,13 +117,11 @@ class _List:
         return tuple(n for page in self.pages for n in page.events)[:10]
 
 
+@OnceInAVisit
 async def _listed(visit: Visit) -> _List | str:
     """The list, requested once in a visit; or that the server does not declare events."""
     if declared(visit.session.server.capabilities).dialect != "extension" or not visit.modern:
         return _NOT_DECLARED
-    known = visit.remembered.get("events")
-    if isinstance(known, _List):
-        return known
     found = _List()
     cursor: Any = None
     seen: set[str] = set()
@@ -142,7 +141,6 @@ async def _listed(visit: Visit) -> _List | str:
             found.problem = f"nextCursor {excerpt(cursor, 60)} comes twice: the list has no end."
             break
         seen.add(cursor)
-    visit.remembered["events"] = found
     return found
 
 
@@ -264,9 +262,16 @@ async def _polls(visit: Visit) -> _Polls | str:
     event = _delivered_by(found, "poll")
     if event is None:
         return _NO_POLL
-    made: list[RequestOutcome] = visit.remembered.setdefault("event polls", [])
+    return event, await _polled(visit)
+
+
+@collected(list[RequestOutcome])
+async def _polled(visit: Visit, made: list[RequestOutcome]) -> None:
+    """The answers to the polls for the first event type that is delivered by poll."""
+    found = await _listed(visit)
+    event = _delivered_by(found, "poll") if isinstance(found, _List) else None
     cursor: Any = None
-    while len(made) <= _POLLS:
+    while event is not None and len(made) <= _POLLS:
         polled = await visit.request("events/poll", _params(event, cursor, **({"maxEvents": 1} if made else {})))
         made.append(polled)
         if not polled.ok:
@@ -274,7 +279,6 @@ async def _polls(visit: Visit) -> _Polls | str:
         cursor = polled.body.get("cursor")
         if len(made) <= _POLLS and polled.body.get("hasMore") is not True:
             await asyncio.sleep(_pause(visit, polled.body.get("nextPollMs")))
-    return event, made
 
 
 def _pause(visit: Visit, given: Any) -> float:
@@ -827,19 +831,16 @@ class _WebhookSubscription:
         return [each for each in self.delivered if each.verdict.kind == "event"]
 
 
+@OnceInAVisit
 async def _trial(visit: Visit) -> _WebhookSubscription | str:
     """Subscribe the user's address once in a visit; or why not."""
     if visit.allowed.webhook is None:
         return Skip.DELIVERIES
-    known = visit.remembered.get("webhook")
-    if isinstance(known, _WebhookSubscription | str):
-        return known
     event = await _by_webhook(visit)
     if isinstance(event, str):
         return event
-    visit.remembered["webhook"] = "the subscription was not completed"
-    call = visit.remembered["webhook"] = await _tried(visit, event)
-    return call
+    _trial.learn(visit, "the subscription was not completed")
+    return await _tried(visit, event)
 
 
 async def _tried(visit: Visit, event: EventType) -> _WebhookSubscription | str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.check_table import CheckTable, Stage
+from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
@@ -21,8 +21,6 @@ _DISCOVER = "server/discover"
 _TOO_OLD = "1900-01-01"
 _TOO_NEW = "2099-01-01"
 """The unknown revision that a server meets: one that clients will support."""
-_OPENED = "initialize-unknown"
-"""The fact that the response to `initialize` with an unknown revision is known."""
 _ABLE = {"roots": {"listChanged": True}, "sampling": {}}
 """A server that does not wait asks for the roots of a client that has some, and of no other."""
 _LISTS = {
@@ -40,7 +38,7 @@ _LISTS = {
 }
 """A harmless request of each capability."""
 
-CHECKS = CheckTable("lifecycle")
+CHECKS = CheckTable("lifecycle", needs=Need.NOTHING)
 CHECKS.passive(
     "LIFE-01 must r1-r4",
     "result:initialize",
@@ -102,6 +100,13 @@ async def supported_revisions(visit: Visit) -> Outcome:
     return good(f"it supports {', '.join(agreed)}", *events) if agreed else skipped("no initialize succeeded")
 
 
+@OnceInAVisit
+async def _initialized_too_new(visit: Visit) -> RequestOutcome:
+    """The response to `initialize` with an unknown revision."""
+    async with visit.fresh_connection(capabilities=_ABLE) as connection:
+        return await connection.initialize(_TOO_NEW)
+
+
 @CHECKS.active(
     "LIFE-03 must r1-r4",
     page=f"{_PAGE}#version-negotiation",
@@ -113,10 +118,7 @@ async def supported_revisions(visit: Visit) -> Outcome:
 )
 async def unknown_revision(visit: Visit) -> Outcome:
     """A revision after the last one."""
-    response: RequestOutcome | None = visit.remembered.get(_OPENED)
-    if response is None:
-        async with visit.fresh_connection(capabilities=_ABLE) as connection:
-            response = await connection.initialize(_TOO_NEW)
+    response = await _initialized_too_new(visit)
     if not response.answered:
         return bad(f"initialize with {_TOO_NEW} got {response.reply}.", *response.events)
     if response.ok and response.body.get("protocolVersion") not in REVISIONS:
@@ -150,6 +152,7 @@ async def known_revision(visit: Visit) -> Outcome:
     "LIFE-05 must r1-r4",
     page=f"{_PAGE}#capability-negotiation",
     apart=True,
+    needs=Need.SESSION,
     says="The declared capabilities match the methods that the server implements.",
     fix="Declare in capabilities exactly the features whose methods you implement.",
 )
@@ -203,7 +206,7 @@ async def before_the_handshake(visit: Visit) -> Outcome:
         response = await _listed_first(visit, connection)
         opened = await connection.initialize(_TOO_NEW if visit.shares_processes else None)
     if visit.shares_processes and opened.answered:
-        visit.remembered[_OPENED] = opened  # The next check judges it: one process serves both.
+        _initialized_too_new.learn(visit, opened)  # The next check judges it: one process serves both.
     elif visit.shares_processes:
         async with visit.fresh_connection(capabilities=_ABLE) as connection:
             response = await _listed_first(visit, connection)
@@ -223,12 +226,13 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
+    needs=Need.CALLS,
     says="The server uses only capabilities that the client declares.",
     fix="Check the client capabilities before you request sampling, elicitation or roots.",
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
-    tools = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
+    tools = [call for call in visit.tool_calls if call.response.answered][: visit.limits.items]
     if not tools:
         return skipped("no allowed tool responded")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")
@@ -324,6 +328,7 @@ async def list_unknown_revision(visit: Visit) -> Outcome:
     "LIFE-25 must r5",
     page=_DISCOVER,
     apart=True,
+    needs=Need.SESSION,
     says="The server implements the capabilities of server/discover, and returns -32601 for other methods.",
     fix="Declare in capabilities exactly the features whose methods you implement.",
 )

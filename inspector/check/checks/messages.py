@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.check_table import CheckTable, Stage
+from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import is_refusal, status_of
@@ -25,7 +25,7 @@ from inspector.protocol.jsonrpc import (
 _PAGE = "basic"
 _RPC = "JSON-RPC 2.0, section 5.1"
 
-CHECKS = CheckTable("base-protocol", page=_PAGE)
+CHECKS = CheckTable("base-protocol", page=_PAGE, needs=Need.NOTHING)
 CHECKS.passive(
     "BASE-01 must r1+",
     "message",
@@ -300,6 +300,7 @@ async def no_request(visit: Visit) -> Outcome:
     "BASE-09 should r1+",
     page=_RPC,
     apart=True,
+    needs=Need.SESSION,
     says="Parameters of the wrong type get error -32602.",
     fix="Check that params is an object before you read it; otherwise return -32602 (Invalid params).",
 )
@@ -448,6 +449,7 @@ async def nameless_client(visit: Visit) -> Outcome:
     mode="tool",
     apart=True,
     judged=True,
+    needs=Need.SESSION,
     says="A request that needs an undeclared client capability gets error -32021, which names the capability.",
     fix="Check clientCapabilities of the request, and return -32021 with data.requiredCapabilities, for "
     'example {"sampling": {}}.',
@@ -472,6 +474,7 @@ async def missing_capability(visit: Visit) -> Outcome:
     page="basic/patterns#statelessness",
     apart=True,
     stage=Stage.SPOILING,
+    needs=Need.SESSION,
     says="The response to a request does not depend on earlier requests of the connection.",
     fix="Keep no state between requests: read version and capabilities from _meta of each request.",
 )

@@ -9,6 +9,7 @@ from typing import Any
 from inspector.check.check_table import CheckTable
 from inspector.check.checks.capabilities import list_declared
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
@@ -171,20 +172,17 @@ async def arguments_used(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt with required arguments could be got")
 
 
-async def _gets(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
+@collected(list[tuple[dict[str, Any], RequestOutcome]])
+async def _gets(visit: Visit, made: list[tuple[dict[str, Any], RequestOutcome]]) -> None:
     """The first prompts, each got once in a visit, with completed or generated values."""
-    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("gets")
-    if made is None:
-        made = visit.remembered["gets"] = []
-        for prompt in visit.items("prompts")[: visit.limits.items]:
-            values = {
-                argument["name"]: await _value(visit, prompt, argument["name"])
-                for argument in _arguments(prompt)
-                if argument.get("required") is True and isinstance(argument.get("name"), str)
-            }
-            params = {"name": prompt.get("name"), "arguments": values}
-            made.append((prompt, await visit.request("prompts/get", params)))
-    return made
+    for prompt in visit.items("prompts")[: visit.limits.items]:
+        values = {
+            argument["name"]: await _value(visit, prompt, argument["name"])
+            for argument in _arguments(prompt)
+            if argument.get("required") is True and isinstance(argument.get("name"), str)
+        }
+        params = {"name": prompt.get("name"), "arguments": values}
+        made.append((prompt, await visit.request("prompts/get", params)))
 
 
 async def _value(visit: Visit, prompt: dict[str, Any], name: str) -> str:

@@ -6,11 +6,11 @@ import base64
 import binascii
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
+from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
@@ -278,12 +278,13 @@ async def subscriptions(visit: Visit) -> Outcome:
     page=f"{_PAGE}#subscriptions",
     mode="tool",
     apart=True,
+    needs=Need.CALLS,
     says="Only subscribed clients get notifications/resources/updated, until they unsubscribe.",
     fix="Keep the subscriptions of each session, and check them before you send notifications/resources/updated.",
 )
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools, called without a subscription, after which no updates may come."""
-    quick = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
+    quick = [call for call in visit.tool_calls if call.response.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
         return skipped("the server has no subscriptions, or no allowed tool responds")
     async with visit.connection() as connection:
@@ -364,15 +365,13 @@ async def _unknown(visit: Visit, code: int) -> Outcome:
     return bad(f"The request got {response.reply}.", *response.events)
 
 
-async def _reads(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
+@collected(list[tuple[dict[str, Any], RequestOutcome]])
+async def _reads(visit: Visit, made: list[tuple[dict[str, Any], RequestOutcome]]) -> None:
     """The first resources, each read once in a visit."""
-    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("reads")
-    if made is None:
-        made = visit.remembered["reads"] = []
-        for resource in visit.items("resources")[: visit.limits.items]:
-            if isinstance(resource.get("uri"), str):
-                made.append((resource, await visit.request("resources/read", {"uri": resource["uri"]})))
-    return made
+    for resource in visit.items("resources")[: visit.limits.items]:
+        if isinstance(resource.get("uri"), str):
+            response = await visit.request("resources/read", {"uri": resource["uri"]})
+            made.append((resource, response))
 
 
 def _contents(response: RequestOutcome) -> list[dict[str, Any]]:

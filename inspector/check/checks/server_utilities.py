@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.capabilities import undeclared
 from inspector.check.outcome import Outcome, bad, good, skipped
+from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, tool_calls
+from inspector.check.visit.tool_calls import FEW
 from inspector.check.visit.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
@@ -206,12 +207,13 @@ async def set_level(visit: Visit) -> Outcome:
     page=f"{_LOGGING}#setting-log-level",
     mode="tool",
     apart=True,
+    needs=Need.CALLS,
     says="The server sends no log messages below the level that the client set.",
     fix="Compare the level of each message with the level of logging/setLevel.",
 )
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, called again with the level error."""
-    loud = [call for call in tool_calls(visit) if any(_is_below(told.params) for told in call.told)]
+    loud = [call for call in visit.tool_calls if any(_is_below(told.params) for told in call.told)]
     if not visit.can("logging") or not loud:
         return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []
@@ -314,15 +316,12 @@ def _completions(visit: Visit) -> Iterator[dict[str, Any]]:
             yield _completion("ref/resource", "uri", text, variable.name)
 
 
-async def _completed(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
+@collected(list[tuple[dict[str, Any], RequestOutcome]])
+async def _completed(visit: Visit, made: list[tuple[dict[str, Any], RequestOutcome]]) -> None:
     """The first of them, each sent once in a visit."""
-    made: list[tuple[dict[str, Any], RequestOutcome]] | None = visit.remembered.get("completed")
-    if made is None:
-        made = visit.remembered["completed"] = []
-        if visit.can("completions") or not visit.features.completions_capability:
-            for params, _ in zip(_completions(visit), range(visit.limits.items), strict=False):
-                made.append((params, await visit.request(_COMPLETE, params)))
-    return made
+    if visit.can("completions") or not visit.features.completions_capability:
+        for params, _ in zip(_completions(visit), range(visit.limits.items), strict=False):
+            made.append((params, await visit.request(_COMPLETE, params)))
 
 
 def _wrong_completion(completion: Any) -> str:

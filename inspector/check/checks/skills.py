@@ -12,11 +12,13 @@ from inspector.check.judge.skill_rules import (
     ReadDirectory,
     ServedSkills,
     declares_directories,
+    listed_skills,
     odd_key,
     served_skills,
     walked,
 )
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, skipped
+from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS
@@ -30,7 +32,6 @@ _PAGE = "SEP-2640"
 _NO_SKILLS = "the server declares no skills"
 _NONE_LISTED = "the server lists no skill with files"
 _NO_FOLDERS = "the server does not declare directoryRead"
-_READ = "skill files"
 
 CHECKS = CheckTable("skills", page=_PAGE)
 
@@ -193,27 +194,25 @@ def _not_in_entry(skill: Skill, resources: Iterable[dict[str, Any]]) -> str:
     return ""
 
 
-async def _read_files(visit: Visit, served: ServedSkills) -> list[tuple[Skill, FileCheck, RequestOutcome]]:
+@collected(list[tuple[Skill, FileCheck, RequestOutcome]])
+async def _read_files(visit: Visit, found: list[tuple[Skill, FileCheck, RequestOutcome]]) -> None:
     """Read SKILL.md and a few files of each skill, once in a visit, up to 16 MiB. SKILL.md of others too."""
-    found: list[tuple[Skill, FileCheck, RequestOutcome]] | None = visit.remembered.get(_READ)
-    if found is None:
-        found = visit.remembered[_READ] = []
-        received = 0
-        for skill in [each for each in served.skills if each.kind != "invalid" and not each.over_limit][
-            : visit.limits.items
-        ]:
-            first = skill.skill_md
-            for file in (
-                first,
-                *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
-            ):
-                if received > MAX_BYTES:
-                    return found
-                response = await visit.request("resources/read", {"uri": file.uri})
-                check = check_result(skill, file, response.result, response.response_n)
-                received += max(check.size, 0)
-                found.append((skill, check, response))
-    return found
+    served = await listed_skills(visit)
+    received = 0
+    for skill in [each for each in served.skills if each.kind != "invalid" and not each.over_limit][
+        : visit.limits.items
+    ]:
+        first = skill.skill_md
+        for file in (
+            first,
+            *[each for each in skill.files if each.uri != first.uri and each.path][: visit.limits.items],
+        ):
+            if received > MAX_BYTES:
+                return
+            response = await visit.request("resources/read", {"uri": file.uri})
+            check = check_result(skill, file, response.result, response.response_n)
+            received += max(check.size, 0)
+            found.append((skill, check, response))
 
 
 def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileCheck], str]) -> None:
@@ -225,7 +224,7 @@ def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileChe
         if not visit.allowed.skills:
             return skipped(Skip.SKILL_FILES)
         seen: list[int] = []
-        for skill, check, response in await _read_files(visit, served):
+        for skill, check, response in await _read_files(visit):
             text = wrong(skill, check)
             if text:
                 return bad(f"{short(check.file.path)} of {short(skill.name)}: {text}.", *response.events)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.checks.subscriptions import listening
 from inspector.check.judge.state import TASKS_EXTENSION
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.raw_post import raw_post
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, everything, tool_calls, with_tasks
+from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, everything, with_tasks
 from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
@@ -147,6 +147,7 @@ async def listed(visit: Visit) -> Outcome:
     "TASK-04 must r5",
     apart=True,
     shown=("task",),
+    needs=Need.CALLS,
     says="A client without the tasks extension gets no task; if the tool requires one, it gets error -32021.",
     fix="Check extensions in clientCapabilities; return -32021 with data.requiredCapabilities, or wait for the result.",
 )
@@ -171,6 +172,7 @@ async def undeclared(visit: Visit) -> Outcome:
     "TASK-05 must r5",
     apart=True,
     judged=True,
+    needs=Need.CALLS,
     says="tasks/get finds a task as soon as its id is returned, and its response matches the status.",
     fix="Store the task before you respond; return result, error or inputRequests in tasks/get according to status.",
 )
@@ -249,6 +251,7 @@ CHECKS.passive(
 @CHECKS.active(
     "TASK-08 must r5",
     apart=True,
+    needs=Need.CALLS,
     says="Only clients that declare the tasks extension can subscribe to tasks.",
     fix="Return -32021 for taskIds if the client does not declare the extension; otherwise acknowledge the "
     "existing tasks.",
@@ -316,7 +319,7 @@ async def _start(connection: RawConnection, tool: dict[str, Any]) -> tuple[Reque
 
 
 async def _tasked(visit: Visit) -> list[ToolCall]:
-    return [call for call in tool_calls(visit) if call.task][:FEW]
+    return [call for call in visit.tool_calls if call.task][:FEW]
 
 
 def _has_extension(visit: Visit) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from inspector.check.check_table import CheckTable
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
@@ -26,6 +25,7 @@ CHECKS = CheckTable("tools", mode="tool")
     "TOOL-09 must r3+",
     page=f"{_PAGE}#output-schema",
     shown=("structured",),
+    needs=Need.CALLS,
     says="A tool with an outputSchema returns structuredContent that is valid according to it.",
     fix="Create structuredContent and outputSchema from the same type.",
     breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
@@ -52,6 +52,7 @@ async def structured(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-10 should r3+",
     page=f"{_PAGE}#structured-content",
+    needs=Need.CALLS,
     says="Structured content is repeated in a text block, for older clients.",
     fix='Add a block {"type": "text", "text": "…"} with structuredContent as JSON.',
 )
@@ -70,6 +71,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-11 type r1+",
     page=f"{_PAGE}#tool-result",
+    needs=Need.CALLS,
     says="A tool result has a list of content blocks of types that the revision defines.",
     fix='Use {"type": "text", "text": "…"} for text; audio exists since 2025-03-26, resource_link since 2025-06-18.',
     breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
@@ -97,6 +99,7 @@ async def content(visit: Visit) -> Outcome:
     "TOOL-12 type r1+",
     page=f"{_PAGE}#image-content",
     shown=("media",),
+    needs=Need.CALLS,
     says="Images and audio are base64, and their data matches mimeType.",
     fix='Encode the bytes with base64 without line breaks, and set mimeType to their type, for example "image/png".',
     breaks=(
@@ -186,6 +189,7 @@ async def task_support(visit: Visit) -> Outcome:
 @CHECKS.active(
     "TOOL-23 should r3+",
     page=f"{_PAGE}#embedded-resources",
+    needs=Need.CALLS,
     says="A server that embeds resources in tool results declares the resources capability.",
     fix='Add "resources": {} to capabilities.',
 )
@@ -202,7 +206,7 @@ async def embedded(visit: Visit) -> Outcome:
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The allowed tools with the responses to their calls."""
-    return [(call.tool, call.response) for call in tool_calls(visit)]
+    return [(call.tool, call.response) for call in visit.tool_calls]
 
 
 def _came(response: RequestOutcome) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from inspector.check.check_table import CheckTable, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_connection import status_of
 from inspector.check.visit.raw_post import RawPost, raw_post
@@ -428,18 +429,16 @@ async def answered_questions(visit: Visit) -> Outcome:
 # Session ids
 
 
+@OnceInAVisit
 async def _ids(visit: Visit) -> tuple[list[str], tuple[int, ...]]:
     """The session ids of several initialize requests, and their events; made once in a visit."""
-    known = visit.remembered.get("session-ids")
-    if known is None:
-        ids: list[str] = []
-        events: list[int] = []
-        for _ in range(_HANDSHAKES):
-            async with raw_post(visit) as post:
-                events += post.opened.events
-                ids += [post.session] if post.session else []
-        known = visit.remembered["session-ids"] = ids, tuple(events)
-    return known
+    ids: list[str] = []
+    events: list[int] = []
+    for _ in range(_HANDSHAKES):
+        async with raw_post(visit) as post:
+            events += post.opened.events
+            ids += [post.session] if post.session else []
+    return ids, tuple(events)
 
 
 def _varying(ids: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
-from inspector.check.check_table import CheckTable, TransportName
+from inspector.check.check_table import CheckTable, Need, TransportName
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import CLIENT
@@ -22,7 +22,7 @@ _EVIL = "http://evil.example"
 _MIN_LENGTH = 16
 """Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
-CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE)
+CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE, needs=Need.NOTHING)
 CHECKS.passive(
     "SSE-01 must r1+",
     "endpoint",

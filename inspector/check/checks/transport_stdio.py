@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.check.check_table import CheckTable, Stage, TransportName
+from inspector.check.check_table import CheckTable, Need, Stage, TransportName
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
@@ -26,7 +26,7 @@ _FAMILY_SECONDS = 1.0
 _SLOW_START = 10.0
 """Seconds from the start to the first response above which the check reports them."""
 
-CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO)
+CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO, needs=Need.NOTHING)
 CHECKS.passive(
     "STDIO-01 must r1+",
     "stdio",
@@ -156,6 +156,7 @@ async def pipelined(visit: Visit) -> Outcome:
     page="basic/transports/stdio#cancellation",
     mode="tool",
     apart=True,
+    needs=Need.SESSION,
     says="The server sends nothing for a cancelled request.",
     fix="Check for cancellation before every message for a request, including its response.",
 )
@@ -192,6 +193,7 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
     "STDIO-09 must r5",
     page="basic/patterns/subscriptions",
     apart=True,
+    needs=Need.SESSION,
     says="Every notification of a subscription names the subscription.",
     fix=f"Set {_SUBSCRIPTION} in _meta to the id of the subscriptions/listen request.",
 )

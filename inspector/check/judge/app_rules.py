@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from inspector.apps.definitions import SCHEME, AppProblem, AppSeverity, tool_app
 from inspector.apps.page import AppPage, read_page
 from inspector.check.judge.rules import RuleVerdict, short
+from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.journal.findings import Level
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from inspector.check.visit.visit import Visit
 
 _LEVELS: dict[AppSeverity, Level] = {"bad": "must", "doubtful": "should", "remark": "note"}
-_REMEMBERED = "app pages"
 
 
 class ReadPage(NamedTuple):
@@ -55,14 +55,11 @@ def page_uris(visit: Visit) -> list[str]:
     return [uri for uri in uris if uri][: visit.limits.items]
 
 
-async def read_pages(visit: Visit) -> list[ReadPage]:
+@collected(list[ReadPage])
+async def read_pages(visit: Visit, found: list[ReadPage]) -> None:
     """Read the pages that tools name, once in a visit."""
-    found: list[ReadPage] | None = visit.remembered.get(_REMEMBERED)
-    if found is None:
-        found = visit.remembered[_REMEMBERED] = []
-        listed = {item.get("uri"): item for item in visit.items("resources")}
-        for uri in page_uris(visit):
-            response = await visit.request("resources/read", {"uri": uri})
-            page = read_page(uri, response.result, listed.get(uri)) if response.ok else None
-            found.append(ReadPage(uri, response, page))
-    return found
+    listed = {item.get("uri"): item for item in visit.items("resources")}
+    for uri in page_uris(visit):
+        response = await visit.request("resources/read", {"uri": uri})
+        page = read_page(uri, response.result, listed.get(uri)) if response.ok else None
+        found.append(ReadPage(uri, response, page))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.check.judge import text_rules
 from inspector.check.judge.rules import RuleVerdict, short
 from inspector.check.judge.state import JudgeState
+from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.client.extensions import declared_settings, extension_states
 from inspector.client.state.server import Server
@@ -27,7 +28,6 @@ NOWHERE = "inspector-check-no-such-skill"
 _ENVELOPE = frozenset(("id", "config", "specVersion", "stability"))
 _SKILL_KEYS = "io.modelcontextprotocol.skills/"
 _OLD_INDEX = "skill://index.json"
-_REMEMBERED = "skills"
 _LEVELS: dict[str, Level] = {"must": "must", "should": "should", "info": "note"}
 
 
@@ -218,27 +218,27 @@ def declares_directories(visit: Visit) -> bool:
     return (declared_settings(visit.session.server, SKILLS) or {}).get("directoryRead") is True
 
 
+@collected(ServedSkills)
+async def listed_skills(visit: Visit, found: ServedSkills) -> None:
+    """Read the list of skills, once in a visit."""
+    params: dict[str, Any] = {}
+    seen: set[str] = set()
+    for _ in range(visit.limits.items):
+        page = await visit.request("skills/list", params)
+        found.pages.append(page)
+        entries = page.body.get("skills")
+        found.skills += [read_entry(raw) for raw in entries] if type(entries) is list else []
+        cursor = page.body.get("nextCursor")
+        if not isinstance(cursor, str) or cursor in seen:
+            found.complete = page.ok and cursor is None
+            break
+        seen.add(cursor)
+        params = {"cursor": cursor}
+
+
 async def served_skills(visit: Visit) -> ServedSkills | None:
-    """Read the list of skills, once in a visit; None if the server declares no skills."""
-    if not declares_skills(visit):
-        return None
-    found: ServedSkills | None = visit.remembered.get(_REMEMBERED)
-    if found is None:
-        found = visit.remembered[_REMEMBERED] = ServedSkills()
-        params: dict[str, Any] = {}
-        seen: set[str] = set()
-        for _ in range(visit.limits.items):
-            page = await visit.request("skills/list", params)
-            found.pages.append(page)
-            entries = page.body.get("skills")
-            found.skills += [read_entry(raw) for raw in entries] if type(entries) is list else []
-            cursor = page.body.get("nextCursor")
-            if not isinstance(cursor, str) or cursor in seen:
-                found.complete = page.ok and cursor is None
-                break
-            seen.add(cursor)
-            params = {"cursor": cursor}
-    return found
+    """The list of skills; None if the server declares no skills."""
+    return await listed_skills(visit) if declares_skills(visit) else None
 
 
 async def walked(visit: Visit, skill: Skill, served: ServedSkills) -> list[ReadDirectory]:

@@ -114,6 +114,8 @@ class HttpClient:
         self._overdue = {} if overdue is None else overdue
         self.timeout = timeout
         self.url: Url = parse_url(target.url)
+        self.endpoint = self.url.text
+        """Where requests of the protocol go: the URL, or where it redirects within its origin."""
         self._options = HttpOptions(proxy=target.proxy, verify=target.verify, network=target.network)
         self._endpoints: dict[str, Endpoint] = {}
         self._count = 0

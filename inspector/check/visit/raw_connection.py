@@ -42,34 +42,40 @@ HandshakeState = Literal["nothing", "initialize", "initialized"]
 CLIENT = {"name": "inspector-check", "version": "1"}
 
 
-@dataclass(slots=True)
-class StartupTime:
-    """The start time of the server, as measured so far. Shared by all connections of a run."""
-
-    startup: float = 0.0
-    """The longest time from the connection to its first message, in seconds; 0 if unknown."""
-    found_silent: bool = False
-    """Whether a request of the run never got a response: proven once, so that the run does not wait as long again."""
-
-
 class ServerHealth(Enum):
-    """The state of the server on one connection, as its latest request has shown."""
+    """How the server has reacted lately: on one connection, or in the whole run."""
 
     RESPONDING = auto()
     SILENT = auto()
-    """The latest request has no response, although the server may answer others."""
+    """A request has no response, although the server may answer others."""
     STOPPED = auto()
     """It stopped reading: a later request got no response either."""
     LOST = auto()
-    """The connection is closed."""
+    """The connection is closed; in a run, it accepts no more."""
+
+
+@dataclass(slots=True)
+class ServerState:
+    """What the connections of a run have found out about the server."""
+
+    startup: float = 0.0
+    """The longest time from the connection to its first message, in seconds; 0 if unknown."""
+    health: ServerHealth = ServerHealth.RESPONDING
+    """`SILENT` once a request never got a response: it is proven, so that the run does not wait as long again."""
+    loss: str = ""
+    """Why nothing can be sent any more, if it is `LOST`."""
+
+    def lose(self, reason: str) -> None:
+        """The server accepts no more connections."""
+        self.health, self.loss = ServerHealth.LOST, reason
 
 
 class _Waiting:
     """How long one connection waits for a message."""
 
-    def __init__(self, timeout: float, pace: StartupTime) -> None:
+    def __init__(self, timeout: float, server: ServerState) -> None:
         self._timeout = timeout
-        self._pace = pace
+        self._server = server
         self._opened_at = 0.0
         """When it was connected; 0 after the first message."""
         self._slowest = 0.0
@@ -82,7 +88,7 @@ class _Waiting:
     def heard(self) -> None:
         """A message came."""
         if self._opened_at:
-            self._pace.startup = max(self._pace.startup, time.monotonic() - self._opened_at)
+            self._server.startup = max(self._server.startup, time.monotonic() - self._opened_at)
             self._opened_at = 0.0
 
     def took(self, seconds: float) -> None:
@@ -91,7 +97,7 @@ class _Waiting:
 
     def limit(self, seconds: float) -> float:
         """Seconds to wait. The first response may also take as long as the server needs to start."""
-        return seconds + 3 * (self._pace.startup or self._timeout) if self._opened_at else seconds
+        return seconds + 3 * (self._server.startup or self._timeout) if self._opened_at else seconds
 
     def for_unwanted(self, least: float) -> float:
         """Seconds to wait for messages that should not come; longer if the server or this machine is slow."""
@@ -116,7 +122,7 @@ class RawConnection:
         connect: Connect = transport_for,
         check: str = "survey",
         overdue: dict[int, float] | None = None,
-        pace: StartupTime | None = None,
+        server: ServerState | None = None,
         patience: float = 0.0,
         visit: str = "",
         why: str = "",
@@ -133,9 +139,9 @@ class RawConnection:
         """
         self.journal = journal
         self._overdue = {} if overdue is None else overdue
-        self._pace = pace or StartupTime()
+        self._server = server or ServerState()
         self._patience = patience
-        self._waiting = _Waiting(timeout, self._pace)
+        self._waiting = _Waiting(timeout, self._server)
         self.check = check
         """The check that uses it, whose name is recorded with its probes."""
         self.conn = journal.new_conn() if join is None else 0
@@ -282,9 +288,10 @@ class RawConnection:
             if timeout is None and not stopped:
                 # The connection is up: wait as long as a client does. After that, time is not the cause.
                 waited = time.monotonic() - response.sent_at
-                more = seconds if self._pace.found_silent else max(seconds, self._patience - waited)
+                proven = self._server.health is not ServerHealth.RESPONDING
+                more = seconds if proven else max(seconds, self._patience - waited)
                 if not await self._wait(known, more) and self.lost is None:
-                    self._pace.found_silent = True
+                    self._server.health = ServerHealth.SILENT
                     after = round((time.monotonic() - response.sent_at) * 1000)
                     self.journal.record_life(
                         "", "unanswered", conn=self.conn, by="check", after_ms=after, **{"for": response.n}

@@ -27,9 +27,9 @@ _REDIRECTS = (307, 308)
 
 async def post(visit: Visit, body: bytes, fields: Fields, message: Any = None) -> RecordedResponse:
     """A body sent to the endpoint outside of sessions; follows a redirect within the same origin."""
-    answer = await visit.web.send(url=visit.remembered.get("endpoint"), body=body, fields=fields, message=message)
+    answer = await visit.web.send(url=visit.web.endpoint, body=body, fields=fields, message=message)
     if _follows(visit, answer):
-        answer = await visit.web.send(url=visit.remembered["endpoint"], body=body, fields=fields, message=message)
+        answer = await visit.web.send(url=visit.web.endpoint, body=body, fields=fields, message=message)
     return answer
 
 
@@ -43,7 +43,7 @@ def _follows(visit: Visit, answer: RecordedResponse) -> bool:
         return False
     if there.origin != visit.web.url.origin:
         return False
-    visit.remembered["endpoint"] = there.text
+    visit.web.endpoint = there.text
     return True
 
 
@@ -66,8 +66,7 @@ class RawPost:
     @property
     def url(self) -> str:
         """The endpoint, or the URL to which it redirects within its origin."""
-        url: str = self.visit.remembered.get("endpoint", self.web.url.text)
-        return url
+        return self.web.endpoint
 
     # Session
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from inspector.check.visit.limits import RunLimits
-from inspector.check.visit.raw_connection import RawConnection, StartupTime
+from inspector.check.visit.raw_connection import RawConnection, ServerState
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.client.engine.connect import Connect, transport_for
 from inspector.client.options import Options
@@ -97,7 +97,7 @@ async def survey(
     found: RevisionSurvey,
     *,
     connect: Connect = transport_for,
-    pace: StartupTime | None = None,
+    server: ServerState | None = None,
     at_once: int = 1,
 ) -> None:
     """Offer each of the revisions on its own connection, `at_once` of them, and write the responses into `found`."""
@@ -115,7 +115,7 @@ async def survey(
 
     connections = {
         revision: RawConnection(
-            target, journal, options, revision, limits.request, connect=connect, pace=pace, patience=options.timeout
+            target, journal, options, revision, limits.request, connect=connect, server=server, patience=options.timeout
         )
         for revision in revisions
     }

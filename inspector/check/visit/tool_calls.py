@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from inspector.check.judge.state import TASKS_EXTENSION
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.visit import CallsWanted, Visit
+from inspector.check.visit.visit import Visit
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
@@ -35,8 +35,6 @@ _SHARE = 2.0
 
 Fewer calls on a busy machine would change verdicts.
 """
-_REMEMBERED = "trials"
-_REVIVED = "trials revived"
 
 
 class ServerNotification(NamedTuple):
@@ -101,26 +99,24 @@ class ToolCall:
         return [question for question in self.questions if question.method == method]
 
 
-def tool_calls(visit: Visit) -> list[ToolCall]:
-    """The calls of the allowed tools. Raises `CallsWanted` if this visit has not made them yet."""
-    made: list[ToolCall] | None = visit.remembered.get(_REMEMBERED)
-    if made is None:
-        raise CallsWanted
-    return made
-
-
 async def call_tools(visit: Visit) -> None:
     """Call each allowed tool with generated arguments; slow tools come late, destructive ones last."""
-    made: list[ToolCall] = []
-    visit.remembered[_REMEMBERED] = made
+    made = visit.tool_calls
+    may_reopen = True
     until = time.monotonic() + visit.limits.check * _SHARE
     for tool in sorted(visit.callable(), key=_rank)[:MAX_COUNT]:
-        if time.monotonic() > until or not await _is_alive(visit):
+        if time.monotonic() > until:
             break
+        if visit.session.phase != "ready":
+            if not may_reopen or not await _reopen(visit):
+                break
+            may_reopen = False
         made.append(await _try(visit, tool, f"inspector-check-{len(made) + 1}"))
         if not made[-1].response.answered and visit.session.phase == "ready" and not await visit.is_served():
             await visit.settle()
-            await _reopen(visit)
+            if may_reopen:
+                may_reopen = False
+                await _reopen(visit)
     for call in [call for call in made if call.came and call.heard(PROGRESS)][:FEW]:
         # Once more without a token, so that the judge sees whether the server sends unwanted progress.
         await visit.request("tools/call", call.params)
@@ -170,19 +166,12 @@ def arguments_for(tool: dict[str, Any]) -> dict[str, Any]:
     return arguments if type(arguments) is dict else {}
 
 
-async def _is_alive(visit: Visit) -> bool:
-    """Whether there is a session. A session that a tool has ended is opened again once."""
-    if visit.session.phase != "ready":
-        await _reopen(visit)
+async def _reopen(visit: Visit) -> bool:
+    """Open the session again that a tool has ended, or blocked."""
+    with suppress(InspectorError, TimeoutError):
+        async with asyncio.timeout(2 * visit.limits.request):
+            await visit.session.reopen()
     return visit.session.phase == "ready"
-
-
-async def _reopen(visit: Visit) -> None:
-    if _REVIVED not in visit.remembered:
-        visit.remembered[_REVIVED] = True
-        with suppress(InspectorError, TimeoutError):
-            async with asyncio.timeout(2 * visit.limits.request):
-                await visit.session.reopen()
 
 
 async def _try(visit: Visit, tool: dict[str, Any], token: str) -> ToolCall:

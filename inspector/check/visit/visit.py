@@ -13,7 +13,7 @@ from inspector.check.outcome import Visited
 from inspector.check.visit.http import HttpClient
 from inspector.check.visit.limits import RunLimits
 from inspector.check.visit.process import Child, child
-from inspector.check.visit.raw_connection import HandshakeState, RawConnection, ServerHealth, StartupTime, status_of
+from inspector.check.visit.raw_connection import HandshakeState, RawConnection, ServerHealth, ServerState, status_of
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.shared_process import SessionConnection, SharedProcess
 from inspector.client.bare_connection import ConnectionListener
@@ -36,7 +36,10 @@ from inspector.serving.webhook_receiver import WebhookAddress
 
 if TYPE_CHECKING:
     from inspector.check.visit.supported_revisions import RevisionSurvey
+    from inspector.check.visit.tool_calls import ToolCall
 
+MAX_RESTARTS = 5
+"""Restarts of the server in one visit."""
 OPENING = ("initialize", "server/discover")
 """The requests that open a session."""
 
@@ -57,25 +60,22 @@ class Allowed:
     """A token that was issued for another server, which this one must reject."""
 
 
-class SessionWanted(Exception):
-    """A check needs the shared session before it is open. The run opens it and repeats the check."""
-
-
-class CallsWanted(Exception):
-    """A check needs the tool calls before they are made. The run makes them and repeats the check."""
-
-
 @dataclass(slots=True)
 class SharedSession:
     """The session that the checks of one visit share."""
 
     session: Session
-    tried: bool = False
-    """Whether opening it was tried: see `SessionWanted`."""
     problem: str = ""
     """Why it could not be opened."""
     conns: set[int] = field(default_factory=lambda: {0})
     """The connections of the visit in the recording: of the session (0), and of its checks."""
+    restarts: int = 0
+    """How often the server had to be restarted."""
+
+    def may_restart(self) -> bool:
+        """Count one more restart of the server. Returns whether it is within the limit."""
+        self.restarts += 1
+        return self.restarts <= MAX_RESTARTS
 
 
 class Visit:
@@ -92,7 +92,7 @@ class Visit:
         session: Session,
         found: RevisionSurvey,
         connect: Connect = transport_for,
-        pace: StartupTime | None = None,
+        server: ServerState | None = None,
         process: SharedProcess | None = None,
     ) -> None:
         """`process` is the one of the session, if checks share it."""
@@ -104,8 +104,12 @@ class Visit:
         self.allowed = allowed
         self.shared = SharedSession(session)
         self.survey = found
-        self.remembered: dict[str, Any] = {}
-        """Facts that one check has found and another may use."""
+        self.facts: dict[object, object] = {}
+        """Facts that one check has found and another may use, by their `OnceInAVisit`."""
+        self.tool_calls: list[ToolCall] = []
+        """The calls of the allowed tools, for checks that need them."""
+        self._offers: dict[str, RequestOutcome] = {}
+        """The responses to revisions that the run did not offer."""
         self.check = ""
         """The current check."""
         self.overdue: dict[int, float] = {}
@@ -113,7 +117,7 @@ class Visit:
         self._waiting: list[Call] = []
         """Requests on the shared session whose response may still come, but whose check has moved on."""
         self._connect = connect
-        self._pace = pace or StartupTime()
+        self._server = server or ServerState()
         self._web: HttpClient | None = None
         self._process = process
         self._connection: RawConnection | None = None
@@ -131,9 +135,7 @@ class Visit:
 
     @property
     def session(self) -> Session:
-        """The shared session with its lists. Raises `SessionWanted` if it is not open yet."""
-        if not self.shared.tried:
-            raise SessionWanted
+        """The shared session with its lists, for checks that need it."""
         return self.shared.session
 
     def newest(self, *methods: str) -> int:
@@ -181,13 +183,12 @@ class Visit:
 
     async def offered(self, revision: str) -> RequestOutcome:
         """The response to `initialize` with a revision. Raises a `ConnectionProblem`."""
-        known: dict[str, RequestOutcome] = self.remembered.setdefault("offered", {})
         if revision in self.survey.answers:
             return self.survey.answers[revision]
-        if revision not in known:
+        if revision not in self._offers:
             async with self.new_connection(revision=revision, handshake=False, why="to offer a revision") as connection:
-                known[revision] = await connection.initialize()
-        return known[revision]
+                self._offers[revision] = await connection.initialize()
+        return self._offers[revision]
 
     async def serves_handshakes(self) -> bool:
         """Whether the server also supports clients of the legacy era."""
@@ -255,7 +256,7 @@ class Visit:
         if not waiting:
             return
         left = max(0.0, *(self.options.timeout - call.elapsed for call in waiting))
-        if self._pace.found_silent:
+        if self._server.health is not ServerHealth.RESPONDING:
             return  # It is proven: the verdict does not depend on the number.
         ends = [asyncio.create_task(_ended(call)) for call in waiting]
         await asyncio.wait(ends, timeout=left)
@@ -265,7 +266,7 @@ class Visit:
             self._waiting.clear()
         for call in waiting:
             if call.fate == "pending":
-                self._pace.found_silent = True
+                self._server.health = ServerHealth.SILENT
                 self.journal.record_life(
                     "", "unanswered", **{"for": call.n, "after_ms": round(call.elapsed * 1000), "by": "check"}
                 )
@@ -390,7 +391,7 @@ class Visit:
             connect=self._connect,
             check=self.check,
             overdue=self.overdue,
-            pace=self._pace,
+            server=self._server,
             patience=self.options.timeout,
             visit=self.revision,
             why=f"{self.check}{why and f', {why}'}",

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from inspector.check.reports.policy import Baseline, Policy
     from inspector.check.reports.summary import Report
     from inspector.check.result import Result
-    from inspector.check.run import CheckSelection, Run
+    from inspector.check.run import Run
+    from inspector.check.selection import CheckSelection
     from inspector.cli.verb import Invocation
     from inspector.config.servers import ServerEntry
     from inspector.config.targets import StdioTarget
@@ -190,7 +191,7 @@ def _not_reached(report: Report) -> InspectorError:
 def _wanted(invocation: Invocation) -> CheckSelection:
     from inspector.check.check_table import CheckLevel
     from inspector.check.registry import unknown
-    from inspector.check.run import CheckSelection
+    from inspector.check.selection import CheckSelection
     from inspector.check.visit.limits import RunLimits
     from inspector.check.visit.visit import Allowed
     from inspector.protocol.revisions import REVISIONS

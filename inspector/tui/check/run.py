@@ -11,7 +11,8 @@ from typing import get_args
 from inspector.check.check_table import Check, CheckLevel
 from inspector.check.outcome import Visited
 from inspector.check.reports.summary import Report, report_of
-from inspector.check.run import CheckSelection, Run, Runner, of_recording, renewed
+from inspector.check.run import Run, Runner, of_recording, renewed
+from inspector.check.selection import CheckSelection
 from inspector.check.visit.visit import Allowed
 from inspector.client.recording import new_journal
 from inspector.client.session_state import SessionState

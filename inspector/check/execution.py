@@ -1,0 +1,139 @@
+"""Runs one check within its time limit, and detects whether it broke the server."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from inspector.check.check_table import Check
+from inspector.check.outcome import Outcome, Skip, bad, doubtful, skipped
+from inspector.check.selection import CheckSelection, limit_reached
+from inspector.check.visit.raw_connection import ServerState
+from inspector.check.visit.visit import MAX_RESTARTS, Visit
+from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import ConnectionProblem, InspectorError
+from inspector.journal.format import Dir, Kind
+from inspector.journal.journal import Journal
+from inspector.transports.http_url import parse_url
+
+_RESTART_SECONDS = 10.0
+
+
+class CheckExecution:
+    """Runs the checks of one run, and restarts a server that has ended."""
+
+    def __init__(
+        self,
+        target: StdioTarget | HttpTarget,
+        journal: Journal,
+        wanted: CheckSelection,
+        server: ServerState,
+        restarts: list[str],
+    ) -> None:
+        """Each end of the server is added to `restarts`, as a sentence."""
+        self._target = target
+        self._journal = journal
+        self._wanted = wanted
+        self._server = server
+        self._restarts = restarts
+        self.until = 0.0
+        """When the time of the run is over."""
+
+    async def outcome(self, visit: Visit, check: Check) -> Outcome:
+        """Run a check. A reason to skip it, and a fault that it shows by its effect on the server, are outcomes too."""
+        reason = self._wanted.refuses(check)
+        if visit.shared.problem and not reason:
+            return skipped(Skip.NO_SESSION, visit.shared.problem)
+        reason = reason or self._server.loss
+        if not reason and time.monotonic() > self.until:
+            reason = limit_reached(self._wanted)
+        in_session = not check.apart and not check.surveys
+        if not reason and in_session and visit.session.phase != "ready":
+            reason = await self._restart(visit)
+        if reason or check.probe is None:
+            return skipped(reason)
+        before = len(self._journal)
+        try:
+            async with asyncio.timeout(self._wanted.limits.check):
+                outcome = await check.probe(visit)
+        except TimeoutError:
+            outcome = skipped(f"it took longer than {self._wanted.limits.check:g} s")
+        except ConnectionProblem as error:
+            outcome = skipped(f"connecting failed: {error.message}")
+        except InspectorError as error:
+            outcome = skipped(error.message)
+        if outcome.seen == "bad" and not visit.overdue.keys().isdisjoint(outcome.evidence):
+            outcome = doubtful(outcome.text, *outcome.evidence)  # A timeout alone is not a failure.
+        if check.mode == "tool" and in_session and visit.session.phase == "ready":
+            await self._restart_if_blocked(visit, check)
+        if in_session and visit.session.phase == "lost":
+            said = visit.session.error.message if visit.session.error is not None else "the connection was lost"
+            self._restarts.append(f"{check.id} ({visit.visited.name}): {said}")
+            if outcome.seen in ("nothing", "good"):
+                outcome = bad(f"The server exited during this check: {said}", before + 1)
+        elif outcome.seen not in ("good", "remark") or self._failed_since(before):
+            reason = await self._refusal(visit, check)
+            if reason:
+                self._server.lose(f"the server stopped accepting connections after {check.id} ({visit.visited.name})")
+                self._restarts.append(
+                    f"{check.id} ({visit.visited.name}): the server stopped accepting connections: {reason}"
+                )
+                outcome = doubtful(f"After this check the server stopped accepting connections: {reason}", before + 1)
+        return outcome
+
+    async def _restart_if_blocked(self, visit: Visit, check: Check) -> None:
+        """Detect a tool that blocks the server, and restart the server, so that later checks are reliable."""
+        if not await visit.is_served():
+            await visit.settle()
+            self._restarts.append(f"{check.id} ({visit.visited.name}): the server stopped responding")
+            await self._restart(visit)
+
+    def _failed_since(self, before: int) -> bool:
+        """Whether an HTTP response after event `before` has a status of 500 or more."""
+        index = self._journal.index
+        return any(
+            index.kind(n) == Kind.HTTP
+            and index.dir(n) == Dir.RECV
+            and (self._journal.event(n).fields.get("status") or 0) >= 500
+            for n in range(before + 1, index.count + 1)
+        )
+
+    async def _refusal(self, visit: Visit, check: Check) -> str:
+        """Why a server on HTTP accepts no connections; empty if it does. The transport watches a process itself."""
+        if not isinstance(self._target, HttpTarget):
+            return ""
+        if not await self._takes_connections(self._target):
+            return "it does not accept a connection"
+        if not check.apart and await visit.is_served():
+            return ""
+        try:
+            async with visit.new_connection() as link:
+                first = await link.request("server/discover", {}) if visit.modern else link.opened
+                reason = first.reason if first is not None else ""
+        except ConnectionProblem as error:
+            return error.message
+        return reason if reason or check.apart else await self._restart(visit)
+
+    async def _takes_connections(self, target: HttpTarget) -> bool:
+        """Existing connections may still work when the server accepts no new ones."""
+        if target.proxy:
+            return True
+        url = parse_url(target.url)
+        try:
+            async with asyncio.timeout(self._wanted.limits.request):
+                _, writer = await asyncio.open_connection(url.host, url.port)
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return True
+
+    async def _restart(self, visit: Visit) -> str:
+        """Restart a crashed server. Returns why that failed, or an empty text."""
+        if not visit.shared.may_restart():
+            return f"the server exited {MAX_RESTARTS} times"
+        try:
+            async with asyncio.timeout(_RESTART_SECONDS):
+                await visit.session.reopen()
+        except (TimeoutError, InspectorError) as error:
+            return f"the server could not be restarted: {error}"
+        return ""

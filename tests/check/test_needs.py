@@ -1,0 +1,73 @@
+"""The row of a check says what it needs: no check reads the shared session or the calls that were not made for it."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from inspector.check.check_table import Need
+from inspector.check.registry import checks
+from inspector.check.visit.facts import OnceInAVisit
+
+READS = dict.fromkeys(("session", "can", "items", "callable", "request", "is_served"), Need.SESSION)
+READS |= {"tool_calls": Need.CALLS}
+"""Members of a visit, with what must be ready for them."""
+
+
+@cache
+def definitions(module: ModuleType) -> dict[str, ast.AST]:
+    """The functions and classes of a module."""
+    found = ast.parse(inspect.getsource(module)).body
+    return {
+        each.name: each for each in found if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    }
+
+
+def reached(module: ModuleType, name: str, seen: set[tuple[str, str]]) -> Iterator[str]:
+    """The members of the visit that a function reads, in itself or in what it uses of the package of checks."""
+    if (module.__name__, name) in seen:
+        return
+    seen.add((module.__name__, name))
+    for node in ast.walk(definitions(module)[name]):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("visit", "self.visit"):
+            yield node.attr
+        elif isinstance(node, ast.Name) and node.id in definitions(module):
+            yield from reached(module, node.id, seen)
+        elif isinstance(node, ast.Name):
+            used: Any = getattr(module, node.id, None)
+            other = sys.modules.get(getattr(used, "__module__", None) or "")
+            known = callable(used) and other is not None and other.__name__.startswith("inspector.check")
+            if known and used.__name__ in definitions(other) and used.__name__ != "Visit":
+                yield from reached(other, used.__name__, seen)
+
+
+@pytest.mark.parametrize("id", [id for id, check in checks().items() if check.probe is not None])
+def test_a_check_declares_what_it_reads(id: str) -> None:
+    check = checks()[id]
+    assert check.probe is not None
+    name = check.probe.__qualname__.partition(".")[0]
+    read = set(reached(sys.modules[check.probe.__module__], name, set()))
+    assert check.needs >= max((READS.get(name, Need.NOTHING) for name in read), default=Need.NOTHING), read
+
+
+async def test_a_fact_is_found_once_in_a_visit() -> None:
+    found: list[object] = []
+
+    class Visited:
+        def __init__(self) -> None:
+            self.facts: dict[object, object] = {}
+
+    async def find(visit: Any) -> int:
+        found.append(visit)
+        return len(found)
+
+    fact: Any = OnceInAVisit(find)
+    first, second = Visited(), Visited()
+    assert [await fact(visit) for visit in (first, first, second)] == [1, 1, 2]
