@@ -124,7 +124,7 @@ class _Walk:
         if state.volatile and (type_a == type_b or numbers):
             self._found.ignored += not _equal(a, b)
         elif type_a != type_b:
-            if numbers and state.tolerance is not None and _near(a, b, state.tolerance):
+            if numbers and state.tolerance is not None and is_near(a, b, state.tolerance):
                 self._found.ignored += 1
             else:
                 yield Difference("changed", path, path_b, a, b, f"{type_a} → {type_b}")
@@ -134,7 +134,7 @@ class _Walk:
             yield from self._lists(pair)
         elif numbers:
             if a != b and (a == a or b == b):
-                if state.tolerance is not None and _near(a, b, state.tolerance):
+                if state.tolerance is not None and is_near(a, b, state.tolerance):
                     self._found.ignored += 1
                 else:
                     yield Difference("changed", path, path_b, a, b)
@@ -233,7 +233,7 @@ def _equal(a: Any, b: Any) -> bool:
     return a is b or exact_digest(a) == exact_digest(b)
 
 
-def _near(a: int | float, b: int | float, tolerance: tuple[float, float]) -> bool:
+def is_near(a: int | float, b: int | float, tolerance: tuple[float, float]) -> bool:
     """Whether two numbers are within a tolerance; exact for any size."""
     if a == b:
         return True

@@ -16,7 +16,7 @@ from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
 from inspector.flows import runner
-from inspector.flows.expectations import JudgingStopped
+from inspector.flows.matching import JudgingStopped
 from inspector.flows.results import StepResult
 from inspector.flows.runner import FlowRun, Silent
 from inspector.journal.journal import Journal
