@@ -50,13 +50,13 @@ class Stage(IntEnum):
 
 
 class Need(IntEnum):
-    """What the run must have ready before a check: each includes the ones before it."""
+    """The preparation that a check needs. Each includes the ones before it."""
 
     NOTHING = 0
     SESSION = 1
     """The shared session was open, and its lists are read."""
     CALLS = 2
-    """Each allowed tool was called, see `Visit.tool_calls`."""
+    """Each allowed tool was called, see `visit.tool_calls`."""
 
 
 EVERYWHERE: frozenset[TransportName] = frozenset(("stdio", "http", "sse"))

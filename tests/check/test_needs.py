@@ -1,4 +1,4 @@
-"""The row of a check says what it needs: no check reads the shared session or the calls that were not made for it."""
+"""The row of a check says what it needs: the shared session, or the tool calls."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ def definitions(module: ModuleType) -> dict[str, ast.AST]:
 
 
 def reached(module: ModuleType, name: str, seen: set[tuple[str, str]]) -> Iterator[str]:
-    """The members of the visit that a function reads, in itself or in what it uses of the package of checks."""
+    """The members of the visit that a function reads, itself or through others of the package."""
     if (module.__name__, name) in seen:
         return
     seen.add((module.__name__, name))
+    if name == "tool_calls":
+        yield name
+        return
     for node in ast.walk(definitions(module)[name]):
         if isinstance(node, ast.Attribute) and ast.unparse(node.value) in ("visit", "self.visit"):
             yield node.attr

@@ -8,6 +8,7 @@ from inspector.apps.definitions import PLAIN, tool_app, unused_pages
 from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.extensions import UI
 from inspector.protocol.jsonrpc import excerpt
@@ -119,7 +120,7 @@ async def without_offer(visit: Visit) -> Outcome:
 )
 async def text_too(visit: Visit) -> Outcome:
     """The allowed tools with a page that a model may call."""
-    made = [call for call in visit.tool_calls if tool_app(call.tool).uri and tool_app(call.tool).is_for_model]
+    made = [call for call in tool_calls(visit) if tool_app(call.tool).uri and tool_app(call.tool).is_for_model]
     done = [call for call in made if call.came]
     if not done:
         return skipped("no call of a tool with a page succeeded" if made else "no allowed tool has a page")

@@ -12,7 +12,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.raw_connection import RawConnection, is_refusal
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall
+from inspector.check.visit.tool_calls import FEW, PROGRESS, ToolCall, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -55,7 +55,7 @@ CHECKS.passive(
 )
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number as the token, and with a string that looks like one."""
-    reporting = [call for call in visit.tool_calls if call.heard(PROGRESS)]
+    reporting = [call for call in tool_calls(visit) if call.heard(PROGRESS)]
     reporting.sort(key=lambda call: not call.response.answered)
     seen: list[int] = []
     given = count(7_000_001)
@@ -92,7 +92,7 @@ async def cancelled(visit: Visit) -> Outcome:
     server has read the cancellation may have been on its way, which the specification allows; but not if the call takes
     much longer by itself.
     """
-    slow = [call for call in visit.tool_calls if call.response.seconds > _LONG or not call.response.answered]
+    slow = [call for call in tool_calls(visit) if call.response.seconds > _LONG or not call.response.answered]
     slow.sort(key=lambda call: (not call.response.answered, call.response.seconds))
     seen: list[int] = []
     until = time.monotonic() + visit.limits.check / 4

@@ -17,7 +17,7 @@ from inspector.check.checks.client_request_rules import (
 )
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.answered_calls import AnsweredCall, answered_call, answered_calls, questions
-from inspector.check.visit.tool_calls import FEW, InputRequest, everything
+from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
@@ -149,7 +149,7 @@ async def samples(visit: Visit) -> Outcome:
 )
 async def tools_for_models(visit: Visit) -> Outcome:
     """Sampling requests to a client without sampling.tools, and to one that has it and uses the first tool."""
-    for call in visit.tool_calls:
+    for call in tool_calls(visit):
         for question in call.asks(_SAMPLE):
             if _offers_tools(question):
                 return bad(f"{call.name} sends tools to a client that does not declare sampling.tools.", question.n)
@@ -201,7 +201,7 @@ async def refused(visit: Visit) -> Outcome:
 )
 async def roots(visit: Visit) -> Outcome:
     """The tools that request roots: from a client without roots, and from one with an empty list."""
-    asking = [call for call in visit.tool_calls if call.asks(_ROOTS)][:FEW]
+    asking = [call for call in tool_calls(visit) if call.asks(_ROOTS)][:FEW]
     seen: list[int] = []
     for call in asking:
         # The shared session declares roots.

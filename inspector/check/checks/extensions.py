@@ -9,7 +9,7 @@ from inspector.check.judge.rules import short
 from inspector.check.judge.skill_rules import served_skills
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, everything
+from inspector.check.visit.tool_calls import FEW, everything, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.client.extensions import declared_settings
 from inspector.protocol.extensions import EVENTS, SKILLS, TASKS
@@ -108,7 +108,7 @@ async def refused(visit: Visit) -> Outcome:
     """The allowed calls again, as a client without any extension."""
     seen: list[int] = []
     async with visit.new_connection(capabilities=everything(visit.features)) as connection:
-        for call in [call for call in visit.tool_calls if call.came or call.task][:FEW]:
+        for call in [call for call in tool_calls(visit) if call.came or call.task][:FEW]:
             response = await connection.request("tools/call", call.params)
             if response.code == MISSING_CAPABILITY:
                 data = response.error.get("data")

@@ -10,7 +10,7 @@ from inspector.check.check_table import CheckTable, Need, Probe
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, ToolCall, everything, reply
+from inspector.check.visit.tool_calls import FEW, ToolCall, everything, reply, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 
@@ -236,7 +236,7 @@ async def elsewhere(visit: Visit) -> Outcome:
 
 async def _asking(visit: Visit, *, states: bool = False) -> list[ToolCall]:
     """The first tools that return input_required; with `states`, those with a requestState."""
-    found = [call for call in visit.tool_calls if call.rounds and not call.task]
+    found = [call for call in tool_calls(visit) if call.rounds and not call.task]
     if states:
         found = [call for call in found if isinstance(call.rounds[0].get("requestState"), str)]
     return found[:FEW]

@@ -10,6 +10,7 @@ from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.raw_connection import RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
@@ -232,7 +233,7 @@ async def before_the_handshake(visit: Visit) -> Outcome:
 )
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
-    tools = [call for call in visit.tool_calls if call.response.answered][: visit.limits.items]
+    tools = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
     if not tools:
         return skipped("no allowed tool responded")
     asks = ("sampling/createMessage", "elicitation/create", "roots/list")

@@ -11,6 +11,7 @@ from inspector.check.checks.capabilities import list_declared
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
@@ -284,7 +285,7 @@ async def subscriptions(visit: Visit) -> Outcome:
 )
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools, called without a subscription, after which no updates may come."""
-    quick = [call for call in visit.tool_calls if call.response.answered][: visit.limits.items]
+    quick = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
     if not visit.can("resources", "subscribe") or not quick:
         return skipped("the server has no subscriptions, or no allowed tool responds")
     async with visit.connection() as connection:

@@ -11,7 +11,7 @@ from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW
+from inspector.check.visit.tool_calls import FEW, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
@@ -213,7 +213,7 @@ async def set_level(visit: Visit) -> Outcome:
 )
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, called again with the level error."""
-    loud = [call for call in visit.tool_calls if any(_is_below(told.params) for told in call.told)]
+    loud = [call for call in tool_calls(visit) if any(_is_below(told.params) for told in call.told)]
     if not visit.can("logging") or not loud:
         return skipped("no allowed tool sends log messages below the level error")
     seen: list[int] = []

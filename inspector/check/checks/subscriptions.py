@@ -10,7 +10,7 @@ from inspector.check.check_table import CheckTable, Need
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, ToolCall
+from inspector.check.visit.tool_calls import FEW, ToolCall, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -161,7 +161,7 @@ async def told_of_changes(visit: Visit) -> Outcome:
     wanted = {name: True for name in _LISTS if _declares(visit, name)}
     if not tools or not wanted:
         return skipped("no allowed tool declares that it changes something")
-    known = {call.tool.get("name"): call for call in visit.tool_calls}
+    known = {call.tool.get("name"): call for call in tool_calls(visit)}
     async with visit.connection() as connection, listening(visit, connection, "changes", wanted) as (response, first):
         if first is None:
             return skipped(f"subscribing failed: {response.shown}")
@@ -319,7 +319,7 @@ def ends(frame: Frame, id: int | str) -> bool:
 async def _changing(visit: Visit) -> list[tuple[ToolCall, str]]:
     """Tools that caused a change notification, and its name in a filter."""
     found = []
-    for call in visit.tool_calls:
+    for call in tool_calls(visit):
         for name, (capability, _, _) in _LISTS.items():
             if call.heard(f"notifications/{capability}/list_changed") and _declares(visit, name):
                 found.append((call, name))

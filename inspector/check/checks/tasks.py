@@ -12,7 +12,7 @@ from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.raw_post import raw_post
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, everything, with_tasks
+from inspector.check.visit.tool_calls import FEW, ToolCall, arguments_for, everything, tool_calls, with_tasks
 from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
@@ -319,7 +319,7 @@ async def _start(connection: RawConnection, tool: dict[str, Any]) -> tuple[Reque
 
 
 async def _tasked(visit: Visit) -> list[ToolCall]:
-    return [call for call in visit.tool_calls if call.task][:FEW]
+    return [call for call in tool_calls(visit) if call.task][:FEW]
 
 
 def _has_extension(visit: Visit) -> bool:

@@ -8,6 +8,7 @@ from inspector.check.check_table import CheckTable, Need
 from inspector.check.judge.thorough_rules import wrong_media
 from inspector.check.outcome import Outcome, bad, good, skipped
 from inspector.check.visit.request_outcome import RequestOutcome
+from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.errors import SchemaError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
@@ -206,7 +207,7 @@ async def embedded(visit: Visit) -> Outcome:
 
 async def _calls(visit: Visit) -> list[tuple[dict[str, Any], RequestOutcome]]:
     """The allowed tools with the responses to their calls."""
-    return [(call.tool, call.response) for call in visit.tool_calls]
+    return [(call.tool, call.response) for call in tool_calls(visit)]
 
 
 def _came(response: RequestOutcome) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX, RawConnection
 from inspector.check.visit.request_outcome import RequestOutcome
-from inspector.check.visit.tool_calls import InputRequest, ToolCall, everything, questions_in, reply
+from inspector.check.visit.tool_calls import InputRequest, ToolCall, everything, questions_in, reply, tool_calls
 from inspector.check.visit.visit import Visit
 from inspector.journal.journal import Frame
 from inspector.protocol import jsonrpc
@@ -50,7 +50,7 @@ class AnsweredCall:
 @collected(list[AnsweredCall])
 async def answered_calls(visit: Visit, made: list[AnsweredCall]) -> None:
     """The tools that requested input or did not succeed, each called once more; every request is declined."""
-    tried = [call for call in visit.tool_calls if call.questions or (call.response.answered and not call.came)]
+    tried = [call for call in tool_calls(visit) if call.questions or (call.response.answered and not call.came)]
     tried = [call for call in tried if not call.task]
     until = time.monotonic() + visit.limits.check * _SHARE
     while tried and time.monotonic() < until:
@@ -61,7 +61,7 @@ async def answered_calls(visit: Visit, made: list[AnsweredCall]) -> None:
 
 async def questions(visit: Visit, method: str) -> list[InputRequest]:
     """All requests of one kind in all calls."""
-    found = [question for call in visit.tool_calls for question in call.asks(method)]
+    found = [question for call in tool_calls(visit) for question in call.asks(method)]
     return found + [question for each in await answered_calls(visit) for question in each.asks(method)]
 
 

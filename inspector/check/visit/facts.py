@@ -25,7 +25,7 @@ class OnceInAVisit(Generic[T]):
         return cast(T, visit.facts[self])
 
     def known(self, visit: Visit) -> T | None:
-        """What a check has found already."""
+        """The value, if a check has found it already."""
         return cast("T | None", visit.facts.get(self))
 
     def learn(self, visit: Visit, value: T) -> None:

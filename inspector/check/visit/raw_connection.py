@@ -56,7 +56,7 @@ class ServerHealth(Enum):
 
 @dataclass(slots=True)
 class ServerState:
-    """What the connections of a run have found out about the server."""
+    """The server, as the connections of a run have found it."""
 
     startup: float = 0.0
     """The longest time from the connection to its first message, in seconds; 0 if unknown."""

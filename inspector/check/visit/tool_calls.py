@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from inspector.check.judge.state import TASKS_EXTENSION
+from inspector.check.visit.facts import collected
 from inspector.check.visit.raw_connection import PREFIX
 from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
@@ -99,9 +100,9 @@ class ToolCall:
         return [question for question in self.questions if question.method == method]
 
 
-async def call_tools(visit: Visit) -> None:
-    """Call each allowed tool with generated arguments; slow tools come late, destructive ones last."""
-    made = visit.tool_calls
+@collected(list[ToolCall])
+async def call_tools(visit: Visit, made: list[ToolCall]) -> None:
+    """Call each allowed tool once, with generated arguments; slow tools come late, destructive ones last."""
     may_reopen = True
     until = time.monotonic() + visit.limits.check * _SHARE
     for tool in sorted(visit.callable(), key=_rank)[:MAX_COUNT]:
@@ -120,6 +121,11 @@ async def call_tools(visit: Visit) -> None:
     for call in [call for call in made if call.came and call.heard(PROGRESS)][:FEW]:
         # Once more without a token, so that the judge sees whether the server sends unwanted progress.
         await visit.request("tools/call", call.params)
+
+
+def tool_calls(visit: Visit) -> list[ToolCall]:
+    """The calls of the allowed tools, for a check that needs them."""
+    return call_tools.known(visit) or []
 
 
 def everything(features: Features) -> dict[str, Any]:

@@ -36,7 +36,6 @@ from inspector.serving.webhook_receiver import WebhookAddress
 
 if TYPE_CHECKING:
     from inspector.check.visit.supported_revisions import RevisionSurvey
-    from inspector.check.visit.tool_calls import ToolCall
 
 MAX_RESTARTS = 5
 """Restarts of the server in one visit."""
@@ -106,8 +105,6 @@ class Visit:
         self.survey = found
         self.facts: dict[object, object] = {}
         """Facts that one check has found and another may use, by their `OnceInAVisit`."""
-        self.tool_calls: list[ToolCall] = []
-        """The calls of the allowed tools, for checks that need them."""
         self._offers: dict[str, RequestOutcome] = {}
         """The responses to revisions that the run did not offer."""
         self.check = ""
