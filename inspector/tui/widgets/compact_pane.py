@@ -26,6 +26,11 @@ class CompactPane(Pane):
             self.compact = compact
             self.draw_state()
 
+    def show_state(self, facts: Sequence[paint.Pieces], keys: Sequence[KeyHint], *, note: paint.Pieces = "") -> None:
+        """Show other facts, keys and another note."""
+        self.state_facts, self.state_keys, self.state_note = facts, keys, note
+        self.draw_state()
+
     def draw_state(self) -> None:
         """Show facts, keys and note as far as they fit."""
         note = self.state_note

@@ -28,7 +28,7 @@ from inspector.tui.ask.question import QuestionPane
 from inspector.tui.key_order import FORM
 from inspector.tui.keymap import KeyHint
 from inspector.tui.model import work as model
-from inspector.tui.model.room import COMPACT_BELOW, form_room
+from inspector.tui.model.room import COMPACT_BELOW, FormRoom, form_room
 from inspector.tui.model.work import AnswerNext, Asking, Do, Running, ZoomedPart
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, ZoomEnded
@@ -326,8 +326,8 @@ class WorkPane(Container):
 
     def on_request_pane_cancel_call(self, event: RequestPane.CancelCall) -> None:
         event.stop()
-        if isinstance(event.work.call, Call):
-            event.work.call.cancel()
+        if self.running_call is not None:
+            self.running_call.cancel()
 
     # What is new
 
@@ -467,7 +467,7 @@ class WorkPane(Container):
         for pane in (self.request, self.result, self.running, self.asking):
             pane.set_compact(compact)
         if self.state.zoom == "request":
-            self.request.take_room(height, brief=self.request.is_brief)
+            self.request.take_room(FormRoom(height, self.request.room.brief))
             return
         below, work = "running", self.work
         if self._lower is self.asking:
@@ -476,8 +476,7 @@ class WorkPane(Container):
         elif self._lower is self.result:
             below = "no-result" if work is not None and work.answer is None else "result"
         calls = work is None or work.call is not None
-        room = form_room(height, below, calls=calls, result_lines=self.result.lines)
-        self.request.take_room(room.lines, brief=room.brief)
+        self.request.take_room(form_room(height, below, calls=calls, result_lines=self.result.lines))
 
     def on_hints_changed(self) -> None:
         # A result, or another view of it, may need more lines or fewer.

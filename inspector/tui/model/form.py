@@ -1,0 +1,84 @@
+"""The verbs of an item and its form: when they work, and which are shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from inspector.tui.model.verbs import Offer, VerbRules
+
+
+@dataclass(frozen=True, slots=True)
+class FormFacts:
+    """The facts about the item that is shown, and its form. `kind` is `""` without an item; `live`: it can be sent."""
+
+    live: bool = True
+    kind: Literal["", "tool", "prompt", "resource", "template"] = "tool"
+    verb: str = "call"
+    """What sending does: `call`, `read` or `get`."""
+    running: bool = False
+    answered: bool = False
+    asks: bool = False
+    """The call waits for the user's answer, and the form has what was sent."""
+    may_be_task: bool = False
+    other_revision: bool = False
+    """Another revision may help where the call failed."""
+    can_subscribe: bool = False
+    subscribed: bool = False
+    editable: bool = True
+    """The form has fields, or is shown as JSON."""
+    as_json: bool = False
+    past: bool = False
+    """There are earlier calls."""
+    saved: bool = False
+    """There are saved calls."""
+
+    @property
+    def sendable(self) -> bool:
+        """There is an item that can be sent."""
+        return self.live and self.kind != ""
+
+    @property
+    def is_tool(self) -> bool:
+        """The item is a tool."""
+        return self.kind == "tool"
+
+
+FORM_VERBS: VerbRules[FormFacts] = VerbRules(
+    {
+        "form.call": lambda facts: facts.sendable,
+        "form.save": lambda facts: facts.sendable,
+        "form.empty": lambda facts: facts.sendable,
+        "form.leave": lambda facts: facts.kind != "",
+        "form.result": lambda facts: facts.kind != "" and (facts.answered or facts.running),
+        "form.call-task": lambda facts: facts.sendable and facts.may_be_task,
+        "form.load": lambda facts: facts.sendable and facts.is_tool,
+        "form.model": lambda facts: facts.is_tool,
+        "form.older-call": lambda facts: facts.sendable and facts.past,
+        "form.past-calls": lambda facts: facts.sendable and (facts.is_tool or facts.past),
+        "form.saved-calls": lambda facts: facts.sendable and facts.saved,
+        "resource.read": lambda facts: facts.sendable and facts.kind == "resource",
+        "resource.subscribe": lambda facts: facts.sendable and facts.kind == "resource" and facts.can_subscribe,
+    },
+    (
+        Offer("form.call", title=lambda facts: "to question" if facts.asks else facts.verb),
+        Offer("form.result", lambda facts: facts.sendable and facts.answered and not facts.running),
+        # Before all that may not fit: without this key a new user does not find the way back.
+        Offer("form.leave", lambda facts: facts.kind != "" and not (facts.live and facts.running)),
+        Offer("form.call-task"),
+        Offer("app.revision", lambda facts: facts.sendable and facts.other_revision, lambda _: "other revision"),
+        Offer("call.cancel", lambda facts: facts.sendable and facts.running),
+        Offer("resource.subscribe", title=lambda facts: "unsubscribe" if facts.subscribed else "subscribe"),
+        Offer(
+            "form.json",
+            lambda facts: facts.sendable and facts.kind != "resource" and facts.editable,
+            lambda facts: "form" if facts.as_json else "json",
+        ),
+        Offer("form.editor", lambda facts: facts.sendable and facts.kind != "resource" and facts.editable),
+        Offer("form.model", lambda facts: facts.sendable and facts.is_tool),
+        Offer("form.past-calls", lambda facts: facts.sendable and facts.past),
+        Offer("form.save"),
+        Offer("form.saved-calls"),
+        Offer("form.load"),
+    ),
+)

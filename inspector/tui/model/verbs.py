@@ -1,0 +1,44 @@
+"""Says which verbs of a pane work now, and which of them its line of keys shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+F = TypeVar("F")
+"""The facts on which the verbs of a pane depend."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer(Generic[F]):
+    """A verb in a line of keys: it is there while it is useful, by default while it works.
+
+    `title` returns another title than that of the verb, or `""`.
+    """
+
+    verb: str
+    is_useful: Callable[[F], bool] | None = None
+    title: Callable[[F], str] = lambda _: ""
+
+
+class VerbRules(Generic[F]):
+    """The rules of a pane. `works` says when those verbs work that do not always work."""
+
+    def __init__(self, works: Mapping[str, Callable[[F], bool]], line: Sequence[Offer[F]]) -> None:
+        self._works = works
+        self._line = line
+
+    def available(self, verb: str, facts: F) -> bool:
+        """Whether a verb works now. Bindings, footer, palette and help ask this."""
+        works = self._works.get(verb)
+        return works is None or works(facts)
+
+    def line(self, facts: F) -> list[tuple[str, str]]:
+        """Return the verbs to show, in order, each with its title, or `""` for its usual one."""
+        shown = [
+            offer
+            for offer in self._line
+            if (self.available(offer.verb, facts) if offer.is_useful is None else offer.is_useful(facts))
+        ]
+        return [(offer.verb, offer.title(facts)) for offer in shown]
