@@ -83,6 +83,11 @@ async def test_the_surface_stands_before_the_conversation_and_the_warning_is_the
         assert text.count("Two numbers.") >= 2
 
 
+async def test_a_terminal_that_is_too_small_is_named(pair: tuple[Path, Path]) -> None:
+    async with comparing(*pair, size=(44, 14)) as (app, _):
+        assert "Inspector needs 50 columns" in screen_text(app)
+
+
 async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair) as (app, pilot):
         await pilot.press("right_square_bracket")

@@ -11,7 +11,6 @@ from rich.segment import Segment
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from inspector.compare.alignment import align
@@ -26,6 +25,7 @@ from inspector.protocol.result_shape import has_structured, repeats_content
 from inspector.text import count, duration, quantity
 from inspector.tui.diff.side import INLINE, MAX_LENGTH, AnswerSide, ShownSide
 from inspector.tui.diff.side_view import SideView, scroll_together
+from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.labels import id_text, sign_of
 from inspector.tui.pane_keys import hints
@@ -42,7 +42,6 @@ from inspector.tui.widgets.sections import JsonSection, Section
 from inspector.tui.widgets.status_lines import Footer
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.window import window_of
 from inspector.tui.work.answer_changes import difference_text
 
 SIDES_FROM = 100
@@ -367,18 +366,12 @@ def _equal(found: ComparedAnswers) -> str:
     return f"{signs_now().done} The two answers are equal.{ignored}"
 
 
-class AnswersScreen(Screen[None]):
+class AnswersScreen(FullScreen[None]):
     """The comparison of two answers of one session, or of two recordings."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(BY_ID["diff.leave"].key, "leave", show=False, id="diff.leave"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
-        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
     ]
-    DEFAULT_CSS = """
-    AnswersScreen { layout: vertical; }
-    """
 
     def __init__(self, a: AnswerSide, b: AnswerSide, method: str, name: str) -> None:
         super().__init__()
@@ -395,18 +388,7 @@ class AnswersScreen(Screen[None]):
         view.focus_inside()
         self.on_hints_changed()
 
-    def on_resize(self) -> None:
-        self.query_one(TooSmall).fit(self.size)
-
     def on_hints_changed(self) -> None:
         """Draw the keys that work now."""
         shown = self.query_one(AnswersView).hints()
         self.query_one(Footer).hints = [*shown, *hints(self, "diff.leave", "app.help")]
-
-    def action_leave(self) -> None:
-        """Return to the screen that opened the comparison."""
-        self.dismiss(None)
-
-    def action_help(self) -> None:
-        """Show the keys."""
-        window_of(self).navigator.show_help(self.focused or self)

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from inspector.compare.rules import DEFAULT, ComparisonRules
@@ -19,10 +18,10 @@ from inspector.tui.diff.comparison import ComparedRecordings, ComparisonCancelle
 from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
 from inspector.tui.diff.side_view import SideView, scroll_together
+from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, plain
 from inspector.tui.widgets.paint import Pieces
@@ -36,18 +35,14 @@ WARNED = 6
 """Tools named in the warning."""
 
 
-class DiffScreen(Screen[None]):
+class DiffScreen(FullScreen[None]):
     """The comparison of two recordings. `rules` name the differences to ignore."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("diff"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
-        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
-        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+        app_binding("quit", "quit"),
     ]
     DEFAULT_CSS = """
-    DiffScreen { layout: vertical; }
     DiffScreen #diff-list { height: 2fr; }
     DiffScreen #diff-sides { height: 3fr; }
     DiffScreen #diff-sides > Pane { width: 1fr; }
@@ -225,9 +220,6 @@ class DiffScreen(Screen[None]):
 
     def action_quit(self) -> None:
         self.app.exit(0)
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
 
 def _nothing(found: ComparedRecordings) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
 from inspector.client.session_state import Commands
 from inspector.errors import InspectorError
@@ -25,11 +24,11 @@ from inspector.text import quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import Confirm
 from inspector.tui.feed.rows import SubscriptionRows, TypeRows
+from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, paragraph
 from inspector.tui.widgets.facts_view import FactsView
@@ -39,7 +38,6 @@ from inspector.tui.widgets.sections import JsonSection
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.window import window_of
 
 NARROW = 100
 """Columns below which the types or the events are shown, not both."""
@@ -47,15 +45,11 @@ TICK = 0.1
 """Seconds between two looks at the subscription."""
 
 
-class EventsScreen(Screen[int | None]):
+class EventsScreen(FullScreen[int | None]):
     """The events view of a live session. Its result is the message to show, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings("events"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings("events")]
     DEFAULT_CSS = """
-    EventsScreen { layout: vertical; }
     EventsScreen #feed-body { height: 1fr; }
     EventsScreen #feed-left { width: 48; }
     EventsScreen #feed-right { width: 1fr; }
@@ -118,7 +112,6 @@ class EventsScreen(Screen[int | None]):
         self.feed.close()
 
     def on_resize(self) -> None:
-        self.query_one(TooSmall).fit(self.size)
         self.set_class(self.size.width < NARROW, "-narrow")
 
     # Event types
@@ -308,9 +301,6 @@ class EventsScreen(Screen[int | None]):
             self._show_keys()
         else:
             self.dismiss(None)
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
     def hints(self) -> list[KeyHint]:
         """The keys that work now."""

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from textual.app import App, ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
 from inspector.auth.person import NoPerson
 from inspector.client.recording import new_journal
@@ -28,6 +27,7 @@ from inspector.protocol.views import is_read_only
 from inspector.text import json_document, quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
+from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.load.background import BackgroundRun
 from inspector.tui.load.dialog import LoadDialog
@@ -36,7 +36,6 @@ from inspector.tui.main import chrome
 from inspector.tui.output_files import write_new
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
@@ -55,19 +54,15 @@ _FORMATS = (
 )
 
 
-class LoadScreen(Screen[None]):
+class LoadScreen(FullScreen[None]):
     """One load test after another, of the same calls."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("load"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
-        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
-        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+        app_binding("quit", "quit"),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_NARROW, "-wide")]  # noqa: RUF012 - declared so by Textual
     DEFAULT_CSS = """
-    LoadScreen { layout: vertical; }
     LoadScreen #load-verdict { height: auto; max-height: 8; }
     LoadScreen #load-verdict FactsView { height: auto; max-height: 6; }
     LoadScreen #load-body { height: 1fr; }
@@ -126,7 +121,6 @@ class LoadScreen(Screen[None]):
         self._release()
 
     def on_resize(self) -> None:
-        self.query_one(TooSmall).fit(self.size)
         self.call_after_refresh(self._draw)
 
     # The run
@@ -358,9 +352,6 @@ class LoadScreen(Screen[None]):
 
     def action_quit(self) -> None:
         self.app.exit(0)
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
 
 def report_text(report: LoadReport, form: str) -> str:

@@ -6,13 +6,13 @@ import time
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
 from inspector.client.state.login import Authorizations, AuthStep
 from inspector.text import count, safe
+from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.document import LoginDocument, document_of, looked_at
@@ -21,13 +21,11 @@ from inspector.tui.login.steps import LoginStepRows, LoginStepsView, title
 from inspector.tui.main import chrome
 from inspector.tui.model.tabs import TABS
 from inspector.tui.pane_keys import hints
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, TabLine
-from inspector.tui.window import window_of
 
 LOOK_AGAIN = 0.2
 """Seconds between two reads of the journal."""
@@ -39,21 +37,16 @@ NextAction = int | str | None
 """The next action of the main screen: show this event, connect `again`, `quit`, show the tab of this name."""
 
 
-class AuthorizationScreen(Screen[NextAction]):
+class AuthorizationScreen(FullScreen[NextAction]):
     """The steps at the left, above the token; at the right the document of the step under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("authorization"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
-        *(
-            Binding(BY_ID[f"app.tab-{key}"].key, f"tab('{id}')", show=False, id=f"app.tab-{key}")
-            for id, key, *_ in TABS
-        ),
+        app_binding("quit", "quit"),
+        *(app_binding(f"tab-{key}", f"tab('{id}')") for id, key, *_ in TABS),
     ]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NARROW, "-wide")]  # noqa: RUF012 - Textual declares it so
     DEFAULT_CSS = """
-    AuthorizationScreen { layout: vertical; }
     AuthorizationScreen #auth-body { height: 1fr; }
     AuthorizationScreen #auth-left { width: 58%; }
     AuthorizationScreen #auth-right { width: 1fr; }
@@ -207,15 +200,9 @@ class AuthorizationScreen(Screen[NextAction]):
         """Go to another tab of the main screen."""
         self.dismiss(id)
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     def action_quit(self) -> None:
         """Quit the program."""
         self.dismiss("quit")
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
     def action_open(self) -> None:
         """Unfold the step, or fold it."""

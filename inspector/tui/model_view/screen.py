@@ -7,9 +7,8 @@ import json
 from typing import ClassVar
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 
 from inspector.client.session_state import SessionState
 from inspector.context.cost import ServerCost, ToolCost, cost_of
@@ -18,6 +17,7 @@ from inspector.hosts import Fact, HostNote, ServerDefinitions, evaluate, host_fa
 from inspector.protocol.exact_json.text import tree
 from inspector.text import count, escape_json, quantity
 from inspector.tui.dialogs import Choose
+from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
 from inspector.tui.main.saving import SavedFiles
@@ -26,7 +26,6 @@ from inspector.tui.model_view.hosts_table import host_rows
 from inspector.tui.model_view.rows import ORDERS, ToolCostRows
 from inspector.tui.pane_keys import hints
 from inspector.tui.themes import signs_now
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.fact_rows import Row, RowSection, text_lines
@@ -37,7 +36,6 @@ from inspector.tui.widgets.sections import JsonSection
 from inspector.tui.widgets.status_lines import Footer, HeaderLine
 from inspector.tui.widgets.too_small import TooSmall
 from inspector.tui.widgets.virtual_list import VirtualList
-from inspector.tui.window import window_of
 
 NARROW = 100
 """Columns below which one pane is shown at a time."""
@@ -56,18 +54,16 @@ class ModelText(FactsView):
     """The text of one tool, part by part."""
 
 
-class ModelScreen(Screen[str | None]):
+class ModelScreen(FullScreen[str | None]):
     """The model view of a session. Its result is the tool to open, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("model"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.quit"].key, "quit", show=False, id="app.quit"),
-        Binding(BY_ID["app.next-pane"].key, "next_pane(1)", show=False, id="app.next-pane"),
-        Binding(BY_ID["app.previous-pane"].key, "next_pane(-1)", show=False, id="app.previous-pane"),
+        app_binding("quit", "quit"),
+        app_binding("next-pane", "next_pane(1)"),
+        app_binding("previous-pane", "next_pane(-1)"),
     ]
     DEFAULT_CSS = """
-    ModelScreen { layout: vertical; }
     ModelScreen #model-body { height: 1fr; }
     ModelScreen #model-list { width: 47; }
     ModelScreen #model-text { width: 1fr; }
@@ -116,7 +112,6 @@ class ModelScreen(Screen[str | None]):
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show_tool)
-        self.query_one(TooSmall).fit(self.size)
         self.set_class(self.size.width < NARROW, "-narrow")
         self.set_class(NARROW <= self.size.width < WIDE, "-medium")
         self.set_class(self.size.width >= WIDE, "-wide")
@@ -330,16 +325,10 @@ class ModelScreen(Screen[str | None]):
             text = json.dumps(report.as_json(datetime.date.today()), indent=2, ensure_ascii=False)
             self._saving.save(f"{escape_json(text)}\n".encode("utf-8", "replace"), "context.json", "the report")
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     def action_quit(self) -> None:
         """Leave as the session does, which asks if a call is in flight."""
         self.dismiss(None)
         self.app.call_later(self.app.run_action, "screen.quit")
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
 
 def _sections(tool: ToolCost) -> list[RowSection | JsonSection]:

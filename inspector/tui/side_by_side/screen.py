@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import Screen
 
 from inspector.client.engine.pending_requests import Call
 from inspector.compare.surface import compare_surfaces
@@ -25,13 +24,13 @@ from inspector.tui.advice import error_text
 from inspector.tui.dialogs import Choose
 from inspector.tui.diff.answers import AnswersView
 from inspector.tui.diff.side import AnswerSide
+from inspector.tui.full_screen import FullScreen, app_binding
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowStart
 from inspector.tui.sessions import OpenSession
 from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.themes import signs_now
-from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.paint import Piece, Pieces
 from inspector.tui.widgets.pane import Pane
@@ -93,18 +92,14 @@ class PairSide:
         return AnswerSide(self.opened.name, tuple(facts), text, missing)
 
 
-class PairScreen(Screen[None]):
+class PairScreen(FullScreen[None]):
     """The pair of sessions `a` and `b` with a tool. `use` chooses another tool."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("pair"),
-        Binding(BY_ID["app.help"].key, "help", show=False, id="app.help"),
-        Binding(BY_ID["app.start-list"].key, "start_list", show=False, id="app.start-list"),
-        Binding(BY_ID["app.next-pane"].key, "app.focus_next", show=False, id="app.next-pane"),
-        Binding(BY_ID["app.previous-pane"].key, "app.focus_previous", show=False, id="app.previous-pane"),
+        app_binding("start-list", "start_list"),
     ]
     DEFAULT_CSS = """
-    PairScreen { layout: vertical; }
     PairScreen #pair-form { height: auto; max-height: 45%; }
     PairScreen #pair-form > Vertical { height: auto; }
     PairScreen #pair-arguments { height: auto; max-height: 12; }
@@ -145,9 +140,6 @@ class PairScreen(Screen[None]):
     async def on_mount(self) -> None:
         await self.use(self.name_of_tool, self._start)
         self.set_interval(TICK, self._tick)
-
-    def on_resize(self) -> None:
-        self.query_one(TooSmall).fit(self.size)
 
     @property
     def _form(self) -> FormView:
@@ -427,7 +419,3 @@ class PairScreen(Screen[None]):
     def action_start_list(self) -> None:
         """Go to the start list."""
         self.post_message(ShowStart())
-
-    def action_help(self) -> None:
-        """Show the keys."""
-        window_of(self).navigator.show_help(self.focused or self)

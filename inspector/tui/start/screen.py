@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import Screen
 
 from inspector.client.recording_info import RecordingInfo
 from inspector.client.retention import kept
@@ -26,6 +25,7 @@ from inspector.reasons import split_reason
 from inspector.text import safe
 from inspector.tui.advice import advice, error_text
 from inspector.tui.dialogs import leave_calls
+from inspector.tui.full_screen import FullScreen
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.matching import Typed
 from inspector.tui.pane_keys import hints, keymap_of
@@ -106,12 +106,12 @@ class RowFacts(FactsView, can_focus=False):
     """The details of a row; the keys stay with the list."""
 
 
-class StartScreen(Screen[None]):
+class StartScreen(FullScreen[None]):
     """The targets: open sessions, configured servers, recordings, and the typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("app"), *bindings("start")]
     DEFAULT_CSS = """
-    StartScreen { layout: vertical; layers: base above; }
+    StartScreen { layers: base above; }
     #start { height: 1fr; padding: 1; }
     #start > Editor { height: 1; margin: 0 1 1 1; }
     #choices { width: 100%; height: 1fr; }
@@ -154,7 +154,6 @@ class StartScreen(Screen[None]):
         self.set_interval(_CLOCK, self._tell_time)
 
     def on_resize(self) -> None:
-        self.query_one(TooSmall).fit(self.size)
         self._show_about()
 
     def _show_about(self) -> None:
@@ -496,9 +495,6 @@ class StartScreen(Screen[None]):
                 navigator.show_found(path, n, lambda: self._search(search.text, hit))
             except InspectorError as error:
                 self.notify(error_text(error, self), severity="error", markup=False)
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
 
     @work(exclusive=True, group="dialog")
     async def action_quit(self) -> None:
