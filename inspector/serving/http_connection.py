@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
@@ -147,6 +147,72 @@ class ServedResponse:
             await self._connection.drained()
 
 
+class _Exchange:
+    """A request that arrives, and its answer."""
+
+    def __init__(self, head: RequestHead, response: ServedResponse, refusal: RequestRefusal | None) -> None:
+        self.request = ServedRequest(head)
+        self.response = response
+        self.refusal = refusal
+        """The answer, if the request is not for the owner."""
+        self.parts: list[bytes] = []
+        self.size = 0
+        """Bytes of the body that have arrived."""
+
+
+class _ClientOutput:
+    """Writes to a client that may read slowly; a client that reads nothing for long is disconnected."""
+
+    def __init__(self, transport: asyncio.Transport, limits: ConnectionLimits) -> None:
+        self._transport = transport
+        self._limits = limits
+        self._writable: asyncio.Future[None] | None = None
+        """Done when the client has read most of what was written; None if it has."""
+        self._stall: asyncio.TimerHandle | None = None
+        transport.set_write_buffer_limits(high=HIGH_WATER)
+
+    def write(self, parts: Sequence[bytes]) -> None:
+        """Write, and disconnect a client for which too much waits."""
+        for part in parts:
+            self._transport.write(part)
+        if self._transport.get_write_buffer_size() > self._limits.unsent:
+            self._transport.abort()
+
+    def pause(self) -> None:
+        """Handle that more than `HIGH_WATER` waits."""
+        if self._writable is None:
+            self._writable = asyncio.get_running_loop().create_future()
+        self._watch()
+
+    def _watch(self) -> None:
+        """Check later whether the client has read any of what waits for it."""
+        waiting = self._transport.get_write_buffer_size()
+        self._stall = asyncio.get_running_loop().call_later(self._limits.stall, self._check, waiting)
+
+    def _check(self, waiting: int) -> None:
+        if self._transport.get_write_buffer_size() >= waiting:
+            self._transport.abort()
+        else:
+            self._watch()
+
+    def resume(self) -> None:
+        """Handle that the client has read most of it, or is gone."""
+        if self._stall is not None:
+            self._stall.cancel()
+        self.wake()
+
+    def wake(self) -> None:
+        """End `drained`."""
+        writable, self._writable = self._writable, None
+        if writable is not None:
+            writable.set_result(None)
+
+    async def drained(self) -> None:
+        """Wait until the client has read most of it, or is gone."""
+        if self._writable is not None:
+            await asyncio.shield(self._writable)
+
+
 class ServedConnection(asyncio.Protocol):
     """Reads requests and writes answers with h11; one is answered before the next is read."""
 
@@ -159,32 +225,26 @@ class ServedConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._state = h11.Connection(h11.SERVER, max_incomplete_event_size=owner.limits.head)
         self._transport: asyncio.Transport | None = None
-        self._request: ServedRequest | None = None
-        self._response: ServedResponse | None = None
-        self._refusal: RequestRefusal | None = None
-        self._parts: list[bytes] = []
-        self._size = 0
+        self._output: _ClientOutput
+        self._exchange: _Exchange | None = None
+        """None while it waits for a request."""
         self._timer: asyncio.TimerHandle | None = None
-        self._stall: asyncio.TimerHandle | None = None
-        self._writable: asyncio.Future[None] | None = None
-        self._reading = True
-        self._deaf = False
-        """Incoming data is ignored."""
+        """The timeout of a head or a body."""
         self._since = self._loop.time()
         """When it began to wait for a request."""
+        self._deaf = False
+        """Incoming data is ignored."""
 
     @property
     def waits(self) -> tuple[bool, float] | None:
         """Whether a request has begun to arrive, and since when it is awaited; None once it is complete."""
-        if self._request is not None:
-            return None if self._request.complete else (True, self._since)
+        if self._exchange is not None:
+            return None if self._exchange.request.complete else (True, self._since)
         return bool(self._state.trailing_data[0]), self._since
-
-    # Calls of the event loop
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.set_write_buffer_limits(high=HIGH_WATER)
+        self._output = _ClientOutput(self._transport, self._limits)
         if len(self._owner.connections) >= self._limits.connections and not self._make_room():
             self._give_up(503, "Too many connections.")
         else:
@@ -205,10 +265,10 @@ class ServedConnection(asyncio.Protocol):
         if self._deaf:
             return
         self._state.receive_data(data)
-        if self._request is None or not self._request.complete:
+        if self._exchange is None or not self._exchange.request.complete:
             self._advance()
-        elif len(self._state.trailing_data[0]) > self._limits.head:
-            self._pause_reading()  # it sends requests without reading the answer
+        elif len(self._state.trailing_data[0]) > self._limits.head and self._transport is not None:
+            self._transport.pause_reading()  # it sends requests without reading the answer
 
     def eof_received(self) -> bool:
         self._hung_up()
@@ -216,60 +276,33 @@ class ServedConnection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._hung_up()
-        self._stop_timers()
+        self._output.resume()
+        self._stop_waiting()
         self._transport = None
         self._owner.connections.discard(self)
 
     def pause_writing(self) -> None:
-        if self._writable is None:
-            self._writable = self._loop.create_future()
-        self._watch_stall()
+        self._output.pause()
 
     def resume_writing(self) -> None:
-        if self._stall is not None:
-            self._stall.cancel()
-        self._wake()
-
-    def _wake(self) -> None:
-        writable, self._writable = self._writable, None
-        if writable is not None and not writable.done():
-            writable.set_result(None)
-
-    def _watch_stall(self) -> None:
-        """Check later whether the client has read any of what waits for it."""
-        if self._transport is not None:
-            waiting = self._transport.get_write_buffer_size()
-            self._stall = self._loop.call_later(self._limits.stall, self._still_waiting, waiting)
-
-    def _still_waiting(self, waiting: int) -> None:
-        if self._transport is None:
-            return
-        if self._transport.get_write_buffer_size() >= waiting:
-            self._transport.abort()
-        else:
-            self._watch_stall()
+        self._output.resume()
 
     async def drained(self) -> None:
         """Wait until most of what was written is sent, or the connection is closed."""
-        if self._writable is not None:
-            await asyncio.shield(self._writable)
+        await self._output.drained()
 
     def _hung_up(self) -> None:
         """Handle the end of input: an unfinished message is incomplete, and the client expects no answer."""
-        self._wake()
+        self._output.wake()
         self._deaf = True
-        request, self._request = self._request, None
-        response, self._response = self._response, None
-        if request is None or response is None:
+        exchange, self._exchange = self._exchange, None
+        if exchange is None:
             return
-        if not request.complete and self._parts and self._refusal is None:
-            request.body = b"".join(self._parts)
-            response.lost()
-            self._owner.answer(request, response)
-        else:
-            response.lost()
-
-    # Read
+        exchange.response.lost()
+        request = exchange.request
+        if not request.complete and exchange.parts and exchange.refusal is None:
+            request.body = b"".join(exchange.parts)
+            self._owner.answer(request, exchange.response)
 
     def _advance(self) -> None:
         """Take the parsed events from h11, until it needs more data or an answer is due."""
@@ -281,10 +314,10 @@ class ServedConnection(asyncio.Protocol):
                 return
             if isinstance(event, self._h11.Request):
                 self._begin(event)
-            elif isinstance(event, self._h11.Data):
-                self._take(bytes(event.data))
-            elif isinstance(event, self._h11.EndOfMessage):
-                self._complete()
+            elif self._exchange is not None and isinstance(event, self._h11.Data):
+                self._take(self._exchange, bytes(event.data))
+            elif self._exchange is not None and isinstance(event, self._h11.EndOfMessage):
+                self._complete(self._exchange)
                 return
             else:  # more data is needed, or this was the last request
                 if event is self._h11.NEED_DATA and self._state.they_are_waiting_for_100_continue:
@@ -295,76 +328,63 @@ class ServedConnection(asyncio.Protocol):
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
         own = own_address(self._transport)
         head = RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
-        self._request, self._response = ServedRequest(head), ServedResponse(self)
-        self._parts.clear()
-        self._size = 0
+        exchange = self._exchange = _Exchange(head, ServedResponse(self), self._owner.screen(head))
         self._wait(self._limits.patience)
-        self._refusal = self._owner.screen(head)
         declared = head.field("content-length") or "0"
         if not declared.isdigit() or len(declared) > 15 or int(declared) > self._limits.body:
-            self._too_large()
-        elif self._refusal and (int(declared) > UNWANTED or self._state.they_are_waiting_for_100_continue):
-            self._refuse()
+            self._refuse(exchange, self._too_large())
+        elif exchange.refusal and (int(declared) > UNWANTED or self._state.they_are_waiting_for_100_continue):
+            self._refuse(exchange, exchange.refusal)
 
-    def _take(self, data: bytes) -> None:
-        self._size += len(data)
-        if self._refusal is not None:
-            if self._size > UNWANTED:
-                self._refuse()
-        elif self._size > self._limits.body:
-            self._too_large()
+    def _take(self, exchange: _Exchange, data: bytes) -> None:
+        exchange.size += len(data)
+        if exchange.refusal is not None:
+            if exchange.size > UNWANTED:
+                self._refuse(exchange, exchange.refusal)
+        elif exchange.size > self._limits.body:
+            self._refuse(exchange, self._too_large())
         else:
-            self._parts.append(data)
+            exchange.parts.append(data)
 
-    def _too_large(self) -> None:
-        self._refusal = RequestRefusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
-        self._refuse()
+    def _too_large(self) -> RequestRefusal:
+        return RequestRefusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
 
-    def _complete(self) -> None:
-        request, response = self._request, self._response
-        self._stop_timers()
-        if request is None or response is None:
-            return
-        request.body = b"".join(self._parts)
-        self._parts.clear()
+    def _complete(self, exchange: _Exchange) -> None:
+        self._stop_waiting()
+        request = exchange.request
+        request.body = b"".join(exchange.parts)
+        exchange.parts.clear()
         request.complete = True
-        if self._refusal is not None:
-            self._refuse()
+        if exchange.refusal is not None:
+            self._refuse(exchange, exchange.refusal)
         else:
-            self._owner.answer(request, response)
+            self._owner.answer(request, exchange.response)
 
-    def _refuse(self) -> None:
+    def _refuse(self, exchange: _Exchange, refusal: RequestRefusal) -> None:
         """Send the owner's refusal. The rest of the body is not awaited; the connection then closes."""
-        refusal, response = self._refusal, self._response
-        if refusal is not None and response is not None:
-            self._deaf = self._request is not None and not self._request.complete
-            response.whole(*refusal)
-
-    def _pause_reading(self) -> None:
-        if self._reading and self._transport is not None:
-            self._reading = False
-            self._transport.pause_reading()
-
-    # Timeouts
+        self._deaf = not exchange.request.complete
+        exchange.response.whole(*refusal)
 
     def _wait(self, seconds: float) -> None:
+        self._stop_waiting()
+        self._timer = self._loop.call_later(seconds, self._lose_patience, self._arrived)
+
+    def _stop_waiting(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = self._loop.call_later(seconds, self._lose_patience, self._size)
+            self._timer = None
 
-    def _stop_timers(self) -> None:
-        for timer in (self._timer, self._stall):
-            if timer is not None:
-                timer.cancel()
-        self._timer = self._stall = None
+    @property
+    def _arrived(self) -> int:
+        """Bytes of the body that have arrived."""
+        return 0 if self._exchange is None else self._exchange.size
 
-    def _lose_patience(self, size: int) -> None:
+    def _lose_patience(self, arrived: int) -> None:
         """Handle the timeout of a head or a body, unless enough data has arrived meanwhile."""
-        self._timer = None
-        seconds = (self._size - size) >> 16
+        seconds = (self._arrived - arrived) >> 16
         if seconds:
             self._wait(seconds)
-        elif self._request is None and not self._state.trailing_data[0]:
+        elif self._exchange is None and not self._state.trailing_data[0]:
             self._close()
         else:
             self._give_up(408, "The request did not arrive in time.")
@@ -372,15 +392,13 @@ class ServedConnection(asyncio.Protocol):
     def _give_up(self, status: int, reason: str) -> None:
         """Send the reason why this connection answers no more requests, and close it."""
         self._deaf = True
-        self._request = self._response = None
+        self._exchange = None
         if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
             body = f"{reason}\n".encode("ascii", "replace")
             self.begin(status, PLAIN, len(body))
             self.write(body)
             self._send(self._h11.EndOfMessage())
         self._linger()
-
-    # Write
 
     def begin(self, status: int, fields: Fields, length: int | None) -> None:
         """Write the head of an answer."""
@@ -394,12 +412,11 @@ class ServedConnection(asyncio.Protocol):
 
     def write(self, data: bytes) -> None:
         """Write a piece of the body, unless the request was HEAD."""
-        if self._request is None or self._request.head.method != "HEAD":
+        if self._exchange is None or self._exchange.request.head.method != "HEAD":
             self._send(self._h11.Data(data=data))
 
     def _send(self, event: h11.Event) -> None:
-        transport = self._transport
-        if transport is None or transport.is_closing():
+        if self._transport is None or self._transport.is_closing():
             return
         try:
             parts = self._state.send_with_data_passthrough(event)
@@ -407,15 +424,12 @@ class ServedConnection(asyncio.Protocol):
             # A body of another length than declared, or an invalid header: it cannot be sent correctly.
             self.abort()
             return
-        for part in parts or ():
-            transport.write(part)
-        if transport.get_write_buffer_size() > self._limits.unsent:
-            transport.abort()
+        self._output.write(parts or ())
 
     def finish(self) -> None:
         """End the answer: read the next request, or close."""
         self._send(self._h11.EndOfMessage())
-        self._response = self._request = None
+        self._exchange = None
         if self._transport is None:
             return
         done = self._h11.DONE
@@ -423,12 +437,9 @@ class ServedConnection(asyncio.Protocol):
             self._linger()
             return
         self._state.start_next_cycle()
-        self._size = 0
         self._since = self._loop.time()
         self._wait(self._limits.idle)
-        if not self._reading:
-            self._reading = True
-            self._transport.resume_reading()
+        self._transport.resume_reading()
         self._loop.call_soon(self._advance)
 
     def _linger(self) -> None:
@@ -449,7 +460,7 @@ class ServedConnection(asyncio.Protocol):
     def abort(self) -> None:
         """Close without an end, after sending what was written: an answer without its end shows that it broke."""
         self._deaf = True
-        self._request = self._response = None
+        self._exchange = None
         self._close()
 
     def shut(self) -> None:
