@@ -389,14 +389,11 @@ async def test_who_asks_on_without_listening_is_read_no_further(web):
     reader, writer = await web.connect()
     writer.write(request(body=jsonrpc.request(1, "later", MODERN)))
     await until(lambda: web.handlers and web.handlers[0].replies)
-    for number in range(30):
+    for number in range(16):
         writer.write(request(body=jsonrpc.request(number, "later", {"text": "x" * (1 << 20), **MODERN})))
-    before = -1
-    while before != (unsent := writer.transport.get_write_buffer_size()):
-        before = unsent
-        await asyncio.sleep(0.02)
-    assert unsent > 0
-    for number in range(31):
+    await asyncio.sleep(0.1)
+    assert writer.transport.get_write_buffer_size() > 0
+    for number in range(17):
         await until(lambda number=number: len(web.handlers[0].replies) > number)
         web.handlers[0].replies[number].end()
         await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), PATIENCE)
@@ -417,7 +414,8 @@ async def test_leave_to_send_a_body_is_given_or_refused(web):
 
 async def test_a_body_that_is_too_large_is_refused_before_it_comes_and_while_it_comes(web):
     web = await web(limits=ConnectionLimits(body=1000))
-    assert (await web.ask(Content_Length="1001"))[0] == 413
+    status, fields, _ = await web.ask(Content_Length="1001")
+    assert (status, fields["connection"]) == (413, "close")
     assert (await web.ask(Content_Length="9" * 16))[0] == 413
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
     chunked = request(Content_Length=None, Transfer_Encoding="chunked") + chunk * 2
@@ -528,6 +526,22 @@ async def test_a_client_that_takes_nothing_is_given_up(web):
         reply.send(b"x" * (1 << 20))
     await until(lambda: not web.end.connections)
     await reply.drain()
+
+
+async def test_a_handler_can_wait_until_a_client_has_read(web):
+    web = await web()
+    reader, writer = await web.connect()
+    writer.transport.pause_reading()
+    writer.write(request(body=jsonrpc.request(1, "later", MODERN), Connection="close"))
+    await until(lambda: web.handlers and web.handlers[0].replies)
+    (reply,) = web.handlers[0].replies
+    reply.send(b"x" * (32 << 20))
+    waiting = asyncio.ensure_future(reply.drain())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    writer.transport.resume_reading()
+    reply.end()
+    await asyncio.wait_for(asyncio.gather(waiting, reader.read()), PATIENCE)
 
 
 async def test_a_client_that_stalls_is_given_up_after_a_while(web):

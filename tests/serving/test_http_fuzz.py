@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.protocol import jsonrpc
-from inspector.serving.http import HttpEnd
-from inspector.serving.http_connection import ServedConnection
+from inspector.serving.http import Binding, HttpEnd
+from inspector.serving.http_connection import ConnectionLimits, ServedConnection
 from tests.serving.scripted_handler import Scripted, request
 
 ASK = request(body=jsonrpc.request(1, "json", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}))
@@ -69,6 +69,19 @@ async def fed(chunks):
     connection.connection_lost(None)
     await end.close()
     return b"".join(wire.written)
+
+
+async def test_a_body_that_keeps_coming_has_more_time():
+    """A second for each 64 KiB."""
+    end = HttpEnd(lambda client: Scripted(client, []), binding=Binding(limits=ConnectionLimits(patience=0.001)))
+    connection, wire = ServedConnection(end), Wire()
+    connection.connection_made(wire)
+    connection.data_received(request(Content_Length="200000") + b" " * 100_000)
+    await asyncio.sleep(0.05)
+    assert wire.written == []
+    connection.kill()
+    connection.connection_lost(None)
+    await end.close()
 
 
 @given(st.lists(PIECES | st.binary(min_size=1, max_size=30), max_size=8))
