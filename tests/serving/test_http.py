@@ -414,7 +414,7 @@ async def test_leave_to_send_a_body_is_given_or_refused(web):
 
 async def test_a_body_that_is_too_large_is_refused_before_it_comes_and_while_it_comes(web):
     web = await web(limits=ConnectionLimits(body=1000))
-    status, fields, _ = await web.ask(Content_Length="1001")
+    status, fields, _ = parse(await web.raw(request(Content_Length="1001")))
     assert (status, fields["connection"]) == (413, "close")
     assert (await web.ask(Content_Length="9" * 16))[0] == 413
     chunk = b"400\r\n" + b"x" * 1024 + b"\r\n"
