@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from inspector.config.secret_forms import SHORTEST
@@ -174,13 +174,24 @@ def test_a_message_without_its_secrets_is_still_the_same_message() -> None:
     assert redactor.restored(value["tools"]) == json.loads(text)["tools"]
 
 
-@given(st.text(min_size=4, max_size=12), st.text(max_size=6), st.text(max_size=6))
-def test_any_message_stays_json_and_returns(secret: str, before: str, after: str) -> None:
+@given(st.text(min_size=4, max_size=24), st.integers(4, 24), st.text(max_size=6), st.text(max_size=6))
+def test_any_message_stays_json_and_returns(secret: str, length: int, before: str, after: str) -> None:
     redactor = Redactor([secret])
-    value = {"jsonrpc": "2.0", "result": {before + secret + after: [secret, {"x": after + secret}]}}
+    cut = f"{before}{secret[:length]}"
+    value = {
+        "jsonrpc": "2.0",
+        "result": {before + secret + after: [secret, {"x": after + secret, "y": [cut, f"{cut}…"]}]},
+    }
     for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
         shown = json.loads(redactor.json(text)[0])
         assert redactor.restored(shown) == value
+
+
+@given(st.text(st.sampled_from('ab1-_/. é"'), min_size=13, max_size=30), st.integers(12, 29), st.text(max_size=9))
+def test_a_beginning_before_the_sign_of_a_cut_is_never_recorded(secret: str, length: int, before: str) -> None:
+    assume(len(secret) > length)
+    shown, _ = Redactor([secret]).text(f"{before}{secret[:length]}…")
+    assert secret[:12] not in shown
 
 
 @pytest.mark.parametrize("ascii_only", [True, False])
