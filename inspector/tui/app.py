@@ -78,9 +78,8 @@ class InspectorApp(KeysInOrder, App[int]):
         Binding(BY_ID["app.suspend"].key, "suspend", show=False, id="app.suspend"),
     ]
     CSS = """
-    Toast { width: 72; max-width: 90%; padding: 0 1; background: $panel; }
-    .-narrow Toast { width: 100%; max-width: 100%; }
-    .-narrow ToastRack { scrollbar-size-vertical: 0; }
+    ToastRack { dock: top; align: right top; margin: 0; scrollbar-size-vertical: 0; }
+    Toast { width: auto; max-width: 100%; padding: 0 1; margin: 0; background: $panel; }
     Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
     Toast.-warning { color: $warning; }
     Toast.-error { color: $error; }

@@ -14,9 +14,9 @@ from inspector.config.settings import Settings
 from inspector.tui import notifications
 from inspector.tui.app import InspectorApp
 from inspector.tui.notifications import signal_for, signal_sequence
-from tests.tui.live_app import MEDIUM, NARROW, Live, becomes, demo, running, shows
+from tests.tui.live_app import MEDIUM, NARROW, WIDE, Live, becomes, demo, on_demo, running, shows
 from tests.tui.terminal import Terminal
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import screen_lines, screen_text
 
 BELL = Settings(attention="always-bell")
 
@@ -180,3 +180,17 @@ def test_a_desktop_notification_holds_no_control_characters_of_a_server() -> Non
         assert inside.isprintable()
         assert len(inside) < 400
     assert signal_sequence("", hostile) == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, (100, 30), NARROW, (50, 12)])
+async def test_a_notice_covers_no_row_and_no_key(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await pilot.press("down", "down")
+        before = screen_lines(app)
+        app.notify("The file could not be written: the disk is full. Free some space on it, and press x again.")
+        app.notify("Copied the result.")
+        await shows(app, pilot, "Copied the result.")
+        after = screen_lines(app)
+        rows = next(at for at, line in enumerate(before) if "echo" in line)
+        assert after[rows:] == before[rows:]

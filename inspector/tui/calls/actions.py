@@ -11,7 +11,7 @@ from textual.worker import Worker
 
 from inspector.calls.collection import Flow
 from inspector.errors import UsageError
-from inspector.text import quantity
+from inspector.text import quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.dialogs import Choose
@@ -20,6 +20,8 @@ from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import ShowFiltered
 from inspector.tui.widgets.external_editor import edit_file
 
+_NAMED = 3
+"""Flows that a notice names."""
 _NONE = "none"
 NOT_WATCHED = "The server does not restart yet: choose “watch files” in the palette, or start with --watch."
 
@@ -125,9 +127,20 @@ class CallsActions(Widget):
         problem = await self.saved.run(flows, number)
         if problem:
             self.notify(problem, severity="warning", timeout=8, markup=False)
-        left_out = len(self.saved.flows) - len(self.saved.flows_to_run())
+        ran = self.saved.flows_to_run()
+        left_out = [flow for flow in self.saved.flows if flow not in ran]
         if flows is None and left_out:
-            self.notify(f"{quantity(left_out, 'flow')} of other servers did not run.", timeout=5)
+            self._tell_left_out(left_out)
+
+    def _tell_left_out(self, flows: list[Flow]) -> None:
+        """Name the flows that “run all” did not run, and the servers in them, which may be this one in other words."""
+        names = [f"{self.saved.shown(flow.path)} (server: {safe(self.saved.other_server(flow), 60)})" for flow in flows]
+        named = ", ".join(names[:_NAMED])
+        if len(names) > _NAMED:
+            named += f" and {quantity(len(names) - _NAMED, 'other flow')}"
+        keys = " ".join(f"{hint.label} on a flow runs it here." for hint in hints(self, "calls.run"))
+        text = f"Not run, because the server is not {safe(self.saved.session.target.label, 60)}: {named}. {keys}"
+        self.notify(text.strip(), severity="warning", timeout=10, markup=False)
 
     def _stop(self) -> bool:
         """Stop the run; False where nothing runs."""
