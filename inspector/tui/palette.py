@@ -52,6 +52,8 @@ WAYS: Mapping[str, str] = {
     "start": "app.start-list",
 }
 """The verb that leads to the place of a context."""
+PLACES = frozenset({"messages.timeline"})
+"""Verbs that only show something: they are done at the end of the way, on whatever row the cursor is."""
 
 
 class Entry(NamedTuple):
@@ -257,6 +259,10 @@ async def _lead_to(below: Screen[Any], verb: KeymapVerb) -> None:
     node = who_does(below.focused or below, way) if way is not None else None
     if way is not None and node is not None:
         await below.app.run_action(way.action, node)
+    there_now = who_does(below.focused or below, verb) if verb.id in PLACES else None
+    if there_now is not None:
+        await below.app.run_action(verb.action, there_now)
+        return
     key = " or ".join(label(key, ascii_only()) for key in window_of(below).verb_keys.keys(verb.id))
     there = f" It is a verb of: {verb.group.lower()}." if verb.context != "app" else ""
     there += f" Its key is {key}." if key else ""

@@ -115,6 +115,7 @@ _APP = (
         "vertical_line,alt+s",
         "Call the same tool in this session and in another open one, and compare the answers.",
     ),
+    ("stderr", "stderr", "", "Show only what the server process wrote to stderr, in the message log."),
     ("compare-with", "compare with", "", "Compare this recording with another one, side by side."),
     (
         "check",
@@ -213,7 +214,7 @@ _MESSAGES = (
     ("fold", "fold", "minus", "Show one row per message, or every event: HTTP heads, ends of streams, pages of lists."),
     ("negotiation", "negotiation", "underscore", "Hide the negotiation of the connection, or show it again."),
     ("export", "export these", "x", "Export the messages that match the filter."),
-    ("timeline", "timeline", "v", "Show the maximised log as a timeline."),
+    ("timeline", "timeline", "v", "Show the log as a timeline, on the whole screen."),
 )
 _TIMELINE = (
     ("zoom-in", "zoom in", "plus,equals_sign", "Show half of the time, around the cursor."),

@@ -17,7 +17,7 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import SESSION, becomes, main_screen, on_demo, on_recording, running, shows
+from tests.tui.live_app import NARROW, SESSION, WIDE, becomes, main_screen, on_demo, on_recording, running, shows
 from tests.tui.tui_screens import screen_lines, screen_text
 
 EVIL = "\x1b]0;owned\x07[bold red]x[/]"
@@ -143,6 +143,16 @@ async def test_a_verb_that_cannot_be_done_now_leads_to_its_place() -> None:
         await pilot.press("enter")
         await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "check", "on the tab of checks")
         await shows(app, pilot, "cannot be done now. It is a verb of: checks.")
+
+
+@pytest.mark.parametrize(("words", "shows_then"), [("timeline", "+ - zoom"), ("stderr", "/ kind:stderr")])
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_places_of_the_log_are_one_row_of_the_palette(words: str, shows_then: str, size: tuple[int, int]) -> None:
+    async with on_recording(until="echo", size=size) as (app, pilot):
+        assert (await find(app, pilot, words))[0].startswith(f"{words} ")
+        await pilot.press("enter")
+        await shows(app, pilot, shows_then)
+        assert "cannot be done now" not in screen_text(app)
 
 
 async def test_every_verb_is_listed_once() -> None:

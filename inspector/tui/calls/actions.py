@@ -133,7 +133,7 @@ class CallsActions(Widget):
             self._tell_left_out(left_out)
 
     def _tell_left_out(self, flows: list[Flow]) -> None:
-        """Name the flows that “run all” did not run, and the servers in them, which may be this one in other words."""
+        """Name the flows that “run all” skipped, and their servers: one may be this server in another spelling."""
         names = [f"{self.saved.shown(flow.path)} (server: {safe(self.saved.other_server(flow), 60)})" for flow in flows]
         named = ", ".join(names[:_NAMED])
         if len(names) > _NAMED:

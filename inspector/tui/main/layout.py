@@ -180,6 +180,7 @@ class PaneLayout:
 
     async def show_timeline(self, n: int) -> None:
         """Show the timeline instead of the zoomed log, with the cursor at event `n` and the log's filter."""
+        self.restore_zoom()
         timeline = await self._panes.make_timeline()
         timeline.start_at(n)
         timeline.narrow(self._panes.messages.filter)

@@ -788,6 +788,10 @@ class MainScreen(Screen[None]):
         """Restart the server when one of its files changes, or stop watching them."""
         self._files.toggle()
 
+    def action_stderr(self) -> None:
+        """Show what the server process wrote to stderr."""
+        self.post_message(pane_messages.ShowFiltered("kind:stderr"))
+
     def action_compose(self) -> None:
         self.post_message(pane_messages.EditMessage(""))
 

@@ -206,7 +206,6 @@ _WORKS: dict[str, Rule] = {
     "messages.all": lambda facts: facts.can_clear,
     "messages.send-again": lambda facts: facts.live,
     "messages.edit-again": lambda facts: facts.live,
-    "messages.timeline": lambda facts: facts.by_exchange,
     **dict.fromkeys(
         ("messages.next-hit", "messages.previous-hit", "messages.next-finding", "messages.previous-finding"),
         lambda facts: facts.at_end,
@@ -239,7 +238,7 @@ _FOLD = _Offer(
 _FOOTER = (
     _Offer("list.select", title=lambda facts: "" if facts.live else "go there"),
     _Offer("messages.filter"),
-    _Offer("messages.timeline"),
+    _Offer("messages.timeline", lambda facts: facts.by_exchange),
     _Offer("messages.next-hit", lambda facts: facts.searched),
     _Offer("messages.next-finding", lambda facts: facts.findings > 0),
     _Offer("messages.mark", lambda facts: facts.current > 0, lambda facts: "unmark" if facts.marked else "mark"),

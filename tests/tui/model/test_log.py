@@ -262,7 +262,6 @@ def test_the_footer_names_a_verb_by_what_it_does_now(change: dict[str, Any], ver
     ("verb", "change"),
     [
         ("messages.all", {"can_clear": True}),
-        ("messages.timeline", {"by_exchange": True}),
         ("messages.send-again", {"live": True}),
         ("messages.edit-again", {"live": True}),
         ("messages.next-hit", {"at_end": True}),
