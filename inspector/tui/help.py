@@ -13,13 +13,15 @@ from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import KeyHint, Keymap, label
 from inspector.tui.themes import ascii_only
-from inspector.tui.verbs import VERBS, KeymapVerb
+from inspector.tui.verbs import VERBS
 from inspector.tui.widgets.dialog import Dialog
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.widgets.pane import Pane
 
 _KEYS = 12
+_ROOMY = 70
+"""Cells of a screen from which a row has the short name of its verb beside the sentence."""
 _TITLE = max(len(verb.title) for verb in VERBS) + 2
 
 
@@ -58,21 +60,18 @@ class Help(Dialog[None]):
                 continue
             rows += [Row()] if rows else []
             rows.append(Row([(title, "accent bold" if here else "muted bold")]))
-            rows += [_row(verb, keys) for verb, keys in shown]
+            rows += [self._row(keys, verb.title, verb.description) for verb, keys in shown]
         return rows
 
     def _own_rows(self) -> list[Row]:
         """Return the user's own commands that work at the focus."""
         found = self._commands.here(contexts(self._focused))
-        rows = [_row_of([command.key], command.title, command.description) for command in found]
+        rows = [self._row([command.key], command.title, command.description) for command in found]
         return [Row([("Your commands", "accent bold")]), *rows] if rows else []
 
-
-def _row(verb: KeymapVerb, keys: Sequence[str]) -> Row:
-    return _row_of(keys, verb.title, verb.description)
-
-
-def _row_of(keys: Sequence[str], title: str, description: str) -> Row:
-    named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
-    key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
-    return Row([key, (f"{title:<{_TITLE - 1}} ", "bright"), description], _KEYS + _TITLE + 2)
+    def _row(self, keys: Sequence[str], title: str, description: str) -> Row:
+        named = " ".join(label(key, ascii_only()) for key in keys) or "palette"
+        key = (f"  {named:<{_KEYS - 1}} ", "key" if keys else "faint")
+        if self.app.size.width < _ROOMY:
+            return Row([key, description], _KEYS + 2)
+        return Row([key, (f"{title:<{_TITLE - 1}} ", "bright"), description], _KEYS + _TITLE + 2)

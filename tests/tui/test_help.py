@@ -126,6 +126,14 @@ async def test_long_sentences_wrap_below_themselves() -> None:
         assert lines[at + 1][column - 30 : column].strip() == ""
 
 
+async def test_the_smallest_screen_has_room_for_sentences() -> None:
+    async with on_recording(size=(50, 12)) as (app, pilot):
+        await pilot.press("question_mark")
+        await shows(app, pilot, "keys that work here first")
+        await pilot.press("slash", *"Show only what matches", "enter")
+        await shows(app, pilot, "Show only what matches")
+
+
 async def test_contexts_stand_in_the_order_of_the_way_out() -> None:
     async with on_recording(until="echo") as (app, _):
         assert app.focused is not None

@@ -118,6 +118,7 @@ async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
         assert " now ─" not in screen_text(app)
         assert "1 Tools 1" in lines[1]
         assert "space play" in lines[-1]
+        assert "←→ event" in lines[-1]
         assert playback(screen).player.at_end
 
 
@@ -154,10 +155,10 @@ async def test_a_folded_row_counts_the_pages_so_far_as_the_tab_does(tmp_path: Pa
         tape.answer({"tools": [{"name": f"tool-{number}", "inputSchema": {"type": "object"}}], **more})
     tape.end()
     async with replayed(tape.write(tmp_path / "pages.mcp.jsonl")) as (app, pilot, _screen):
-        await shows(app, pilot, "2 pages  2 tools")
+        await shows(app, pilot, "×2 2 tools")
         assert "1 Tools 2" in screen_lines(app)[1]
         await goes_to(pilot, LISTED)
-        await shows(app, pilot, "1 page  1 tool ")
+        await shows(app, pilot, "1 tool ")
         assert "1 Tools 1" in screen_lines(app)[1]
 
 

@@ -231,3 +231,11 @@ def test_an_event_about_a_request_names_it() -> None:
     for other in (n + 1, 10**9, "x", None):
         n = journal.record_life("", "lost", **{"for": other})
         assert plain(summary(journal, n)) == "a request lost its connection"
+
+
+def test_a_cancellation_is_said_once() -> None:
+    talk = Talk()
+    n = talk.notice("cancelled", requestId=1, reason="cancelled by the user")
+    assert plain(summary(talk.journal, n)) == "cancelled by the user"
+    n = talk.notice("cancelled", requestId=1, reason="too slow")
+    assert plain(summary(talk.journal, n)) == "cancelled too slow"

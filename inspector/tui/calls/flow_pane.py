@@ -9,12 +9,13 @@ from textual.binding import BindingType
 from textual.message import Message
 
 from inspector.text import quantity, safe
+from inspector.tui.advice import advice
 from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
 from inspector.tui.calls.list_rows import ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import hints, keymap_of
 from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -145,7 +146,7 @@ class FlowPane(CompactPane, CallsActions):
             for each in paragraph(row.error.problem, "error"):
                 page.add(each, line=row.line)
             if row.error.hint:
-                for each in paragraph(str(row.error.hint), "muted"):
+                for each in paragraph(advice(row.error.hint, keymap_of(self)), "muted"):
                     page.add(each, line=row.line)
             return page
         environment = saved.environments.get(row.name) if row.kind == "environment" else None

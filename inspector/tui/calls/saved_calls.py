@@ -23,7 +23,8 @@ from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, TrustNeeded
 from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
-from inspector.text import sentences, size
+from inspector.text import size
+from inspector.tui.advice import error_text
 from inspector.tui.calls.drafts import names_server
 from inspector.tui.calls.flow_files import FilesState, digest, files_state, step_now
 from inspector.tui.calls.last_runs import (
@@ -382,7 +383,7 @@ class SavedCalls:
                 findings=self.findings,
             )
         except InspectorError as error:
-            run.error, run.outcome = sentences(error.message, error.hint), "failed"
+            run.error, run.outcome = error_text(error), "failed"
         finally:
             run.last = journal.record_note(f"ran {shown}: {run.outcome.replace('_', ' ')}", run_ended=shown)
             for stop in stops:

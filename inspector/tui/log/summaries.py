@@ -158,7 +158,8 @@ def _notification(method: str, params: View) -> list[Piece]:
         words = one_line(data) if isinstance(data, str) else compact(data)
         return [f"log {params.text('level') or '?'} ", (words, "bright")]
     if method == "notifications/cancelled":
-        return ["cancelled ", (one_line(params.text("reason")), "bright")]
+        reason = one_line(params.text("reason"))
+        return [(reason, "bright")] if reason.startswith("cancelled") else ["cancelled ", (reason, "bright")]
     begin, slash, rest = method.partition("/")
     named: list[Piece] = [(begin + slash, "normal"), rest] if begin == "notifications" and rest else [method]
     if method in ("notifications/tasks", "notifications/tasks/status"):

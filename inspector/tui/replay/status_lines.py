@@ -13,6 +13,7 @@ from inspector.journal.filters import Filter
 from inspector.replay import speeds
 from inspector.replay.player import Player
 from inspector.text import safe
+from inspector.tui.available_verbs import contexts
 from inspector.tui.keymap import KeyHint
 from inspector.tui.log.rows import moment
 from inspector.tui.pane_keys import hints
@@ -23,6 +24,8 @@ from inspector.tui.widgets.status_lines import LinePart
 
 WIDE = 130
 """Width in cells from which more than the moment fits."""
+_MOVES = frozenset({"table", "text", "json", "timeline", "field", "choices"})
+"""Contexts that use the arrows themselves."""
 _MIN_NAME = 16
 _MAX_LENGTH = 200
 
@@ -90,10 +93,13 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> li
     """Return the footer's keys: at the end those of the panes and play, elsewhere those of the player."""
     play = hints(screen, ("replay.play", "pause" if player.playing else "play"))
     if player.at_end:
-        return [*play, *hints(screen, "replay.seek"), *shown]
+        # Where the focus has its own use for the arrows, they do not step.
+        taken = {key for hint in shown for key in (hint.key, hint.label)}
+        steps = [] if _MOVES & set(contexts(screen.focused or screen)) else _step(screen)
+        return [*play, *(hint for hint in steps if hint.key not in taken), *hints(screen, "replay.seek"), *shown]
     found = [
         *play,
-        *_pair(screen, "replay.previous-frame", "replay.next-frame", "event"),
+        *_step(screen),
         *_pair(screen, "replay.previous-exchange", "replay.next-exchange", "exchange"),
         *_pair(screen, "replay.previous-finding", "replay.next-finding", "finding", gap=" "),
         *_pair(screen, "replay.slower", "replay.faster", speeds.words(player.speed), gap=" "),
@@ -101,6 +107,10 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> li
     ]
     taken = {key for hint in found for key in (hint.key, hint.label)}
     return [*found, *(hint for hint in shown if hint.key not in taken)]
+
+
+def _step(screen: Screen[None]) -> list[KeyHint]:
+    return _pair(screen, "replay.previous-frame", "replay.next-frame", "event")
 
 
 def _pair(screen: Screen[None], back: str, on: str, title: str, gap: str = "") -> list[KeyHint]:
