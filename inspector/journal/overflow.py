@@ -27,11 +27,9 @@ BYTES_PER_EVENT = 128
 
 
 class Overflow:
-    """The counts, the remaining bytes for outlines, and the newest bodies."""
+    """The counts, and the remaining bytes for outlines."""
 
-    def __init__(
-        self, outlines: int = OUTLINES, recent_bytes: int = RECENT_BYTES, most_events: int = MAX_EVENTS
-    ) -> None:
+    def __init__(self, outlines: int = OUTLINES, most_events: int = MAX_EVENTS) -> None:
         self.events = 0
         """Events without a recorded body."""
         self.bytes = 0
@@ -45,10 +43,6 @@ class Overflow:
         """Whether the recording has the note that it is full."""
         self.marker = 0
         """The event with that note."""
-        self._recent_bytes = recent_bytes
-        self._held = 0
-        self._recent: OrderedDict[int, tuple[Event, int]] = OrderedDict()
-        self._lock = threading.Lock()
 
     @classmethod
     def for_limit(cls, limit: int | None) -> Overflow:
@@ -71,18 +65,29 @@ class Overflow:
             self.outlines -= size
         return self.outlines > 0
 
+
+class RecentBodies:
+    """The newest events whose bodies are not in the file. Several threads may use it."""
+
+    def __init__(self, limit: int = RECENT_BYTES) -> None:
+        self.limit = limit
+        """Bytes of bodies that are kept."""
+        self._held = 0
+        self._recent: OrderedDict[int, tuple[Event, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
     def keep(self, event: Event, size: int) -> None:
         """Keep the body of a new event in memory, instead of older ones."""
-        if size > self._recent_bytes:
+        if size > self.limit:
             return
         with self._lock:
             self._recent[event.n] = event, size
             self._held += size
-            while len(self._recent) > RECENT_EVENTS or self._held > self._recent_bytes:
+            while len(self._recent) > RECENT_EVENTS or self._held > self.limit:
                 _, (_, gone) = self._recent.popitem(last=False)
                 self._held -= gone
 
-    def recent(self, n: int) -> Event | None:
+    def event(self, n: int) -> Event | None:
         """Return the event with its body, if it is still in memory."""
         if not self._recent:
             return None

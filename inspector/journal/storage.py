@@ -46,52 +46,7 @@ class Storage:
         self.problem = ""
         self.dropped = 0
         """Bytes that neither the disk nor the bounded tail could store."""
-        self.full: Literal["", "limit", "disk"] = ""
-        """Why bodies are not recorded now; empty while they are."""
-        self._limit: int | None = None
-        self._keep_free = self._spare = 0
-        self._room: float = math.inf
         self._retry_at = 0.0
-
-    def bound(self, limit: int | None, keep_free: int = KEEP_FREE, spare: int = 0) -> None:
-        """Limit the file to `limit` bytes (None: no limit), and leave `keep_free` bytes of the disk free.
-
-        `spare` bytes of both are left for what is written although the file is full.
-        """
-        self._limit, self._keep_free, self._spare = limit, keep_free, spare
-        self._room, self.full = 0, ""
-
-    def has_room(self, size: int) -> bool:
-        """Whether `size` more bytes may be appended; the free disk is checked every `CHECK_EVERY` bytes.
-
-        `append` counts what it gets. While the file is full, what is offered is counted, so that checks continue.
-        """
-        if self.full:
-            self._room -= size
-        if self._room < size:
-            self._look(size)
-        return not self.full
-
-    def _look(self, size: int) -> None:
-        if self.full == "limit":  # it does not shrink, so further checks are useless
-            self._room = math.inf
-            return
-        within = math.inf if self._limit is None else self._limit - self._spare - self.size
-        free = self._free() - self._spare - len(self.tail)
-        self.full = "limit" if within < size else "disk" if free < size else ""
-        self._room = CHECK_EVERY if self.full else min(CHECK_EVERY, within, free)
-
-    def _free(self) -> float:
-        """Return the bytes of the disk that the recording may still use, after its index has grown."""
-        if not self._keep_free or not hasattr(os, "fstatvfs"):
-            return math.inf
-        try:
-            found = os.fstatvfs(self.fd)
-        except OSError:
-            return math.inf
-        total = found.f_blocks * found.f_frsize
-        left = found.f_bavail * found.f_frsize - STEP_BYTES
-        return left - min(self._keep_free, total // 10) if total else math.inf
 
     @classmethod
     def create(cls, path: Path) -> Storage:
@@ -159,7 +114,6 @@ class Storage:
 
         `hold` leaves it in the tail until the next append or `flush`, so that several small ones become one write.
         """
-        self._room -= len(data)
         if self.problem and not self._retry():
             return self._keep(data)
         if hold:
@@ -281,6 +235,49 @@ class Storage:
         """Close a storage that was dropped without `close`, like a file object."""
         if hasattr(self, "tail"):
             self.close()
+
+
+class Room:
+    """Whether a file may grow: within `limit` bytes (None: no limit), with `keep_free` bytes of the disk left free.
+
+    `spare` bytes of both are left for what is written although the file is full.
+    """
+
+    def __init__(self, storage: Storage, limit: int | None, keep_free: int, spare: int) -> None:
+        self.full: Literal["", "limit", "disk"] = ""
+        """Why bodies are not recorded now; empty while they are."""
+        self._storage = storage
+        self._limit = math.inf if limit is None else limit
+        self._keep_free = keep_free
+        self._spare = spare
+        self._left = 0.0
+
+    def has(self, size: int) -> bool:
+        """Whether `size` more bytes may be appended, which is then expected.
+
+        The free disk is checked every `CHECK_EVERY` bytes that were asked about, whether they had room or not.
+        """
+        if self.full == "limit":  # it does not shrink, so further checks are useless
+            return False
+        self._left -= size
+        if self._left < 0:
+            within = self._limit - self._spare - self._storage.size
+            free = self._free() - self._spare - len(self._storage.tail)
+            self.full = "limit" if within < size else "disk" if free < size else ""
+            self._left = CHECK_EVERY if self.full else min(CHECK_EVERY, within, free) - size
+        return not self.full
+
+    def _free(self) -> float:
+        """Return the bytes of the disk that the recording may still use, after its index has grown."""
+        if not self._keep_free or not hasattr(os, "fstatvfs"):
+            return math.inf
+        try:
+            found = os.fstatvfs(self._storage.fd)
+        except OSError:
+            return math.inf
+        total = found.f_blocks * found.f_frsize
+        left = found.f_bavail * found.f_frsize - STEP_BYTES
+        return left - min(self._keep_free, total // 10) if total else math.inf
 
 
 def _stars(secret: str) -> str:

@@ -149,8 +149,9 @@ class LoadConnection:
         """Record only a limited number of events from now on."""
         self.is_loaded = True
         largest = len(self.journal) + MAX_EVENTS
-        bounds = Overflow(outlines=0, recent_bytes=1 << 20, most_events=largest)
+        bounds = Overflow(outlines=0, most_events=largest)
         self.journal.bound(self.journal.limit, overflow=bounds)
+        self.journal.recent.limit = 1 << 20
 
     def passes(self, raw: bytes, message: Any, channel: str) -> bool:
         """Give a message to the session without recording it, if it is an ordinary part of a call."""

@@ -235,8 +235,8 @@ def test_a_hostile_recording_is_read_a_bit_at_a_time_and_only_what_counts(monkey
     journal.record_received("stdio", lines)
     session = RecordedSession(journal, Path("a"))
     reads: list[int] = []
-    read = journal._read
-    monkeypatch.setattr(journal, "_read", lambda n: reads.append(n) or read(n))
+    read = journal.event
+    monkeypatch.setattr(journal, "event", lambda n: reads.append(n) or read(n))
     settle(session)
     assert len(session.inbox.questions) == 500
     assert len(reads) <= 500 + 3000
