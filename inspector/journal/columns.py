@@ -47,6 +47,8 @@ ROW_BYTES = 47
 STEP_BYTES = _STEP_ROWS * ROW_BYTES
 SPARE_ROWS = 1 << 12
 """Rows behind the last one in a finished file: for marks, and so that a mapped file never ends at a row in use."""
+_TRIMMED = 1 << 22
+"""Rows that are read between two times that memory of columns in files is given back."""
 _ZEROS = bytes(1 << 20)
 _CHECKED = 1 << 24
 """Bytes of a column that are checked at once."""
@@ -67,6 +69,8 @@ class Columns:
         """The folder of the files; None while the columns are in memory."""
         self.saved = 0
         """Rows in a folder that is to stay; 0: it is removed when the index is dropped."""
+        self._passed = 0
+        """Rows read since memory was last given back."""
         self._fds: list[int] = []
         self._cleanup: weakref.finalize[..., Columns] | None = None
         """Removes the files of an index that is dropped without being released, or at the end of the program."""
@@ -90,6 +94,13 @@ class Columns:
         if self._maps:
             self.discard()
         del old
+
+    def passed(self, rows: int) -> None:
+        """Tell that so many rows were read: those in files may give back memory now."""
+        self._passed += rows
+        if self._passed >= _TRIMMED:
+            self._passed = 0
+            self.trim()
 
     def trim(self) -> None:
         """Give back the memory of what was read from the files. The system keeps them cached as long as it likes."""

@@ -29,9 +29,6 @@ _STRIDE = 1 << 14
 """Events whose columns are read at once."""
 _MAX_SAVED = 200_000
 """Entries beside the columns from which an index is not saved."""
-_TRIMMED = 1 << 22
-"""Events that are read between two times that memory of columns in files is given back."""
-
 _MAX_CONNS = (1 << 32) - 1
 
 
@@ -101,8 +98,6 @@ class Index:
         self.count = 0
         self.columns = Columns()
         self.views = Views(*self.columns.views)
-        self._passed = 0
-        """Events read since memory was last given back."""
         self.dropped = array("I")
         """The events without a recorded body, ascending."""
         self.methods = NameTable()
@@ -121,22 +116,6 @@ class Index:
     def attach(self) -> None:
         """Show the columns as they are now: they have grown, or were loaded."""
         self.views = Views(*self.columns.views)
-
-    @property
-    def in_files(self) -> bool:
-        """Whether the columns are in files and may have to be saved."""
-        return self.columns.has_unsaved(self.count)
-
-    def close_files(self) -> None:
-        """Close the files of the columns, and remove them unless they were saved. The index stays readable."""
-        self.columns.discard()
-
-    def passed(self, events: int) -> None:
-        """Tell that the columns of so many events were read: those in files may give back memory now."""
-        self._passed += events
-        if self._passed >= _TRIMMED:
-            self._passed = 0
-            self.columns.trim()
 
     def kind(self, n: int) -> Kind:
         """Return the kind of event `n`."""

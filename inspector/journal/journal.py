@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from inspector.config.secret_forms import SecretFinder
-from inspector.hints import Hint
 from inspector.journal.findings import Finding
 from inspector.journal.format import (
     DIR_NAMES,
@@ -33,7 +32,7 @@ from inspector.journal.format import (
     parsed_line,
 )
 from inspector.journal.index import conn_of
-from inspector.journal.line_text import LineText, decoded
+from inspector.journal.line_text import LineText, auth_fields, decoded, http_fields
 from inspector.journal.marks import end_of_events, mark_fields
 from inspector.journal.overflow import Overflow
 from inspector.journal.recording import Recording, missing_bodies
@@ -74,8 +73,7 @@ class Journal(Recording):
         self.moment: int | None = None
         """The time in microseconds for new events, if they happened earlier. None: now."""
         self.exact_frames = False
-        """Frames have the exact bytes that arrived, including secrets, for code that forwards messages. Otherwise the
-        redacted ones."""
+        """Frames have what arrived, including secrets, for code that forwards messages; otherwise what is recorded."""
         self.on_arrival: Callable[[Any], object] | None = None
         """Told of each parsed message before it is recorded: what it adds to `redactor` is not in the recording."""
         self.limit: int | None = None
@@ -108,14 +106,7 @@ class Journal(Recording):
         cls, storage: Storage, target: dict[str, Any], secrets: Iterable[str], about: Mapping[str, Any] | None = None
     ) -> Journal:
         redactor = Redactor(secrets)
-        body = {
-            "id": str(uuid.uuid4()),
-            "started": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
-            "tool": f"inspector/{__version__}",
-            "target": target,
-            "redaction": describe(),
-            **(about or {}),
-        }
+        body = _new_header(target) | dict(about or {})
         line = redactor.text(header_line(body).decode())[0].encode()
         journal = cls(storage, {"format": FORMAT, "version": VERSION, **body}, redactor)
         journal.bound(None)
@@ -126,8 +117,7 @@ class Journal(Recording):
     def bound(self, limit: int | None, *, keep_free: int = KEEP_FREE, overflow: Overflow | None = None) -> None:
         """Limit the recording to `limit` bytes (None: no limit), and never use the last `keep_free` bytes of the disk.
 
-        A new recording has no limit, and leaves the disk free. What counts is what is appended: whole lines. Beyond
-        that, bodies are counted but not recorded: see `overflow`.
+        Whole lines count. Beyond that, bodies are counted but not recorded: see `overflow`.
         """
         self.limit = limit
         self._overflow = overflow or Overflow.for_limit(limit)
@@ -162,8 +152,8 @@ class Journal(Recording):
         if full is not overflow.is_told:
             overflow.is_told = full
             if full:
-                n = self.record_life("", "recording-full", reason=room.full, bytes=self.storage.size)
-                overflow.marker = n
+                size = self.storage.size
+                overflow.marker = self.record_life("", "recording-full", reason=room.full, bytes=size)
                 if self.index.count > overflow.most_events:
                     overflow.outlines = 0
             else:
@@ -191,13 +181,12 @@ class Journal(Recording):
         about = (extra if len(extra) <= _MAX_EXTRA else "") + ',"dropped":' + dumps(dropped)
         if self.redactor.active:
             about, _ = self.redactor.text(about)
-        line = event_line(n, t, DIR_NAMES[dir], KIND_NAMES[kind], channel, None, False, about).encode(
-            "utf-8", "replace"
-        )
+        head = (n, t, DIR_NAMES[dir], KIND_NAMES[kind], channel)
+        line = event_line(*head, None, False, about).encode("utf-8", "replace")
         offset = self.storage.size
         if overflow.takes_line(len(line)):
             self.storage.append(line)
-        elif not self._is_needed(dir, kind, shape, message, conn):
+        elif kind is not _RPC or not overflow.needs(dir, shape, index.awaits(message, conn)):
             return overflow.marker
         index.dropped.append(n)
         index.add(t, dir, kind, channel, offset, len(raw), short, conn=conn)
@@ -205,17 +194,6 @@ class Journal(Recording):
         if not binary:
             self.recent.keep(Event(n, t, dir, kind, channel, text, None, {"dropped": dropped}), len(raw))
         return n
-
-    def _is_needed(self, dir: Dir, kind: Kind, shape: Shape, message: Any, conn: int) -> bool:
-        """Whether an event needs its own number even if it is not written: requests, and the answers to ours."""
-        if kind is not _RPC:
-            return False
-        if dir is _SEND:
-            return shape is _REQUEST
-        if shape is _REQUEST:
-            self._overflow.requests -= 1
-            return self._overflow.requests >= 0
-        return shape in _ANSWERS and self.index.awaits(message, conn)
 
     @property
     def live(self) -> bool:
@@ -270,18 +248,7 @@ class Journal(Recording):
         full = self._stays_full(sum(map(len, messages)))
         t = self.now()
         hides = self.redactor.active
-        arrived: list[tuple[Kind, Shape, bytes, Any, Any, tuple[str, bool] | None, str]] = []
-        for raw in messages:
-            shown = None
-            try:
-                message = kept = parse(raw)
-                if hides:
-                    kept, shown = self._texts.as_shown(raw, message)
-                arrived.append((_RPC, shape_of(kept), raw, message, kept, shown, ""))
-            except NotJson as problem:
-                reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
-                raw = self._texts.without_keys(channel, conn, raw)
-                arrived.append((_INVALID, _NONE, raw, None, None, None, reason))
+        arrived = self._texts.arrivals(channel, conn, messages)
         lines: list[bytes] = []
         if not full:
             ending = ',"cut":true' if cut else ""
@@ -293,11 +260,13 @@ class Journal(Recording):
                         continue
                     except UnicodeDecodeError:
                         pass  # its line is another one
-                lines.append(self._line(n, t, "recv", kind, channel, raw, extra + reason + ending, shown))
+                lines.append(self._texts.line(n, t, "recv", kind, channel, raw, extra + reason + ending, shown))
             data = lines[0] if len(lines) == 1 else b"".join(lines)
             full = self._is_full(len(data))
         offset = self.storage.size
-        if not full:
+        if full:
+            t = self.now()
+        else:
             self.storage.append(data)
         # Only now, so that a reader in another thread finds in the file what is in the index.
         frames: list[Frame] = []
@@ -312,21 +281,6 @@ class Journal(Recording):
             if kind is _RPC and (heeded is None or shape is not _NOTIFICATION or message["method"] in heeded):
                 frames.append(Frame(n, t, channel, shape, message))
         return frames
-
-    def _line(
-        self,
-        n: int,
-        t: int,
-        dir: str,
-        kind: Kind,
-        channel: str,
-        raw: bytes,
-        extra: str,
-        shown: tuple[str, bool] | None = None,
-    ) -> bytes:
-        """Return the line of any message, for any bytes, without its secrets. `shown`: see `_as_shown`."""
-        text, binary, extra = self._texts.text(raw, extra, ',"encoding":"not UTF-8"', json=kind is _RPC, shown=shown)
-        return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
 
     def record_sent(
         self, channel: str, data: bytes, message: Any = None, extra: str = "", *, hold: bool = False, conn: int = 0
@@ -349,7 +303,7 @@ class Journal(Recording):
                 line = parsed_line(head, data)
             except UnicodeDecodeError:
                 pass  # its line is another one
-        line = line or self._line(n, t, "send", kind, channel, data, extra)
+        line = line or self._texts.line(n, t, "send", kind, channel, data, extra)
         if self._is_full(len(line)):
             return self._count(t, _SEND, kind, channel, data, message, extra, conn=conn)
         offset = storage.size
@@ -413,27 +367,12 @@ class Journal(Recording):
         `fix` is the expected value of a step that is not `ok`, or a `Hint`, whose parts are recorded as well. Secrets
         among the facts are also redacted by their names.
         """
-        hint = Hint(fix).mapped(self.redactor.sentence)
-        told = Hint(fix).command_line
-        plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": told, "facts": facts or {}}
-        shown = {
-            name: self.redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()
-        }
-        shown["fix"], shown["facts"] = hint.command_line, self.redactor.facts(plain["facts"])
-        kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}
-        changed = shown != plain
-        if parts := hint.as_json():
-            kept["fix_parts"] = parts
-        return self._record_local("auth", Kind.AUTH, "", kept, changed=changed)
+        fields, changed = auth_fields(self.redactor, step, ok, text, rule, fix, facts or {})
+        return self._record_local("auth", Kind.AUTH, "", fields, changed=changed)
 
     def record_http(self, channel: str, dir: Dir, **fields: Any) -> int:
         """Record an HTTP request's or response's head: method, url, status, headers as pairs, timings in ms."""
-        changed = False
-        if "headers" in fields:
-            fields["headers"], changed = self.redactor.headers(fields["headers"])
-        if "url" in fields:
-            fields["url"], hidden = self.redactor.url(str(fields["url"]))
-            changed = changed or hidden
+        fields, changed = http_fields(self.redactor, fields)
         return self._record_local("http", Kind.HTTP, channel, fields, dir, changed)
 
     def record_sse(self, channel: str, text: str, **fields: Any) -> int:
@@ -508,15 +447,8 @@ class Journal(Recording):
     def close(self, reason: str = "closed") -> None:
         """Write the end line and close the file for writing; the journal can be read until `release`."""
         if self.ended is None and self.live:
-            index = self.index
-            self.ended = {
-                "kind": "end",
-                "events": index.count,
-                "t": self.now(),
-                "reason": reason,
-                "invalid": index.invalid,
-                "errors": index.errors,
-            }
+            counts = {"invalid": self.index.invalid, "errors": self.index.errors}
+            self.ended = {"kind": "end", "events": len(self), "t": self.now(), "reason": reason, **counts}
             if self._overflow.events:
                 self.ended["dropped"] = {"events": self._overflow.events, "bytes": self._overflow.bytes}
             self.storage.append((dumps(self.ended) + "\n").encode())
@@ -531,6 +463,16 @@ class Journal(Recording):
             if end:
                 self.storage.cut(offset)
         self.ended = None
+
+
+def _new_header(target: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": str(uuid.uuid4()),
+        "started": datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "tool": f"inspector/{__version__}",
+        "target": target,
+        "redaction": describe(),
+    }
 
 
 @contextmanager

@@ -7,11 +7,18 @@ from typing import Any
 
 from inspector.config.private_keys import MARK as KEY
 from inspector.config.private_keys import PrivateKeyFilter, may_have_key
-from inspector.journal.format import to_base64
+from inspector.hints import Hint
+from inspector.journal.format import KIND_NAMES, Kind, dumps, event_line, to_base64
 from inspector.journal.redaction import Redactor
-from inspector.protocol.jsonrpc import parse
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
 _KEPT_OF_LINE = 4096
+
+
+_RPC, _INVALID, _NONE = Kind.RPC, Kind.INVALID, Shape.NONE
+_Arrival = tuple[Kind, Shape, bytes, Any, Any, tuple[str, bool] | None, str]
+"""Kind, shape, bytes, message, the message as recorded, its text (see `LineText.as_shown`), and JSON members for the
+line."""
 
 
 class LineText:
@@ -24,19 +31,45 @@ class LineText:
         self._last_of_stderr: tuple[tuple[str, int], bytes] = (("", 0), b"")
         """Channel and connection of the last line of stderr, and its end: a secret may begin in it."""
 
+    def arrivals(self, channel: str, conn: int, messages: Sequence[bytes]) -> list[_Arrival]:
+        """Parse messages that were received; those that are not JSON are `invalid`."""
+        hides = self._redactor.active
+        arrived: list[_Arrival] = []
+        for raw in messages:
+            shown = None
+            try:
+                message = kept = parse(raw)
+                if hides:
+                    kept, shown = self.as_shown(raw, message)
+                arrived.append((_RPC, shape_of(kept), raw, message, kept, shown, ""))
+            except NotJson as problem:
+                reason = ',"why":' + dumps(str(problem) if raw.strip() else "an empty line")
+                raw = self.without_keys(channel, conn, raw)
+                arrived.append((_INVALID, _NONE, raw, None, None, None, reason))
+        return arrived
+
     def as_shown(self, raw: bytes, message: Any) -> tuple[Any, tuple[str, bool]]:
         """Return the value of a received message as recorded; and its text, with whether that was changed."""
         shown, changed = self._redactor.json(raw.decode("utf-8", "replace"))
         return parse(shown.encode("utf-8", "surrogatepass")) if changed else message, (shown, changed)
 
-    def text(
+    def line(
         self,
+        n: int,
+        t: int,
+        dir: str,
+        kind: Kind,
+        channel: str,
         raw: bytes,
         extra: str,
-        unreadable: str = "",
-        *,
-        json: bool = False,
         shown: tuple[str, bool] | None = None,
+    ) -> bytes:
+        """Return the line of any message, for any bytes, without its secrets. `shown`: see `as_shown`."""
+        text, binary, extra = self.text(raw, extra, ',"encoding":"not UTF-8"', json=kind is _RPC, shown=shown)
+        return event_line(n, t, dir, KIND_NAMES[kind], channel, text, binary, extra).encode("utf-8")
+
+    def text(
+        self, raw: bytes, extra: str, unreadable: str = "", *, json: bool = False, shown: tuple[str, bool] | None = None
     ) -> tuple[str, bool, str]:
         """Return bytes for a line, redacted: the text, whether it is base64, and the `extra` about it."""
         text, binary = decoded(raw)
@@ -85,3 +118,28 @@ def decoded(raw: bytes) -> tuple[str, bool]:
         return raw.decode("utf-8"), False
     except UnicodeDecodeError:
         return to_base64(raw), True
+
+
+def auth_fields(
+    redactor: Redactor, step: str, ok: bool, text: str, rule: str, fix: str, facts: dict[str, Any]
+) -> tuple[dict[str, Any], bool]:
+    """Return the fields of a step of an authorization without secrets, and whether there were any."""
+    hint = Hint(fix).mapped(redactor.sentence)
+    plain = {"step": step, "ok": ok, "text": text, "rule": rule, "fix": Hint(fix).command_line, "facts": facts}
+    shown = {name: redactor.sentence(value) if isinstance(value, str) else value for name, value in plain.items()}
+    shown["fix"], shown["facts"] = hint.command_line, redactor.facts(facts)
+    kept = {name: value for name, value in shown.items() if name in ("step", "ok", "text") or value}
+    changed = shown != plain
+    if parts := hint.as_json():
+        kept["fix_parts"] = parts
+    return kept, changed
+
+
+def http_fields(redactor: Redactor, fields: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Return the fields of an HTTP head without secrets, and whether there were any."""
+    shown, changed, hidden = dict(fields), False, False
+    if "headers" in fields:
+        shown["headers"], changed = redactor.headers(fields["headers"])
+    if "url" in fields:
+        shown["url"], hidden = redactor.url(str(fields["url"]))
+    return shown, changed or hidden

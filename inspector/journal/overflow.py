@@ -11,7 +11,8 @@ import threading
 from collections import OrderedDict
 
 from inspector.journal.columns import ROW_BYTES
-from inspector.journal.format import Event
+from inspector.journal.format import Dir, Event
+from inspector.protocol.jsonrpc import Shape
 
 OUTLINES = 64 << 20
 """Bytes of lines without bodies, and of their index, that are written after the recording is full."""
@@ -64,6 +65,15 @@ class Overflow:
         else:
             self.outlines -= size
         return self.outlines > 0
+
+    def needs(self, dir: Dir, shape: Shape, is_awaited: bool) -> bool:
+        """Whether a message needs its own number even if it is not written: requests, and the answers to ours."""
+        if dir is Dir.SEND:
+            return shape is Shape.REQUEST
+        if shape is Shape.REQUEST:
+            self.requests -= 1
+            return self.requests >= 0
+        return is_awaited and shape in (Shape.RESULT, Shape.ERROR)
 
 
 class RecentBodies:

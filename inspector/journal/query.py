@@ -213,7 +213,7 @@ class Query:
     # Evaluation
 
     def _mask(self, index: Index, first: int, last: int, tests: list[_Test]) -> bytes:
-        index.passed(last - first + 1)
+        index.columns.passed(last - first + 1)
         mask = b"\1" * (last - first + 1) if self._has_all else self._by_code(index, first, last)
         if self._states is not None:
             mask = both(mask, index.views.states[first - 1 : last].tobytes().translate(self._states))

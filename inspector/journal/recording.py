@@ -154,9 +154,9 @@ class Recording:
     def release(self) -> None:
         """Close the file. Idempotent. The index of a long recording is saved, so that it opens fast the next time."""
         if self.storage.fd >= 0:
-            if self.index.in_files:
+            if self.index.columns.has_unsaved(self.index.count):
                 self._save_index()
-            self.index.close_files()
+            self.index.columns.discard()
         self.storage.close()
 
     def _append_mark(self, fields: dict[str, Any]) -> None:

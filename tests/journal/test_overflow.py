@@ -304,3 +304,39 @@ def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
     sent = [step.n for step in ClientScript(found).steps() if step.do == "send"]
     assert sent
     assert not set(sent) & set(found.index.dropped)
+
+
+class File:
+    """What a room asks of a storage."""
+
+    fd, size, tail = -1, 0, b""
+
+
+def test_a_room_checks_the_limit_exactly_and_stays_full(monkeypatch):
+    monkeypatch.setattr(storage_module, "CHECK_EVERY", 1 << 20)
+    file = File()
+    room = storage_module.Room(file, 1000, 0, 100)
+    assert room.has(600)
+    file.size = 600
+    assert room.has(300)
+    file.size = 900
+    assert not room.has(1)
+    assert room.full == "limit"
+    file.size = 0
+    assert not room.has(1), "a recording does not shrink"
+
+
+def test_a_full_disk_is_looked_at_again_after_so_many_bytes(monkeypatch):
+    looks, free = [], [50]
+    monkeypatch.setattr(storage_module, "CHECK_EVERY", 100)
+    monkeypatch.setattr(storage_module, "STEP_BYTES", 0)
+    found = SimpleNamespace(f_blocks=10**6, f_frsize=1)
+    monkeypatch.setattr(
+        os, "fstatvfs", lambda fd: looks.append(fd) or SimpleNamespace(**vars(found), f_bavail=free[0] + 10)
+    )
+    room = storage_module.Room(File(), None, 10, 0)
+    assert not room.has(60)
+    assert room.full == "disk"
+    free[0] = 10**5
+    assert [room.has(60) for _ in range(3)] == [False, True, True]
+    assert len(looks) == 3
