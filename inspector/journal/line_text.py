@@ -1,4 +1,4 @@
-"""What the lines of a recording say: bytes as texts, without secrets."""
+"""Texts of the lines of a recording: bytes as texts, without secrets."""
 
 from __future__ import annotations
 

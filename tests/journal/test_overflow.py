@@ -307,7 +307,7 @@ def test_a_rerun_leaves_out_what_was_not_kept(tmp_path):
 
 
 class File:
-    """What a room asks of a storage."""
+    """The part of a storage that a room reads."""
 
     fd, size, tail = -1, 0, b""
 

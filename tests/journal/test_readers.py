@@ -10,12 +10,12 @@ import pytest
 from tests.processes import ROOT
 
 JOURNAL = ROOT / "inspector" / "journal"
-COLUMNS = "codes|pairs|times|states|parents|sizes|channels|methods|ids|offsets|method_names|channel_names"
+COLUMNS = "codes|pairs|times|states|parents|sizes|channels|methods|offsets"
 RULES = {
     "packed kind, direction and shape: use `Query` (inspector/journal/query.py), or `index.kind(n)`, `dir(n)`, "
     "`shape(n)`": re.compile(r"(<<|>>) ?[46]\b|& ?(15|63|0x0?[fF]|0x3[fF])\b|\* 16 \+|code_of\("),
     "a column of the index: use `index.pair(n)`, `time(n)` and so on, or a `Query` for many events": re.compile(
-        rf"\bindex\w*\._?({COLUMNS})\b|(?<!\bself)\._({COLUMNS})\b"
+        rf"\bindex\w*\._?(views|columns|{COLUMNS})\b|\.views\.({COLUMNS}|ids)\b"
     ),
     "the name of a channel: use `inspector.journal.channels`": re.compile(
         r"""["'](post|get|delete|replay)-["'{]|\b(ch|channel)(\([^)]*\))?\.(startswith|partition|split)\("""
@@ -50,7 +50,7 @@ def test_one_class_is_an_exchange() -> None:
 
 @pytest.mark.parametrize(("rule", "line"), [
     (0, "code & 15 == Kind.LIFE"), (0, "wanted = Kind.RPC | Dir.SEND << 4"), (0, "code >> 6 == Shape.BATCH"),
-    (1, "answer = journal.index.pairs[n - 1]"), (1, "facts._times[0]"), (1, "names = index.method_names.texts"),
+    (1, "answer = journal.index.views.pairs[n - 1]"), (1, "facts.views.times[0]"), (1, "names = index.methods.texts"),
     (2, 'if event.ch.startswith("post-"):'), (2, 'event.ch == "stdio"'), (2, 'channel = f"get-{n}"'),
     (2, 'index.channel(n).startswith(PREFIX)'),
 ])  # fmt: skip
