@@ -42,6 +42,7 @@ from tests.tui.live_app import (
     running,
     shows,
 )
+from tests.tui.live_demo import sent
 from tests.tui.tui_screens import screen_lines, screen_text
 
 
@@ -653,3 +654,17 @@ def test_the_header_counts_questions_that_were_declined_unseen() -> None:
     *rest, told = header(session, None, 160)
     assert rest == before
     assert told.forms == [[("300 questions declined unseen", "finding")], [("300 declined", "finding")]]
+
+
+@pytest.mark.slow
+async def test_a_resource_is_read_by_two_keys() -> None:
+    async with on_demo() as (app, pilot):
+        await pilot.press("2", "enter")
+        session = main_screen(app).session
+        await becomes(app, pilot, lambda: len(sent(session, "resources/read")) == 1, "read")
+        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "its result")
+        await pilot.press("escape", "enter")
+        await pilot.pause(0.2)
+        assert len(sent(session, "resources/read")) == 1, "what was read is shown, not read again"
+        await pilot.press("enter")
+        await becomes(app, pilot, lambda: len(sent(session, "resources/read")) == 2, "read again by the key in it")

@@ -546,14 +546,21 @@ class MainScreen(Screen[None]):
         self.panes.catalog.select(name, address)
         item = self.session.catalog[name].get(address)
         if item is not None:
-            self.post_message(pane_messages.ItemOpened(name, item))
+            self.call_later(self._open_item, name, item)
 
     def on_item_highlighted(self, event: pane_messages.ItemHighlighted) -> None:
         self.panes.work.show_item(event.list_name, event.item)
         self.wake()
 
     def on_item_opened(self, event: pane_messages.ItemOpened) -> None:
-        self.panes.work.show_item(event.list_name, event.item)
+        """Show an item of the list. A resource is read at once: that changes nothing."""
+        self._open_item(event.list_name, event.item)
+        work = self.panes.work.work
+        if event.list_name == "resources" and self.session.phase == "ready" and work is not None and not work.answer:
+            self.panes.work.send()
+
+    def _open_item(self, list_name: ListName, item: dict[str, Any]) -> None:
+        self.panes.work.show_item(list_name, item)
         self.pane_layout.go(Front.BESIDE)
         self.panes.work.focus_work()
 
