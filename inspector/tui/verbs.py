@@ -303,7 +303,7 @@ _RESOURCE = (
     ("subscribe", "subscribe", "u", "Subscribe to changes of the resource, or unsubscribe."),
 )
 _FIELD = (
-    ("next", "next field", "enter", "Go to the next field."),
+    ("next", "next field", "enter,down", "Go to the next field."),
     ("newline", "new line", "ctrl+j", "Insert a line break in a text field."),
     ("null", "null", "ctrl+t", "Make the value null, or a value again."),
     ("clear", "unset", "ctrl+l", "Unset the field, or restore its default."),

@@ -18,6 +18,7 @@ from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
+from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -189,3 +190,12 @@ async def test_the_footer_says_what_works_in_an_open_list_of_choices() -> None:
         await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" enter choose   esc close"), "the list")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the field")
+
+
+@pytest.mark.slow
+async def test_down_leaves_the_last_line_of_a_field_for_the_next_one() -> None:
+    async with on_demo() as (app, pilot):
+        await to_tool(app, pilot, "add")
+        await pilot.press("1", "down", "2")
+        form = main_screen(app).panes.work.request.form
+        await becomes(app, pilot, lambda: form.value == {"a": 1, "b": 2}, "a digit in each field")
