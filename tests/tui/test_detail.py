@@ -8,8 +8,10 @@ import pytest
 
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir
+from inspector.tui.log import detail_view
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.pane_messages import Copy, Save, ShowEvent
+from inspector.tui.widgets.sections import Section
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import screen_lines, screen_text, settle
@@ -64,42 +66,35 @@ async def test_the_raw_text_is_exact() -> None:
         assert '"n": 1e400' in screen_text(app)
 
 
-async def test_bytes_that_are_not_text_are_shown_as_bytes() -> None:
+def lines(sections: list[Section]) -> list[str]:
+    """The lines of some sections."""
+    return [section.text(line).strip() for section in sections for line in range(len(section))]
+
+
+def test_bytes_that_are_not_text_are_shown_as_bytes() -> None:
     talk = Talk()
-    app, pane = on(talk, talk.receive_raw(b"\x00\xff Hello, world of bytes"))
-    async with app.run_test(size=(90, 20)) as pilot:
-        await settle(pilot, lambda: "not JSON" in screen_text(app))
-        pane.tab_row.choose("raw")
-        await pilot.pause()
-        assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in screen_text(app)
-        assert "00000010  6f 66 20 62 79 74 65 73" in screen_text(app)
+    event = talk.journal.event(talk.receive_raw(b"\x00\xff Hello, world of bytes"))
+    assert lines(detail_view.plain_sections(event))[0].startswith("not JSON")
+    shown = lines(detail_view.raw_sections(event))
+    assert "00000000  00 ff 20 48 65 6c 6c 6f  2c 20 77 6f 72 6c 64 20  .. Hello, world" in shown
+    assert shown[-1].startswith("00000010  6f 66 20 62 79 74 65 73")
 
 
-async def test_text_that_is_not_json_says_why() -> None:
-    app, _ = on(example(), 11)
-    async with app.run_test(size=(90, 20)) as pilot:
-        await settle(pilot, lambda: "Server running on port 3000" in screen_text(app))
-        assert "not JSON: a value is missing at character 1" in screen_text(app)
+def test_text_that_is_not_json_says_why() -> None:
+    journal = example().journal
+    shown = lines(detail_view.plain_sections(journal.event(11)))
+    assert shown[0] == "not JSON: a value is missing at character 1"
+    assert shown[-1] == "Server running on port 3000"
 
 
-async def test_stderr_cannot_move_the_cursor() -> None:
-    app, _ = on(example(), 10)
-    async with app.run_test(size=(90, 20)) as pilot:
-        await settle(pilot, lambda: "warming ␛[31mup" in screen_text(app))
+def test_over_stdio_the_http_tab_tells_of_the_process() -> None:
+    shown = lines(detail_view.http_sections(example().journal, 7))
+    assert "This connection is stdio" in shown[0]
+    assert any("started server --fast" in line for line in shown)
+    assert any(line.split() == ["pid", "7"] for line in shown)
 
 
-async def test_over_stdio_the_http_tab_tells_of_the_process() -> None:
-    app, pane = on(example(), 7)
-    async with app.run_test(size=(90, 20)) as pilot:
-        pane.tab_row.choose("http")
-        await pilot.pause()
-        text = screen_text(app)
-        assert "This connection is stdio" in text
-        assert "started server --fast" in text
-        assert "pid" in text
-
-
-async def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
+def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
     talk = Talk({"kind": "http"})
     journal = talk.journal
     fields = [("Accept", "application/json"), ("accept", "text/event-stream"), ("Authorization", "Bearer abcdefgh")]
@@ -109,19 +104,22 @@ async def test_the_http_tab_has_the_heads_of_the_exchange() -> None:
     talk.at(40)
     journal.record_http("post-1", Dir.RECV, status=200, reason="OK", version="HTTP/2", headers=[("X", "y")], ms=38.2)
     journal.record_received("post-1", [b'{"jsonrpc":"2.0","id":1,"result":{}}'], ',"event":"message","id":"e-7"')
-    app, pane = on(talk, n)
-    async with app.run_test(size=(90, 24)) as pilot:
+    shown = lines(detail_view.http_sections(journal, n))
+    at = shown.index("→ POST https://x.example/mcp")
+    assert shown[at + 1 : at + 3] == ["Accept: application/json", "accept: text/event-stream"]
+    assert "‹redacted" in shown[at + 3]
+    assert "← 200 OK  HTTP/2  38 ms" in shown
+    assert not any("other.example" in line for line in shown)
+    shown = lines(detail_view.http_sections(journal, len(journal)))
+    assert any("server-sent event" in line and "id e-7" in line for line in shown)
+
+
+async def test_stderr_cannot_move_the_cursor() -> None:
+    app, pane = on(example(), 10)
+    async with app.run_test(size=(90, 20)) as pilot:
+        await settle(pilot, lambda: "warming ␛[31mup" in screen_text(app))
         pane.tab_row.choose("http")
-        await pilot.pause()
-        lines = [line.strip("│ ") for line in screen_lines(app)]
-        at = lines.index("→ POST https://x.example/mcp")
-        assert lines[at + 1 : at + 3] == ["Accept: application/json", "accept: text/event-stream"]
-        assert "‹redacted" in lines[at + 3]
-        assert "← 200 OK  HTTP/2  38 ms" in lines
-        assert "other.example" not in screen_text(app)
-        pane.show(len(journal))
-        await settle(pilot, lambda: "server-sent event" in screen_text(app))
-        assert "id e-7" in screen_text(app)
+        await settle(pilot, lambda: "This connection is stdio" in screen_text(app))
 
 
 async def test_findings_stand_beside_the_message() -> None:

@@ -10,7 +10,6 @@ from inspector.client.recorded import RecordedSession
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
 from inspector.tui.log.detail import DetailPane
-from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import fitted
 from inspector.tui.main.chrome import footer_hints
@@ -18,6 +17,7 @@ from inspector.tui.model.arrangement import Arrangement
 from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
+from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.test_messages import facts, shown
@@ -76,36 +76,29 @@ async def test_http_heads_stand_in_the_rows_of_their_messages() -> None:
         assert "28 rows" in facts(app)
 
 
-async def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> None:
-    pane = MessagesPane(web().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16)) as pilot:
-        assert len(shown(app)) == 3
-        pane.show_filtered("kind:http status:404")
-        await pilot.pause()
-        assert "1 row  2 hidden by the filter" in facts(app)
-        assert "tools/call pay" in shown(app)[0]
-        assert "404 html" in shown(app)[0]
-        pane.show_filtered("kind:http dir:recv")
-        await pilot.pause()
-        assert ["paid  200 sse" in line for line in shown(app)[:2]] == [True, False]
+def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> None:
+    log = DrawnLog(web().session)
+    assert len(log.lines) == 3
+    log.draw("kind:http status:404")
+    (line,) = log.lines
+    assert log.facts == "1 row  2 hidden by the filter"
+    assert "tools/call pay" in line
+    assert "404 html" in line
+    log.draw("kind:http dir:recv")
+    assert ["paid  200 sse" in line for line in log.lines] == [True, False]
 
 
-async def test_the_pages_of_a_list_are_one_row() -> None:
-    pane = MessagesPane(paged().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(90, 12)) as pilot:
-        lines = shown(app)
-        assert lines[0].split()[1:-2] == ["→←", "tools/list", "3", "pages", "312", "tools", "24", "ms"]
-        assert "2 rows  5 events folded" in facts(app)
-        pane.focus_inside()
-        assert pane.select(4)
-        assert (pane.current, pane.shown) == (1, 4)
-        await pilot.press("down")
-        assert pane.shown == 7
-        pane.maximised = True
-        await settle(pilot, lambda: "tools/list" in screen_text(app) and "p50" in facts(app))
-        assert "2 rows" in facts(app)
+def test_the_pages_of_a_list_are_one_row() -> None:
+    log = DrawnLog(paged().session, width=90)
+    assert log.lines[0].split()[1:-2] == ["→←", "tools/list", "3", "pages", "312", "tools", "24", "ms"]
+    assert log.facts == "2 rows  5 events folded"
+    assert log.look_at(4)
+    assert (log.current, log.shown) == (1, 4)
+    log.cursor += 1
+    assert log.shown == 7
+    log.draw("", by_exchange=True)
+    assert "tools/list" in log.lines[0]
+    assert log.facts.startswith("2 rows  p50")
 
 
 async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() -> None:
@@ -158,9 +151,6 @@ def test_a_long_name_keeps_its_end() -> None:
     assert fitted(["log info ", ("x" * 40, "bright")], 20) == ["log info ", ("x" * 40, "bright")]
 
 
-# Following, and time
-
-
 @pytest.mark.slow
 async def test_newer_rows_are_counted_where_the_end_is_not_followed() -> None:
     async with demo() as session:
@@ -189,63 +179,57 @@ def asked() -> Talk:
     return talk
 
 
-async def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
-    pane = MessagesPane(asked().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(110, 12)) as pilot:
-        line = next(line for line in shown(app) if "ordered" in line)
-        assert "+14.0 s yours" in line
-        assert "1.7 s" in line
-        answer = next(line for line in shown(app) if "accept" in line)
-        assert "+14.0 s yours" in answer
-        pane.maximised = True
-        await settle(pilot, lambda: "p50 1.7 s  p95 1.7 s  +14.0 s yours" in facts(app))
+def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
+    log = DrawnLog(asked().session, width=110)
+    line = next(line for line in log.lines if "ordered" in line)
+    assert "+14.0 s yours" in line
+    assert "1.7 s" in line
+    assert "+14.0 s yours" in next(line for line in log.lines if "accept" in line)
+    log.draw("", by_exchange=True)
+    assert "p50 1.7 s  p95 1.7 s  +14.0 s yours" in log.facts
 
 
-async def test_a_request_is_not_lost_before_it_was() -> None:
+def lost(ms: float) -> RecordedSession:
+    """A call whose connection is lost after `ms`."""
     talk = Talk()
     request = talk.call(1, "slow")
     talk.at(10).notice("message", level="info", data="half way")
-    talk.at(20).journal.record_life("", "lost", **{"for": request})
+    talk.at(ms).journal.record_life("", "lost", **{"for": request})
     session = talk.session
     while session.advance():
         pass
-    pane = MessagesPane(session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 12)) as pilot:
-        assert "lost" in shown(app)[0]
-        session.at(2, 10_000)
-        pane.moment_changed(go=False)
-        await pilot.pause()
-        assert "tools/call slow" in shown(app)[0]
-        assert "lost" not in shown(app)[0]
-        session.at(None, 20_000)
-        pane.moment_changed(go=False)
-        await pilot.pause()
-        assert "lost" in shown(app)[0]
+    return session
 
 
-async def test_the_errors_of_a_replay_are_counted_at_its_end_only() -> None:
-    talk = Talk()
-    request = talk.call(1, "slow")
-    talk.at(10).notice("message", level="info", data="half way")
-    talk.at(20_000).journal.record_life("", "lost", **{"for": request})
-    session = talk.session
-    while session.advance():
-        pass
-    pane = MessagesPane(session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
-        pane.maximised = True
-        await settle(pilot, lambda: "1 error" in facts(app))
-        # The request was in flight until it was lost: its bar says so.
-        assert screen_lines(app)[3].count("█") > 10
-        session.at(2, 10_000)
-        pane.moment_changed(go=False)
-        await settle(pilot, lambda: "1 error" not in facts(app))
+def test_a_request_is_not_lost_before_it_was() -> None:
+    session = lost(20)
+    log = DrawnLog(session)
+    assert "lost" in log.lines[0]
+    session.at(2, 10_000)
+    log.moment_changed(go=False)
+    assert "tools/call slow" in log.lines[0]
+    assert "lost" not in log.lines[0]
+    assert log.facts.startswith("2 of 3 rows so far")
+    session.at(None, 20_000)
+    log.moment_changed(go=False)
+    assert "lost" in log.lines[0]
 
 
-# The exchange view
+def test_the_errors_of_a_replay_are_counted_at_its_end_only() -> None:
+    session = lost(20_000)
+    log = DrawnLog(session, by_exchange=True, width=120)
+    # The request was in flight until it was lost: its bar says so.
+    assert log.lines[0].count("█") > 10
+    assert "1 error" in log.facts
+    session.at(2, 10_000)
+    log.moment_changed(go=False)
+    assert "1 error" not in log.facts
+
+
+def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
+    log = DrawnLog(example().session, "method:tools/call dir:send id:2", by_exchange=True)
+    assert len(log.lines) == 3
+    assert log.facts.startswith("3 rows  1 of 11 events match")
 
 
 async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> None:
@@ -276,22 +260,6 @@ async def test_the_scale_of_the_bars_follows_the_scrolling() -> None:
         for key, unit, other in (("end", " s ", " ms "), ("home", " ms ", " s "), ("end", " s ", " ms ")):
             await pilot.press(key)
             await settle(pilot, lambda unit=unit, other=other: unit in scale() and other not in scale())
-
-
-async def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
-        pane.maximised = True
-        pane.focus_inside()
-        await pilot.pause()
-        await pilot.press("slash", *"method:tools/call dir:send id:2", "enter")
-        await settle(pilot, lambda: "1 of 11 events match" in facts(app))
-        assert len(app.query_one(MessageList).rows) == 3
-        assert "3 rows" in facts(app)
-
-
-# The filter
 
 
 async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_term_is_complete() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows
+from tests.tui.recorded_conversation import Talk
 from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import screen_lines, screen_text
 
@@ -51,25 +55,30 @@ async def test_a_message_that_is_sent_again_ends_the_filter_of_its_exchange() ->
         await becomes(app, pilot, lambda: log.filter is None, "no filter")
 
 
-@pytest.mark.slow
-async def test_a_filter_that_was_typed_stays_and_shows_what_must_be_seen() -> None:
-    async with on_demo() as live:
-        app, pilot = live
-        log = main_screen(app).panes.messages
-        await call(live, "fail", says="tools/call fail")
-        log.focus_inside()
-        await pilot.press("slash", *"method:ping", "enter")
-        await shows(app, pilot, "0 rows")
-        assert "isError" not in "".join(line[95:] for line in screen_lines(app)), "what is past stays hidden"
-        await call(live, "echo", *"hi", says="hidden by the filter")
-        await call(live, "protocol-error", says="-32603 ")
-        await shows(app, pilot, "1 row  ")
-        await call(live, "where-am-i", says="roots/list")
-        await shows(app, pilot, "2 rows  ")
-        await call(live, "crash", says="status 1")
-        await becomes(app, pilot, lambda: "the server exited: status 1" in screen_text(app), "the crash in the log")
-        assert log.filter is not None
-        assert "tools/call echo" not in screen_text(app)
+def test_a_filter_shows_what_must_be_seen_since_it_was_typed() -> None:
+    talk = Talk()
+    talk.call(1, "fail")
+    talk.say(1, "it failed", failed=True)
+    session: Any = talk.session
+    session.commands = session  # as of a session that goes on
+    log = DrawnLog(session, "method:ping")
+    assert log.lines == [], "what is past stays hidden"
+    talk.call(2, "echo")
+    talk.say(2, "hi")
+    assert log.lines == []
+    assert "hidden by the filter" in log.facts
+    talk.call(3, "protocol-error")
+    talk.fail(3, -32603)
+    assert ["-32603 " in line for line in log.lines] == [True]
+    asked = talk.receive({"jsonrpc": "2.0", "id": 9, "method": "elicitation/create", "params": {"message": "Size?"}})
+    while session.advance():
+        pass
+    assert [question.n for question in session.inbox.questions] == [asked]
+    assert ["Size?" in line for line in log.lines] == [False, True]
+    talk.journal.record_life("stdio", "exit", status=1)
+    assert "the server exited: status 1" in log.lines[2]
+    log.draw("method:ping")
+    assert log.lines == [], "all of it is past for another filter"
 
 
 @pytest.mark.slow

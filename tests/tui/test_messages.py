@@ -14,8 +14,10 @@ from inspector.tui.log.last_message import LastMessageLine
 from inspector.tui.log.message_list import MessageList
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.log.rows import LogColumns, MessageRows, since
+from inspector.tui.model.log import LogCursor
 from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Export, ShowEvent
 from inspector.tui.widgets.filter_input import FilterInput
+from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import TOOLS, becomes, on_demo
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
@@ -31,27 +33,53 @@ def facts(app: Any) -> str:
     return screen_lines(app)[0]
 
 
-async def test_shows_each_event_with_direction_id_summary_duration_and_size() -> None:
+def test_shows_each_event_with_direction_id_summary_duration_and_size() -> None:
     talk = example()
     talk.journal.findings.add(Finding(9, "TOOL-1", "must", "odd"))
-    app = Ticking(MessagesPane(talk.session))
-    async with app.run_test(size=(78, 16)):
-        lines = shown(app)
-        clock = talk.journal.clock(0).strftime("%H:%M:%S")
-        assert lines[0] == f"{clock}.0 ▪      started server --fast"
-        assert lines[1].split() == [".211", "→", "1", "tools/list", "51", "B"]
-        assert lines[2].split() == [".225", "←", "1", "2", "tools", "14", "ms", "85", "B"]
-        assert lines[3].split()[1:] == ["→", "2", "tools/call", "echo", "145", "B"]
-        assert lines[4].split()[1:6] == ["↻", "2", "progress", "1", "of"]
-        assert lines[5].split()[1:5] == ["↯", "log", "info", "half"]
-        assert lines[8].split()[1:8] == ["←", "3", "isError:", "card", "declined", "612", "ms"]
-        assert lines[8].endswith("▲")
-        assert "warming up" in lines[9]
-        assert "not JSON: Server running" in lines[10]
-        assert "11 rows" in facts(app)
+    log = DrawnLog(talk.session)
+    lines = log.lines
+    clock = talk.journal.clock(0).strftime("%H:%M:%S")
+    assert lines[0] == f"{clock}.0 ▪      started server --fast"
+    assert lines[1].split() == [".211", "→", "1", "tools/list", "51", "B"]
+    assert lines[2].split() == [".225", "←", "1", "2", "tools", "14", "ms", "85", "B"]
+    assert lines[3].split()[1:] == ["→", "2", "tools/call", "echo", "145", "B"]
+    assert lines[4].split()[1:6] == ["↻", "2", "progress", "1", "of"]
+    assert lines[5].split()[1:5] == ["↯", "log", "info", "half"]
+    assert lines[8].split()[1:8] == ["←", "3", "isError:", "card", "declined", "612", "ms"]
+    assert lines[8].endswith("▲")
+    assert "warming up" in lines[9]
+    assert "not JSON: Server running" in lines[10]
+    assert log.facts == "11 rows"
 
 
-async def test_rows_end_on_the_same_cell_at_every_width() -> None:
+def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
+    log = DrawnLog(example().session, by_exchange=True, width=120)
+    lines = log.lines
+    assert log.facts == "8 rows  1 error  p50 14 ms  p95 612 ms"
+    assert lines[1].split()[1:4] == ["→←", "1", "tools/list"]
+    assert lines[1].split()[-4:] == ["14", "ms", "85", "B"], "of the answer"
+    assert lines[2].split()[1:5] == ["→←", "2", "tools/call", "echo"]
+    assert lines[3].split()[1:4] == ["↻", "2", "progress"]
+    assert lines[5].split()[1:6] == ["→✗", "3", "tools/call", "pay", "isError:"]
+    bars = [line.find("█") for line in (lines[1], lines[2], lines[5])]
+    assert 0 < bars[0] < bars[1] < bars[2]
+    assert log.look_at(4)
+    log.place = LogCursor()
+    assert (log.current, log.shown) == (4, 7)
+    log.draw("")
+    assert log.current == 4
+    assert not any("█" in line for line in log.lines)
+
+
+def test_the_exchanges_end_on_the_same_cell_at_every_width() -> None:
+    rows = DrawnLog(example().session, by_exchange=True).rows
+    for width in range(10, 161):
+        for index in range(len(rows)):
+            line = rows.render(index, width, False, False)
+            assert sum(segment.cell_length for segment in line) <= max(width, 16), (width, index)
+
+
+def test_rows_end_on_the_same_cell_at_every_width() -> None:
     rows = MessageRows(example().journal)
     rows.everything.count = 11
     for width in range(10, 161):
@@ -293,42 +321,6 @@ async def test_shows_how_long_a_request_waits() -> None:
             await settle(pilot, lambda: any("tools/call slow" in line and "1.2 s" in line for line in shown(app)))
             call.cancel()
             await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
-
-
-async def test_the_exchange_view_has_a_row_for_each_exchange_and_bars() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
-        pane.maximised = True
-        pane.focus_inside()
-        await pilot.pause()
-        lines = [line.strip("│ ").rstrip() for line in screen_lines(app)[3:11]]
-        assert "1 error" in facts(app)
-        assert "p50 14 ms" in facts(app)
-        assert lines[1].split()[1:4] == ["→←", "1", "tools/list"]
-        assert lines[2].split()[1:5] == ["→←", "2", "tools/call", "echo"]
-        assert lines[3].split()[1:4] == ["↻", "2", "progress"]
-        assert lines[5].split()[1:6] == ["→✗", "3", "tools/call", "pay", "isError:"]
-        bars = [line.find("█") for line in (lines[1], lines[2], lines[5])]
-        assert 0 < bars[0] < bars[1] < bars[2]
-        await pilot.press("home", "down", "down")
-        assert (pane.current, pane.shown) == (4, 7)
-        assert "export" in screen_text(app)
-        pane.maximised = False
-        await pilot.pause()
-        assert pane.current == 4
-        assert "█" not in screen_text(app)
-
-
-async def test_an_exchange_view_of_any_size_draws() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
-        pane.maximised = True
-        for width in (20, 33, 47, 60, 81, 100, 160):
-            await pilot.resize_terminal(width, 14)
-            await pilot.pause()
-            assert "Messages" in facts(app)
 
 
 async def test_select_drops_a_filter_that_hides_the_event() -> None:
