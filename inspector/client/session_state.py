@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
-from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Inbox, Question
 from inspector.client.inbox import QuestionStatus as QuestionState
-from inspector.client.options import Options
+from inspector.client.session import Session
 from inspector.client.state.calls import CallState
-from inspector.client.state.catalog import Catalog, ListName, SurfaceChange
+from inspector.client.state.catalog import Catalog, SurfaceChange
 from inspector.client.state.model import Changes, Phase
 from inspector.client.state.server import Server
 from inspector.client.state.subscriptions import Subscriptions
-from inspector.client.state.tasks import Task, TaskTable
+from inspector.client.state.tasks import TaskTable
 from inspector.config.targets import Target
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.transports.base import Sink, Transport
+
+Commands = Session
+"""A live session, as those see it who send through it."""
 
 
 class SessionState(Protocol):
@@ -46,7 +46,7 @@ class SessionState(Protocol):
     inbox: Inbox
 
     @property
-    def commands(self) -> Commands | None:
+    def commands(self) -> Session | None:
         """The commands of the session; None for a recording, which cannot send."""
 
     @property
@@ -91,122 +91,3 @@ class SessionState(Protocol):
 
     def reply_to(self, question: Question) -> tuple[int, QuestionState]:
         """Return the message that answers a question, 0 if unknown, and how the question ends."""
-
-
-class Commands(SessionState, Protocol):
-    """A live session: its state and its commands. Requests return immediately, as a `Call`."""
-
-    options: Options
-
-    @property
-    def transport(self) -> Transport:
-        """The newest connection."""
-
-    async def open(self) -> None:
-        """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
-
-    async def open_with_lists(self) -> None:
-        """Connect as `open` does, then `follow_lists`."""
-
-    def follow_lists(self) -> None:
-        """Start to load every list, and to listen for changes of them."""
-
-    async def reopen(self) -> None:
-        """Connect again on the same journal; reload and compare the lists."""
-
-    async def stopped(self, error: InspectorError) -> None:
-        """Store `error` as the reason why opening, which was cancelled, failed."""
-
-    async def close(self, reason: str = "closed") -> None:
-        """Stop everything this session started, and end the recording. Idempotent."""
-
-    def remember_outcome(self) -> None:
-        """Store for the start screen whether the server was opened, or its error."""
-
-    def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run a coroutine that belongs to this session and ends with it."""
-
-    def recorder(self) -> Sink:
-        """The recorder of login steps in this session's journal."""
-
-    # Requests and messages
-
-    @property
-    def next_id(self) -> int:
-        """The id of the next request."""
-
-    def start(
-        self,
-        method: str,
-        params: dict[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
-        progress: bool = True,
-        background: bool = False,
-        id: str | None = None,
-    ) -> Call:
-        """Send a request. A lost connection shows in the call's result."""
-
-    def notify(self, method: str, params: dict[str, Any] | None = None) -> int:
-        """Send a notification. Return its number in the journal, 0 if the connection is lost."""
-
-    def send_raw(self, data: bytes) -> int | Call:
-        """Send bytes written by hand, valid or not. A request becomes a `Call`."""
-
-    def calls_in_flight(self) -> list[Call]:
-        """Return the calls without a response, oldest first."""
-
-    def listen_to_ends(self, listener: Callable[[Call], None] | None) -> None:
-        """Call `listener` (cheap) with each call that has ended."""
-
-    # The server's offers
-
-    def call_tool(
-        self,
-        name: str,
-        arguments: dict[str, Any] | None = None,
-        *,
-        timeout: float | None = None,
-        as_task: bool = False,
-        anyway: bool = False,
-    ) -> Call:
-        """Send `tools/call`. Raises `NotOffered` for a tool that the rules forbid to call, unless `anyway`."""
-
-    def read_resource(self, uri: str) -> Call:
-        """Send `resources/read`."""
-
-    def get_prompt(self, name: str, arguments: dict[str, str] | None = None) -> Call:
-        """Send `prompts/get`."""
-
-    async def complete(
-        self, ref: dict[str, Any], argument: str, value: str, context: dict[str, str] | None = None
-    ) -> list[str]:
-        """Send `completion/complete`: return the values for one argument of a prompt or template."""
-
-    async def load(
-        self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
-    ) -> None:
-        """Load a list, page by page, into the catalogue."""
-
-    async def listen(self) -> None:
-        """Subscribe to list changes, in an era that needs a subscription."""
-
-    async def subscribe(self, uri: str) -> None:
-        """Subscribe to changes of a resource."""
-
-    async def unsubscribe(self, uri: str) -> None:
-        """Unsubscribe from changes of a resource."""
-
-    async def set_log_level(self, level: str) -> None:
-        """Set the minimum level of the server's log messages."""
-
-    # Tasks
-
-    async def list_tasks(self) -> None:
-        """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
-
-    def refresh_task(self, task: Task) -> None:
-        """Poll a task's state now."""
-
-    def cancel_task(self, task: Task) -> None:
-        """Send `tasks/cancel`. The server decides; the next poll shows the outcome."""

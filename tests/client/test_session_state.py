@@ -7,7 +7,7 @@ import pytest
 
 from inspector.client.recorded import RecordedSession
 from inspector.client.session import Session
-from inspector.client.session_state import Commands, SessionState
+from inspector.client.session_state import SessionState
 from inspector.config.targets import StdioTarget
 from inspector.journal.journal import Journal
 
@@ -35,9 +35,7 @@ def test_a_recording_has_what_a_session_has_and_no_commands(tmp_path):
 
 def test_a_live_session_has_the_same_and_its_commands():
     session = Session(StdioTarget(("server",)), Journal.unnamed({}))
-    wanted = members(SessionState) | members(Commands)
-    # The transport exists only after opening.
-    assert {name for name in wanted - {"transport"} if not hasattr(session, name)} == set()
+    assert {name for name in members(SessionState) if not hasattr(session, name)} == set()
     assert session.commands is session
     assert (session.at_end, session.upto, session.transport_name) == (True, 0, "stdio")
     assert not session.advance()

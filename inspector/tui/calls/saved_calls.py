@@ -36,7 +36,6 @@ from inspector.tui.calls.last_runs import (
 from inspector.tui.calls.steps import PlainStep
 
 if TYPE_CHECKING:
-    from inspector.client.session import Session
     from inspector.flows.runner import EventJudge
 
 FOLDER = "calls"
@@ -376,7 +375,7 @@ class SavedCalls:
             stops.append(variables.secrets.tell(lambda secret: self._blank_soon(secret, blanking), new=True))
             await run_flow(
                 flow,
-                cast("Session", commands),
+                commands,
                 variables,
                 _Progress(self, run),
                 only=[only] if only else None,
