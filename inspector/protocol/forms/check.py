@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 from inspector.errors import SchemaError
+from inspector.protocol.forms.schema import FieldShape
 from inspector.protocol.schema_violations import Violation
 from inspector.protocol.validation import Validator
-
-if TYPE_CHECKING:
-    from inspector.protocol.forms.form import Form
 
 ERROR_LIMIT = 200
 _SHARED = ("$schema", "$id", "$defs", "definitions")
@@ -42,25 +40,28 @@ class FormCheck:
                 self.problem = error.message
         return not self.problem
 
-    def violations(self, form: Form, choices: Collection[str]) -> Iterator[Violation]:
+    def violations(
+        self, value_at: Callable[[str], Any], shape_at: Callable[[str], FieldShape], choices: Collection[str]
+    ) -> Iterator[Violation]:
         """Yield the faults of a form's value; `choices` are the paths at which variants were chosen."""
-        if self._validator is not None:
-            yield from self._below(self._validator, None, form, choices)
 
-    def _below(self, validator: Validator, at: str | None, form: Form, choices: Collection[str]) -> Iterator[Violation]:
-        """Yield the faults of the part at a path (None: of the whole value)."""
-        by_choice: dict[str, list[Violation]] = {}
-        for violation in validator.errors(form.value_at(at or ""), ERROR_LIMIT):
-            violation = violation._replace(path=(at or "") + violation.path)
-            choice = _choice_above(violation.path, at, choices)
-            if choice is None:
-                yield violation
-            elif choice not in by_choice:
-                inner = self._variant_validator(form.shape_at(choice).schema)
-                by_choice[choice] = list(self._below(inner, choice, form, choices)) if inner else []
-                yield from by_choice[choice] or [violation]
-            elif not by_choice[choice]:
-                yield violation
+        def below(validator: Validator, at: str | None) -> Iterator[Violation]:
+            """Yield the faults of the part at a path (None: of the whole value)."""
+            by_choice: dict[str, list[Violation]] = {}
+            for violation in validator.errors(value_at(at or ""), ERROR_LIMIT):
+                violation = violation._replace(path=(at or "") + violation.path)
+                choice = _choice_above(violation.path, at, choices)
+                if choice is None:
+                    yield violation
+                elif choice not in by_choice:
+                    inner = self._variant_validator(shape_at(choice).schema)
+                    by_choice[choice] = list(below(inner, choice)) if inner else []
+                    yield from by_choice[choice] or [violation]
+                elif not by_choice[choice]:
+                    yield violation
+
+        if self._validator is not None:
+            yield from below(self._validator, None)
 
     def _variant_validator(self, schema: Mapping[str, Any]) -> Validator | None:
         """Return a validator for a variant; None if it refers to what only the whole schema has."""

@@ -386,7 +386,7 @@ class Form:
             return found or {"": "is missing"}
         known = {"": self.root} | {field.path: field for field in self.fields()}
         choices = {path for path, field in known.items() if field.variants and field.kind in ("object", "array")}
-        for violation in self._check.violations(self, choices):
+        for violation in self._check.violations(self.value_at, self.shape_at, choices):
             path, message = violation.path, violation.message
             if violation.member:
                 path += "/" + escape_step(violation.member)
