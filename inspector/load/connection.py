@@ -56,11 +56,11 @@ class PassingSink:
                 are_json &= self._sink.received(channel, [raw], extra)
         return are_json
 
-    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
+    def sent(self, channel: str, outgoing: Outgoing, *, hold: bool = False) -> None:
         if outgoing.method == _CALL:
             self._connection.channel = channel
-            return 0
-        return self._sink.sent(channel, outgoing, extra, hold=hold)
+        else:
+            self._sink.sent(channel, outgoing, hold=hold)
 
     def flush(self) -> None:
         self._sink.flush()

@@ -26,8 +26,8 @@ class Sink(Protocol):
         Returns whether all of them are JSON.
         """
 
-    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
-        """Record a message before it is sent on `channel`; returns its number in the journal.
+    def sent(self, channel: str, outgoing: Outgoing, *, hold: bool = False) -> None:
+        """Record a message before it is sent on `channel`, and set its number, `outgoing.n`.
 
         With `hold` the record may wait for `flush`, which must be called before the bytes are sent.
         """
@@ -79,7 +79,7 @@ class Outgoing:
     headers: Sequence[tuple[str, str]] = ()
     """Headers of the era's driver for the HTTP request of this message."""
     n: int = 0
-    """The number in the journal, after it was sent."""
+    """The number in the journal, after it was recorded."""
     user_headers: Sequence[tuple[str, str]] = ()
     """Header fields that the user wants on this HTTP request only. They win over all others."""
 
@@ -94,7 +94,7 @@ class Transport:
         """Prepare the connection for sending. Raises a `ConnectionProblem`."""
 
     def send(self, outgoing: Outgoing) -> None:
-        """Record one message (`sink.sent`, then `outgoing.n` is set) and send it. Never blocks.
+        """Record one message (`sink.sent`) and send it. Never blocks.
 
         Bytes that the system does not accept at once are queued; HTTP starts a task. Raises a `ConnectionProblem` if
         the connection is gone (nothing is recorded then).

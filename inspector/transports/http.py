@@ -66,7 +66,7 @@ class HttpTransport(Transport):
         self._posts += 1
         channel = channels.of_post(self._posts)
         # Its head, or what happens instead, is recorded before it is sent, and writes both.
-        outgoing.n = self.sink.sent(channel, outgoing, hold=True)
+        self.sink.sent(channel, outgoing, hold=True)
         exchange = HttpExchange(self, channel, outgoing)
         is_reply = outgoing.id is None and not outgoing.method
         task = self._tasks.start(

@@ -41,7 +41,7 @@ class MemoryTransport(Transport):
         """Record the message and pass it to the server."""
         if self._closed or self._error is not None:
             raise (self._error or ConnectionProblem("The connection is closed.")).with_traceback(None)
-        outgoing.n = self.sink.sent(self.channel, outgoing)
+        self.sink.sent(self.channel, outgoing)
         message = outgoing.data if outgoing.message is None else outgoing.message
         task = asyncio.get_running_loop().create_task(self._serve(message))
         self._tasks.add(task)

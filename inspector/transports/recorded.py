@@ -51,12 +51,12 @@ class RecordedTransport(Transport):
         if self._closed:
             raise ConnectionProblem("The recording is closed.", hint="Open it again.")
         if outgoing.id is None:
-            outgoing.n = self.sink.sent(channels.REPLAY, outgoing)
+            self.sink.sent(channels.REPLAY, outgoing)
             self.questions.answered(outgoing.message)
             return
         self._count += 1
         channel = channels.of_replay(self._count)
-        outgoing.n = self.sink.sent(channel, outgoing)
+        self.sink.sent(channel, outgoing)
         task = asyncio.get_running_loop().create_task(self._answer(channel, outgoing))
         self._tasks.add(task)
         self._plays[outgoing.id] = task

@@ -203,7 +203,7 @@ class SseTransport(Transport):
             raise HttpError("The connection is closed.", hint="Reconnect.")
         self._posts += 1
         channel = channels.of_post(self._posts)
-        outgoing.n = self.sink.sent(channel, outgoing)
+        self.sink.sent(channel, outgoing)
         id = outgoing.id
         post = partial(self._post, channel, outgoing)
         task = self._tasks.start(

@@ -37,9 +37,8 @@ class RecordingSink:
                         future.set_result(item)
         return self.journal.index.invalid == invalid
 
-    def sent(self, channel, outgoing, extra="", *, hold=False):
-        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, extra, hold=hold)
-        return outgoing.n
+    def sent(self, channel, outgoing, *, hold=False):
+        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, hold=hold)
 
     def stderr(self, lines):
         return self.journal.record_stderr("stderr", lines)

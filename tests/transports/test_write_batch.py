@@ -21,9 +21,9 @@ class Sink(RecordingSink):
         self.held = []
         self.flushes = 0
 
-    def sent(self, channel, outgoing, extra="", *, hold=False):
+    def sent(self, channel, outgoing, *, hold=False):
         self.held.append(hold)
-        return super().sent(channel, outgoing, extra, hold=hold)
+        super().sent(channel, outgoing, hold=hold)
 
     def flush(self):
         self.flushes += 1

@@ -58,12 +58,9 @@ class Wire:
         self._changed()
         return self.journal.index.invalid == invalid
 
-    def sent(self, channel: str, outgoing: Outgoing, extra: str = "", *, hold: bool = False) -> int:
-        outgoing.n = self.journal.record_sent(
-            channel, outgoing.data, outgoing.message, extra, hold=hold, conn=self.conn
-        )
+    def sent(self, channel: str, outgoing: Outgoing, *, hold: bool = False) -> None:
+        outgoing.n = self.journal.record_sent(channel, outgoing.data, outgoing.message, hold=hold, conn=self.conn)
         self._changed()
-        return outgoing.n
 
     def flush(self) -> None:
         self.journal.flush()
