@@ -18,8 +18,18 @@ def keymap_of(widget: MessagePump) -> Keymap:
 
 
 def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
-    """Return the hints of verbs, given by id or as (id, another title); verbs without a key are skipped."""
-    keymap = keymap_of(widget)
-    pairs = [(each, "") if isinstance(each, str) else each for each in wanted]
-    named = [keymap.hint(verb_id, title, ascii=ascii_only()) for verb_id, title in pairs]
-    return [hint for hint in named if hint.key]
+    """Return the hints of verbs, given by id or as (id, another title); verbs without a key are skipped.
+
+    Two ids with `|` between them are one hint with both keys; a click presses the second.
+    """
+    keymap, found = keymap_of(widget), []
+    for each in wanted:
+        ids, title = (each, "") if isinstance(each, str) else each
+        named = [keymap.hint(verb_id, title, ascii=ascii_only()) for verb_id in ids.split("|")]
+        keys = [hint for hint in named if hint.key]
+        if len(keys) == 2:
+            labels = "".join(hint.label for hint in keys)
+            joined = " ".join(hint.label for hint in keys) if labels == "{}" else labels
+            keys = [KeyHint(joined, title, keys[1].key)]
+        found += keys
+    return found

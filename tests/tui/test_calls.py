@@ -517,7 +517,7 @@ async def test_the_value_under_the_cursor_is_expected() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "weather", "space")
         await pilot.press("e", "d")
-        view = main_screen(app).panes.work.result._json
+        view = main_screen(app).panes.work.result.body.json
         await becomes(app, pilot, lambda: view.display and view.document is not None, "the JSON")
         assert view.document is not None
         pointer = view.document.pointer(1)
@@ -530,13 +530,13 @@ async def test_a_new_view_of_the_result_gets_the_focus_at_once() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "weather", "space")
         result = main_screen(app).panes.work.result
-        views = [result._body]
+        views = [result.body.main]
         for choose in (result.action_json, result.action_structured, result.action_content):
             choose()
-            assert app.focused is result._body
-            views.append(result._body)
-        assert result._json in views
-        assert result._content in views
+            assert app.focused is result.body.main
+            views.append(result.body.main)
+        assert result.body.json in views
+        assert result.body.content in views
 
 
 async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:

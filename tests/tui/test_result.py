@@ -189,7 +189,7 @@ async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_ke
         opened.append(link.url)
         return ""
 
-    monkeypatch.setattr("inspector.tui.work.result.open_in_browser", remember)
+    monkeypatch.setattr("inspector.tui.work.links_to_open.open_in_browser", remember)
     async with stage((80, 30)) as (session, pane, app, pilot):
         call = session.call_tool("need-link")
         await settle(pilot, lambda: session.inbox.open())
@@ -312,16 +312,16 @@ async def test_what_differs_from_the_schema_stands_at_its_cell_and_one_key_goes_
         await settle(pilot, lambda: "▲ 2 differences from schema" in screen_lines(app)[0])
         pane.focus_inside()
         await pilot.press("right_square_bracket")
-        assert pane._table.row == 20
+        assert pane.body.table.row == 20
         await settle(pilot, lambda: "▲ twenty" in screen_text(app))
         assert "integer" in screen_text(app)
         await pilot.press("right_square_bracket")
-        assert pane._table.row == 25
+        assert pane.body.table.row == 25
         await pilot.press("enter")
         await settle(pilot, lambda: "id" in screen_text(app) and "▲" in "\n".join(screen_lines(app)[3:]))
         await pilot.press("d", "right_square_bracket", "right_square_bracket")
-        assert pane._json.document is not None
-        assert pane._json.document.pointer(pane._json.line) in ("/rows/25", "/rows/20/id")
+        assert pane.body.json.document is not None
+        assert pane.body.json.document.pointer(pane.body.json.line) in ("/rows/25", "/rows/20/id")
 
 
 async def test_csv_is_saved_unchanged_with_a_word_about_formulas() -> None:
@@ -343,7 +343,7 @@ async def test_a_large_result_is_read_in_a_thread() -> None:
         schema = {"type": "object", "properties": {"result": {"items": {"properties": {"id": {"maximum": 2998}}}}}}
         answer = answer_of(session, {"content": [], "structuredContent": {"result": rows}}, schema)
         pane.show(answer)
-        assert not answer.is_prepared
+        assert answer.contents is None
         assert not answer.begin_check(), "what is not read yet is not checked"
         await settle(pilot, lambda: "3,000 rows" in screen_lines(app)[0])
         assert not answer.begin_check(), "one check is enough"
@@ -352,7 +352,7 @@ async def test_a_large_result_is_read_in_a_thread() -> None:
         await pilot.press("i")
         await settle(pilot, lambda: "The content is empty." in screen_text(app))
         await pilot.press("t", "right_square_bracket")
-        assert pane._table.row == 2_999
+        assert pane.body.table.row == 2_999
         pane.focus_inside()
         await pilot.press("end")
         assert "row 3,000 of 3,000" in screen_text(app)

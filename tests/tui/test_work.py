@@ -544,7 +544,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await settle(pilot, lambda: "last calls  first" in screen_text(app))
         await write(app, pilot, "-second")
         await settle(pilot, lambda: "result of other arguments" in screen_text(app))
-        assert app.work.result._content.muted
+        assert app.work.result.body.content.muted
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: "last calls  first-second" in screen_text(app))
         assert "other arguments" not in screen_text(app)
@@ -553,7 +553,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await settle(pilot, lambda: app.work.result.answer is not newest)
         assert app.work.result.answer.outcome.value["content"][0]["text"].endswith("first")
         assert "other arguments" not in screen_text(app)
-        assert not app.work.result._content.muted
+        assert not app.work.result.body.content.muted
 
 
 async def test_a_cancelled_call_is_one_in_the_next_session_too(tmp_path: Path) -> None:

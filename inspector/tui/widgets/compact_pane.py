@@ -31,6 +31,16 @@ class CompactPane(Pane):
         self.state_facts, self.state_keys, self.state_note = facts, keys, note
         self.draw_state()
 
+    def show_facts(self, facts: Sequence[paint.Pieces]) -> None:
+        """Show other facts."""
+        self.state_facts = facts
+        self.draw_state()
+
+    def show_keys(self, keys: Sequence[KeyHint]) -> None:
+        """Show other keys."""
+        self.state_keys = keys
+        self.draw_state()
+
     def draw_state(self) -> None:
         """Show facts, keys and note as far as they fit."""
         note = self.state_note

@@ -192,12 +192,37 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
     return body.get("result"), None
 
 
-class ShownOutcome:
-    """An outcome with its views, the schema of its result, and the differences from it.
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a result contains.
 
-    `violations` is None before the validation, and `unchecked` says why it is impossible. `prepare` sets `first` and
-    `table`.
+    `first` is the view to open: `page`, `table`, `structured` or `content`. `items` is the number of content blocks,
+    messages or contents; None if the result has no such list. A `structured_table` has places for differences from the
+    schema. `page` is that of MCP Apps. `model_cost` are the characters of a tool's result that a model reads.
     """
+
+    first: str = ""
+    items: int | None = None
+    table: Table | None = None
+    structured_table: bool = False
+    page: PageInResult | None = None
+    model_cost: ResultCost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """The comparison of a result with its schema.
+
+    `violations` is None before it ended; `unusable` says why the schema cannot be used.
+    """
+
+    begun: bool = False
+    violations: tuple[Violation, ...] | None = None
+    unusable: str = ""
+
+
+class ShownOutcome:
+    """An outcome with its contents, the schema of its result, and the differences from it."""
 
     def __init__(self, outcome: CallOutcome, output_schema: Any = None) -> None:
         self.outcome = outcome
@@ -206,27 +231,13 @@ class ShownOutcome:
         """The current view; `""` for the first."""
         self.structured: str | None = None
         """The exact text of `structuredContent`, after it was cut out of the message."""
-        self.violations: list[Violation] | None = None
-        self.unchecked = ""
-        self.is_checking = False
-        """The validation has started."""
-        self.is_prepared = not outcome.has_answer
-        self.first = ""
-        """The view to open: `table`, `structured` or `content`."""
-        self.table: Table | None = None
-        self.items: int | None = None
-        """The number of content blocks, messages or contents; None if the result has no such list."""
-        self.model_cost: ResultCost | None = None
-        """The characters of a tool's result that a model reads."""
-        self.page: PageInResult | None = None
-        """The page of MCP Apps in the result; the first view."""
+        self.contents: Contents | None = None if outcome.has_answer else Contents()
+        """What the result contains; None before it was read."""
+        self.validation = Validation()
         self.is_light = False
         """The value was dropped: `value` reads it from the journal."""
         self.changes: list[str] | None = None
         """What differs from the answer before the restart, a line each; None where that was not looked at."""
-        self.table_is_structured = False
-        """The table shows the structured result, so it has places for differences from the schema."""
-
         self.has_structured = has_structured(outcome.value)
 
     @property
@@ -234,16 +245,33 @@ class ShownOutcome:
         """The member of the result with its content."""
         return {"prompts/get": "messages", "resources/read": "contents"}.get(self.outcome.method, "content")
 
+    @property
+    def table(self) -> Table | None:
+        """The table in the result, once it was read."""
+        return self.contents.table if self.contents is not None else None
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """The differences from the schema, as far as they are known."""
+        return self.validation.violations or ()
+
     def begin_check(self) -> bool:
         """Return whether to start a validation; afterwards it counts as started."""
-        begins = self.is_prepared and self.wants_check and not self.is_checking
-        self.is_checking = self.is_checking or begins
+        begins = self.contents is not None and self._wants_check and not self.validation.begun
+        if begins:
+            self.validation = Validation(begun=True)
         return begins
+
+    @property
+    def _wants_check(self) -> bool:
+        """Whether a schema describes the result that was not validated yet."""
+        wants = self.output_schema is not None and self.outcome.has_answer and not self.outcome.is_tool_error
+        return wants and self.validation.violations is None and not self.validation.unusable
 
     def lighten(self) -> None:
         """Drop the value after it was prepared and validated: a large result takes five times the memory of its
         text."""
-        if self.is_prepared and not self.wants_check and not self.outcome.is_tool_error:
+        if self.contents is not None and not self._wants_check and not self.outcome.is_tool_error:
             self.outcome = replace(self.outcome, value=None)
             self.is_light = True
 
@@ -254,34 +282,28 @@ class ShownOutcome:
             value = _answer(journal, self.outcome.answer_n, self.outcome.method)[0]
         return value if isinstance(value, dict) else {}
 
-    @property
-    def wants_check(self) -> bool:
-        """Whether a schema describes the result that was not validated yet."""
-        outcome = self.outcome
-        return (
-            self.output_schema is not None
-            and self.violations is None
-            and not self.unchecked
-            and outcome.has_answer
-            and not outcome.is_tool_error
-        )
+    def prepare(self, text: str, page: PageInResult | None) -> None:
+        """Find out what the result contains.
 
-    def prepare(self, text: str) -> None:
-        """Find the table in the result and choose the first view. `text` is the exact text of the message.
-
-        Takes a while for large results: call it in a thread.
+        `text` is the exact text of the message, `page` its page of MCP Apps, which comes first. It takes a while for
+        large results: call it in a thread.
         """
-        value = self.outcome.value
+        outcome, value = self.outcome, self.outcome.value
         items = value.get(self.items_key) if isinstance(value, dict) else None
-        self.items = len(items) if isinstance(items, list) else None if items is None else 1
-        if not self.outcome.is_tool_error:
-            self.table = self._structured_table(text) if self.has_structured else None
-            self.table_is_structured = self.table is not None
-            self.table = self.table or _content_table(self.outcome)
-        if self.outcome.method == "tools/call" and self.outcome.has_answer:
-            self.model_cost = result_cost(value)
-        self.first = "table" if self.table is not None else "structured" if self._reads_structured() else "content"
-        self.is_prepared = True
+        table, structured_table = None, False
+        if not outcome.is_tool_error:
+            table = self._structured_table(text) if self.has_structured else None
+            structured_table = table is not None
+            table = table or _content_table(outcome)
+        first = "table" if table is not None else "structured" if self._reads_structured() else "content"
+        self.contents = Contents(
+            first="page" if page is not None else first,
+            items=len(items) if isinstance(items, list) else None if items is None else 1,
+            table=table,
+            structured_table=structured_table,
+            page=page,
+            model_cost=result_cost(value) if outcome.method == "tools/call" and outcome.has_answer else None,
+        )
 
     def _structured_table(self, text: str) -> Table | None:
         structured = self.outcome.value["structuredContent"]
@@ -319,9 +341,10 @@ class ShownOutcome:
     def check(self) -> None:
         """Validate the structured result against its schema. This may take a while: call it in a thread."""
         try:
-            self.violations = schema_errors(Validator(self.output_schema), self.outcome.value, ERROR_LIMIT)
+            found = schema_errors(Validator(self.output_schema), self.outcome.value, ERROR_LIMIT)
+            self.validation = Validation(begun=True, violations=tuple(found))
         except SchemaError as error:
-            self.unchecked = error.message
+            self.validation = Validation(begun=True, unusable=error.message)
 
 
 def _content_table(outcome: CallOutcome) -> Table | None:
