@@ -194,7 +194,7 @@ def _answer(journal: Journal, n: int, method: str) -> tuple[Any, ServerError | N
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a result contains.
+    """The contents of a result.
 
     `first` is the view to open: `page`, `table`, `structured` or `content`. `items` is the number of content blocks,
     messages or contents; None if the result has no such list. A `structured_table` has places for differences from the
