@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from functools import partial
-from time import monotonic
 from typing import Any
 from weakref import WeakSet
 
@@ -27,7 +26,7 @@ from inspector.client.inbox import Inbox, Question
 from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.options import Options
 from inspector.client.state.catalog import KINDS, ListName, compare
-from inspector.client.state.model import Phase, SessionModel
+from inspector.client.state.model import SessionModel
 from inspector.client.state.tasks import Task
 from inspector.config.targets import Target
 from inspector.errors import (
@@ -59,6 +58,76 @@ DECLINED_EVERY = 1.0
 """Seconds between two events that count the questions that were declined unseen."""
 
 
+class DeclinedQuestions:
+    """Records how many questions were declined unseen: at once, then at most every `DECLINED_EVERY` seconds."""
+
+    def __init__(self, session: SessionModel) -> None:
+        self._session = session
+        self._told = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def came(self) -> None:
+        """Handle one more."""
+        if self._timer is None and self._tell():
+            self._timer = asyncio.get_running_loop().call_later(DECLINED_EVERY, self._look)
+
+    def stop(self) -> None:
+        """Record the last ones."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._tell()
+
+    def _look(self) -> None:
+        self._timer = None
+        self.came()
+
+    def _tell(self) -> bool:
+        """Record the number, if it has grown."""
+        inbox = self._session.inbox
+        if inbox.declined == self._told:
+            return False
+        self._told = inbox.declined
+        self._session.journal.record_life("", "questions-declined", count=self._told, open=inbox.OPEN_LIMIT)
+        self._session.changes.bump("log")
+        return True
+
+
+class Renewal:
+    """Handles HTTP 404 to our session id: renews the session once for all calls, and resends each call once."""
+
+    def __init__(
+        self,
+        run: Callable[[Coroutine[Any, Any, Any]], asyncio.Task[Any]],
+        renew: Callable[[], Coroutine[Any, Any, None]],
+        resend: Callable[[Call], None],
+    ) -> None:
+        self._run = run
+        self._renew = renew
+        self._resend = resend
+        self._renewed: asyncio.Task[Any] | None = None
+        self._resent: WeakSet[Call] = WeakSet()
+
+    def start(self) -> None:
+        """Start to renew the session, unless that goes on."""
+        if self._renewed is None or self._renewed.done():
+            self._renewed = self._run(self._renew())
+
+    def resends(self, call: Call) -> bool:
+        """Whether a call is sent again after the renewal: it was not before."""
+        if call in self._resent:
+            return False
+        self._resent.add(call)
+        self._run(self._send_after(call))
+        return True
+
+    async def _send_after(self, call: Call) -> None:
+        if self._renewed is not None:
+            await asyncio.wait([self._renewed])
+        if call.fate == "pending":
+            self._resend(call)
+
+
 class Session(SessionModel):
     """A live session. `open` it, use it, `close` it; `reopen` connects again on the same journal."""
 
@@ -86,9 +155,8 @@ class Session(SessionModel):
         )
         self.inbox.on_open = self._pause_for
         self.inbox.on_closed = self._resume_for
-        self.inbox.on_declined = self._tell_declined
-        self._declined_told = 0
-        self._declined_timer: asyncio.TimerHandle | None = None
+        self._declined = DeclinedQuestions(self)
+        self.inbox.on_declined = self._declined.came
         self.inbox.on_note = lambda text, question: journal.record_note(text, question=question.n)
         self.transport: Transport
         self.driver: Driver = LegacyDriver(self, self.task_follower)
@@ -96,11 +164,7 @@ class Session(SessionModel):
         self._next_id = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._listing = Listing(self, lambda name, n: self.driver.took_page(name, n))
-        self._renewing: asyncio.Task[Any] | None = None
-        self._resent: WeakSet[Call] = WeakSet()
-        """Calls that were resent because the server had lost the session."""
-
-    # Read access (`SessionState`)
+        self._renewal = Renewal(self.run, self._renew, self._send_again)
 
     @property
     def commands(self) -> Session:
@@ -159,12 +223,10 @@ class Session(SessionModel):
         index = self.journal.index
         return index.pair(question.n) if index.shape(question.n) == Shape.REQUEST else 0, question.state
 
-    # Opening and closing
-
     async def open(self) -> None:
         """Connect and negotiate. Raises the failure, which `phase` and `error` show too."""
         self.error = None
-        self._set_phase("connecting")
+        self.enter("connecting")
         if self.options.authorize is not None:
             self.options.authorize.opening(self.options.timeout)
         try:
@@ -174,10 +236,10 @@ class Session(SessionModel):
             raise
         except asyncio.CancelledError:
             await self._close_transport()
-            self._set_phase("closed")
+            self.enter("closed")
             raise
         self._record_ready()
-        self._set_phase("ready")
+        self.enter("ready")
         self.changes.bump("server")
         if self.options.log_level and self.server.can("logging"):
             self.run(self.driver.set_log_level(self.options.log_level))
@@ -212,8 +274,6 @@ class Session(SessionModel):
         elif self.error is not None and not isinstance(self.error, ConnectingStopped):
             ServerMemory(self.target).remember_outcome(self.error)
 
-    # For the negotiation and the drivers (`Opener`, `Engine`)
-
     @property
     def state(self) -> SessionModel:
         """The session itself: its fields hold the state."""
@@ -239,7 +299,7 @@ class Session(SessionModel):
             error.connecting = True
         self.journal.record_life("", "failed", error=error.as_event())
         await self._close_transport()
-        self._set_phase("failed")
+        self.enter("failed")
 
     async def close(self, reason: str = "closed") -> None:
         """Stop everything this session started, within about a second, and end the recording. Idempotent."""
@@ -254,10 +314,8 @@ class Session(SessionModel):
         await self._close_transport()
         self.pending.fail_all(SessionLost("The session was closed."))
         self.inbox.lose_all()
-        if self._declined_timer is not None:
-            self._declined_timer.cancel()
-            self._tell_more_declined(again=False)
-        self._set_phase("closed")
+        self._declined.stop()
+        self.enter("closed")
 
     async def _close_transport(self) -> None:
         transport = getattr(self, "transport", None)
@@ -305,10 +363,6 @@ class Session(SessionModel):
                 await self.listen()
         self.changes.bump("server")
 
-    def _set_phase(self, phase: Phase) -> None:
-        self.phase, self.phase_since = phase, monotonic()
-        self.changes.bump("phase")
-
     def run(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Run a coroutine that belongs to this session and ends with it. Its `InspectorError` is dropped."""
         task = asyncio.get_running_loop().create_task(_quiet(work))
@@ -318,8 +372,6 @@ class Session(SessionModel):
             lambda _: work.close()
         )  # The coroutine did not start if the task was cancelled immediately.
         return task
-
-    # Sending
 
     def start(
         self,
@@ -450,8 +502,6 @@ class Session(SessionModel):
         self.driver.give_up(call, reason)
         self.transport.abandon(call.id)
 
-    # What arrives (the wire's listener)
-
     def on_frame(self, frame: Frame) -> None:
         """Settle a call, add a question or handle a notification, by the message's shape."""
         shape = frame.shape
@@ -473,11 +523,8 @@ class Session(SessionModel):
         call = self.pending.get(outgoing.id) if outgoing.id is not None else None
         self.exchange_lost = isinstance(error, HttpError) and error.status is None
         if isinstance(error, SessionLost) and self.phase == "ready":
-            if self._renewing is None:
-                self._renewing = self.run(self._renew())
-            if call is not None and call not in self._resent:
-                self._resent.add(call)
-                self.run(self._resend(call, self._renewing))
+            self._renewal.start()
+            if call is not None and self._renewal.resends(call):
                 return
         if call is not None:
             # An error body with a foreign id is a response too: its exchange identifies the request.
@@ -489,7 +536,7 @@ class Session(SessionModel):
                 self.pending.fail(call, error)
 
     async def _renew(self) -> None:
-        """Handle HTTP 404 to our session id: initialize again without it (C-HTTP-12)."""
+        """Initialize again without the session id (C-HTTP-12)."""
         try:
             self.journal.record_life("", "session-lost")
             how = self.server.how
@@ -502,13 +549,6 @@ class Session(SessionModel):
                     self.lists_changed(KINDS[name].changed)
         except InspectorError as error:
             self.on_lost(error)
-        finally:
-            self._renewing = None
-
-    async def _resend(self, call: Call, renewed: asyncio.Task[Any]) -> None:
-        await asyncio.wait([renewed])
-        if call.fate == "pending":
-            self._send_again(call)
 
     def on_lost(self, error: InspectorError) -> None:
         """Handle the loss of the connection: end all calls with the reason."""
@@ -516,7 +556,7 @@ class Session(SessionModel):
         if self.phase == "ready":
             self.error = error
             self.journal.record_life("", "lost", error=error.as_json())
-            self._set_phase("lost")
+            self.enter("lost")
 
     def on_asking(self, begun: bool) -> None:
         """Pause the timeouts of all requests while a person logs in."""
@@ -538,21 +578,6 @@ class Session(SessionModel):
         message = jsonrpc.error(question.id, *error) if error is not None else jsonrpc.result(question.id, result)
         self.send(message)
 
-    def _tell_declined(self) -> None:
-        """Record how many questions were declined unseen: at once, then at most every `DECLINED_EVERY` seconds."""
-        if self._declined_timer is None:
-            self._tell_more_declined()
-
-    def _tell_more_declined(self, *, again: bool = True) -> None:
-        self._declined_timer = None
-        if self.inbox.declined == self._declined_told:
-            return
-        self._declined_told = self.inbox.declined
-        self.journal.record_life("", "questions-declined", count=self._declined_told, open=self.inbox.OPEN_LIMIT)
-        self.changes.bump("log")
-        if again:
-            self._declined_timer = asyncio.get_running_loop().call_later(DECLINED_EVERY, self._tell_more_declined)
-
     def _calls_around(self, question: Question) -> list[Call]:
         return [call for call in self.pending.calls() if not question.parent or call.n == question.parent]
 
@@ -572,8 +597,6 @@ class Session(SessionModel):
         """The recorder of login steps in this session's journal."""
         return Wire(self.journal, self, lambda: None)
 
-    # Tasks
-
     async def list_tasks(self) -> None:
         """Send `tasks/list`: it includes tasks of other sessions. Known tasks keep their state."""
         await self.task_follower.list()
@@ -585,8 +608,6 @@ class Session(SessionModel):
     def cancel_task(self, task: Task) -> None:
         """Send `tasks/cancel`. The server decides; the next poll shows the outcome."""
         self.task_follower.cancel(task)
-
-    # Lists
 
     async def load(
         self, name: ListName, *, page_limit: int = 0, cursor: str | None = None, fresh: bool = False
@@ -605,8 +626,6 @@ class Session(SessionModel):
     def lists_changed(self, notification: str) -> None:
         """Load the lists again that a notification names."""
         self._listing.changed(notification)
-
-    # The server's offers
 
     def call_tool(
         self,

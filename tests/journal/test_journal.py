@@ -547,7 +547,7 @@ def test_long_lines_are_indexed_as_short_ones(tmp_path, monkeypatch):
     journal.record_received("stdio", [b'{"jsonrpc":' + b" " * (1 << 21)])
     journal.close()
     with monkeypatch.context() as patch:
-        patch.setattr("inspector.journal.journal.read_outline", refuse)
+        patch.setattr("inspector.journal.recording.read_outline", refuse)
         expected = columns(reopen(journal))
     assert columns(reopen(journal)) == columns(journal) == expected
     assert reopen(journal).event(3).message["result"]["isError"] is True

@@ -70,3 +70,8 @@ class SessionModel:
         self.tasks = TaskTable(lambda: self.server, lambda: self.changes.bump("tasks"))
         self.refused_tools: dict[str, list[str]] = {}
         """Tools that the transport's rules forbid to call, with the reasons (C-HTTP-34)."""
+
+    def enter(self, phase: Phase) -> None:
+        """Begin a phase."""
+        self.phase, self.phase_since = phase, monotonic()
+        self.changes.bump("phase")
