@@ -7,11 +7,17 @@ in it. All surfaces (command line, reports, interface, library, pytest) read the
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from inspector.text import repr_of
+from inspector.calls.models import StepModel, verb_of
+from inspector.text import repr_of, safe
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Flow
+    from inspector.calls.variables import Secrets
 
 FlowOutcome = Literal["passed", "failed", "skipped", "not_run"]
 OUTCOMES: tuple[FlowOutcome, ...] = ("passed", "failed", "skipped", "not_run")
@@ -44,6 +50,16 @@ class ExpectationResult:
     def column(self) -> int:
         """The column in this line, from 1; 0 if unknown."""
         return self.at[1]
+
+    def masked(self, mask: Callable[[str], str]) -> ExpectationResult:
+        """The result without secrets."""
+        return replace(
+            self,
+            text=mask(self.text),
+            expected=mask(self.expected),
+            found=mask(self.found),
+            note=mask(self.note),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The members of this object in the document of `--json`."""
@@ -87,6 +103,21 @@ class StepResult:
     """Of a step of a flow that `use` runs: the number of the step that has the `use`; else 0."""
     path: Path | None = None
     """The file that has the step, where it is not the file of the flow (`use`)."""
+
+    def masked(self, secrets: Secrets) -> StepResult:
+        """The result without secrets."""
+        if not secrets.known:
+            return self
+        return replace(
+            self,
+            name=secrets.mask(self.name),
+            label=secrets.mask(self.label),
+            error=secrets.mask(self.error),
+            command=secrets.mask(self.command),
+            arguments=secrets.mask_value(self.arguments),
+            captured=secrets.mask_value(self.captured),
+            expectations=tuple(each.masked(secrets.mask) for each in self.expectations),
+        )
 
     @property
     def failures(self) -> list[ExpectationResult]:
@@ -213,3 +244,27 @@ class RunResult:
             "counts": self.counts(),
             "flows": [flow.as_json() for flow in self.flows],
         }
+
+
+def step_label(step: StepModel) -> str:
+    """Return what a step does, as it stands in the file: `call create-order`."""
+    verb = verb_of(step)
+    return safe(f"{verb} {getattr(step, verb)}", 200)
+
+
+def not_run(flow: Flow, reason: str, numbers: Collection[int] | None = None) -> FlowResult:
+    """The result of a flow of which no step was run."""
+    steps = tuple(
+        StepResult(
+            number,
+            0,
+            step.name or step_label(step),
+            step_label(step),
+            flow.line_of_step(number),
+            outcome="skipped" if step.skip else "not_run",
+            error=step.skip or reason,
+        )
+        for number, step in enumerate(flow.steps, 1)
+        if numbers is None or number in numbers
+    )
+    return FlowResult(flow.path, flow.name, steps=steps, error=reason, display_path=flow.display_path)

@@ -18,7 +18,9 @@ from inspector.config.command_lines import CommandLine, line_of
 from inspector.config.output_files import cannot_write, check_free, create_beside
 from inspector.config.paths import make_private
 from inspector.errors import ConnectionProblem, InspectorError, ServerExited, UsageError
-from inspector.flows.runner import EventJudge, JudgeOf, declared, last_line, last_words
+from inspector.flows.collection_run import declared
+from inspector.flows.observation import last_line, last_words
+from inspector.flows.progress import EventJudge, JudgeOf
 from inspector.hints import Hint
 from inspector.journal.format import SUFFIX
 from inspector.journal.redaction import Redactor

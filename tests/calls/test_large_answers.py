@@ -15,10 +15,11 @@ from inspector.calls.variables import Variables
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
-from inspector.flows import runner
+from inspector.flows import observation, step_run
 from inspector.flows.matching import JudgingStopped
-from inspector.flows.results import StepResult
-from inspector.flows.runner import FlowRun, Silent
+from inspector.flows.progress import FlowProgress
+from inspector.flows.runner import FlowRun
+from inspector.flows.step_run import FlowContext
 from inspector.journal.journal import Journal
 from tests.cli.conftest import script
 
@@ -34,7 +35,7 @@ steps:
 """
 
 
-class Told(Silent):
+class Told(FlowProgress):
     """Keeps what a run tells; the judge cancels the task `cancels`."""
 
     def __init__(self) -> None:
@@ -43,9 +44,6 @@ class Told(Silent):
 
     def answer_compared(self, flow: Flow, number: int, size: int) -> None:
         self.sizes.append(size)
-
-    def step_ended(self, flow: Flow, result: StepResult) -> None:
-        pass
 
 
 @pytest.fixture
@@ -67,7 +65,7 @@ async def test_a_large_answer_is_compared_in_a_thread(
     flow, told = flow_of(tmp_path), Told()
     ended: list[str] = []
     loop = asyncio.get_running_loop()
-    real = runner.judge
+    real = step_run.judge
 
     def judge(*words: Any, **more: Any) -> Any:
         with pytest.raises(RuntimeError, match="no running event loop"):
@@ -84,16 +82,16 @@ async def test_a_large_answer_is_compared_in_a_thread(
         ended.append("done")
         return made
 
-    monkeypatch.setattr(runner, "judge", judge)
-    monkeypatch.setattr(runner, "LARGE", 64 * 1024)
+    monkeypatch.setattr(step_run, "judge", judge)
+    monkeypatch.setattr(step_run, "LARGE", 64 * 1024)
     session = Session(StdioTarget(command), Journal.unnamed({}), Options())
     await session.open()
-    run = FlowRun(flow, session, Variables.for_flow(flow), told)
+    run = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), told))
     await run.run()
     (step,) = run.steps
     assert told.sizes[0] > len(json.dumps([{"v": n} for n in range(ROWS)]))
     assert [each.ok for each in step.expectations] == [True, True, False], "the default checks, $..v, the capture"
-    stopped = FlowRun(flow, session, Variables.for_flow(flow), told)
+    stopped = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), told))
     told.cancels = asyncio.create_task(stopped.run())
     with pytest.raises(asyncio.CancelledError):
         await told.cancels
@@ -121,14 +119,14 @@ async def test_a_flood_is_judged_in_pieces_and_a_run_that_is_stopped_stops_judgi
                 self.stops.cancel()
 
     judge, flow = Judge(), flow_of(tmp_path)
-    await FlowRun(flow, session, Variables.for_flow(flow), Told(), findings=judge).run()
+    await FlowRun(FlowContext(flow, session, Variables.for_flow(flow), Told(), findings=judge)).run()
     assert judge.judged > 5000
-    assert judge.most <= runner.JUDGED_AT_ONCE
+    assert judge.most <= observation.JUDGED_AT_ONCE
     stopped = Judge()
     stopped.stops = asyncio.create_task(
-        FlowRun(flow, session, Variables.for_flow(flow), Told(), findings=stopped).run()
+        FlowRun(FlowContext(flow, session, Variables.for_flow(flow), Told(), findings=stopped)).run()
     )
     with pytest.raises(asyncio.CancelledError):
         await stopped.stops
-    assert 0 < stopped.judged <= runner.JUDGED_AT_ONCE
+    assert 0 < stopped.judged <= observation.JUDGED_AT_ONCE
     await session.close("closed")

@@ -14,6 +14,7 @@ from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
+from inspector.flows.progress import FlowProgress
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Collection, Flow
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from inspector.client.session import Session
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.config.trust import Consent
+    from inspector.flows.collection_run import CollectionRun, RunOptions
     from inspector.flows.reports.text import TextReport
-    from inspector.flows.results import FlowResult, RunResult, StepResult
+    from inspector.flows.results import FlowResult, RunResult
     from inspector.flows.run_sessions import SessionOpener
-    from inspector.flows.runner import CollectionRun, RunOptions
 
 _REPORTS = ("junit", "markdown", "html")
 
@@ -71,7 +72,7 @@ def _made(
     from inspector.calls.recipients import CredentialCheck
     from inspector.calls.variables import Secrets
     from inspector.cli import session_setup
-    from inspector.flows.runner import CollectionRun
+    from inspector.flows.collection_run import CollectionRun
 
     secrets = Secrets()
     consent = session_setup.consent_of(said)
@@ -91,7 +92,7 @@ def _made(
 def _read(said: Invocation, out: Output) -> tuple[Collection, RunOptions]:
     """The files, and how they are run. Raises `CallsError` and other `UsageError`s."""
     from inspector.calls.collection import Collection
-    from inspector.flows.runner import RunOptions
+    from inspector.flows.collection_run import RunOptions
 
     paths = said.arguments["paths"]
     collection = Collection.read(paths)
@@ -195,7 +196,7 @@ def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
     return asyncio.run(work())
 
 
-class _Progress:
+class _Progress(FlowProgress):
     """Prints a line for each flow that is over, and the details of what failed at the end."""
 
     def __init__(self, out: Output, flows: list[Flow], *, verbose: bool, shown: bool) -> None:
@@ -227,18 +228,6 @@ class _Progress:
                 self._told.add(line)
 
         return tell
-
-    def flow_began(self, flow: Flow) -> None:
-        pass
-
-    def step_began(self, flow: Flow, number: int, row: int) -> None:
-        pass
-
-    def answer_compared(self, flow: Flow, number: int, size: int) -> None:
-        pass
-
-    def step_ended(self, flow: Flow, result: StepResult) -> None:
-        pass
 
     def flow_ended(self, result: FlowResult) -> None:
         if self.shown:

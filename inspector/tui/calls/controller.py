@@ -48,7 +48,7 @@ from inspector.tui.work.work_items import SavedArguments, WorkItem, label
 
 if TYPE_CHECKING:
     from inspector.client.engine.pending_requests import Call
-    from inspector.flows.runner import EventJudge
+    from inspector.flows.progress import EventJudge
     from inspector.tui.main.panes import Panes
 
 RECENT = 30

@@ -21,6 +21,7 @@ from inspector.config.secret_values import MASK
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget
 from inspector.config.trust import Exposure, TrustAnswer
 from inspector.errors import InspectorError, TrustNeeded
+from inspector.flows.progress import FlowProgress
 from inspector.flows.results import FlowOutcome, FlowResult, StepResult
 from inspector.journal.filters.completion import quoted
 from inspector.text import size
@@ -36,7 +37,7 @@ from inspector.tui.calls.last_runs import (
 from inspector.tui.calls.steps import PlainStep
 
 if TYPE_CHECKING:
-    from inspector.flows.runner import EventJudge
+    from inspector.flows.progress import EventJudge
 
 FOLDER = "calls"
 """The folder of the working directory that holds the collection, unless the settings name another."""
@@ -433,14 +434,11 @@ async def _refuse(_: Exposure) -> TrustAnswer:
     return "no"
 
 
-class _Progress:
+class _Progress(FlowProgress):
     """Takes in the results of a run as they come."""
 
     def __init__(self, saved: SavedCalls, run: NewestRun) -> None:
         self._saved, self._run = saved, run
-
-    def flow_began(self, flow: Flow) -> None:
-        pass
 
     def step_began(self, flow: Flow, number: int, row: int) -> None:
         self._saved.running = Running(flow, number, row)

@@ -1,0 +1,331 @@
+"""Runs many flows, each on a session of its own or on a shared one."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from inspector.calls.environments import in_effect
+from inspector.calls.recipients import CredentialCheck
+from inspector.calls.variables import Generators, Variables, check, names_in
+from inspector.client.inbox import StandingAnswers
+from inspector.config.foreign_files import nearest
+from inspector.errors import InspectorError, UsageError
+from inspector.flows.progress import EventJudge, FlowProgress
+from inspector.flows.results import FlowResult, RunResult, not_run, step_label
+from inspector.flows.runner import INTERRUPTED, FlowRun, with_failure
+from inspector.flows.step_run import FlowContext
+from inspector.text import safe, sentences
+
+if TYPE_CHECKING:
+    from inspector.calls.collection import Collection as Calls
+    from inspector.calls.collection import Flow
+    from inspector.calls.environments import Environment
+    from inspector.calls.variables import Secrets
+    from inspector.client.session import Session
+
+COLLECT_AFTER = 16
+"""Sessions that are closed between two collections of garbage."""
+
+
+class OpenedSession(Protocol):
+    """An open session of a run, and what belongs to it."""
+
+    session: Session
+    findings: EventJudge | None
+
+    async def close(self, reason: str) -> None:
+        """Close the session, end its recording, and take out of it what became known as a secret meanwhile."""
+
+
+class SessionOpener(Protocol):
+    """Opens sessions for a run."""
+
+    async def __call__(self, flow: Flow, server: str, topics: Collection[str], secrets: Secrets) -> OpenedSession:
+        """A session for this flow. `topics` are what it answers; `server` is what the flow names. Raises
+        `InspectorError`.
+        """
+
+
+@dataclass(slots=True)
+class RunOptions:
+    """How a collection is run."""
+
+    environments: Sequence[Environment] = ()
+    given: dict[str, Any] | None = None
+    """`--set`."""
+    only: Sequence[str] = ()
+    jobs: int = 1
+    bail: bool = False
+    update: bool = False
+    dry: bool = False
+    shared: bool = False
+    seed: int | None = None
+    environ: dict[str, str] | None = None
+    server: str = ""
+    """The server of all flows, instead of the one that each names."""
+
+
+class CollectionRun:
+    """A run of many flows. Making it checks everything that can be checked before the first byte is sent."""
+
+    def __init__(
+        self,
+        flows: Sequence[Flow],
+        open_session: SessionOpener,
+        secrets: Secrets,
+        options: RunOptions,
+        progress: FlowProgress | None = None,
+        check_credentials: CredentialCheck | None = None,
+    ) -> None:
+        """`check_credentials` is asked before a secret is read; by default a file of others gets none.
+
+        Raises `CallsError` and other `UsageError`s for what is wrong with the files or the options, and `TrustNeeded`.
+        """
+        self.open_session = open_session
+        self.secrets = secrets
+        self.options = options
+        self.progress = progress or FlowProgress()
+        self.flows = list(flows)
+        self.selected = selected(self.flows, options.only)
+        given = options.given or {}
+        for flow in self.selected:
+            check(flow, {name for environment in options.environments for name in environment.names} | set(given))
+        plain, secret = in_effect(options.environments, given)
+        servers = {flow: options.server or self._server_of(flow, plain, secret) for flow in self.selected}
+        for flow, server in servers.items():
+            if server == "":
+                raise flow.error((), "The flow does not name a server.", hint="Add “server:”, or give a TARGET.")
+        self.recipients = (check_credentials or CredentialCheck())(
+            servers, options.environments, given, named=bool(options.server), dry=options.dry
+        )
+        """The servers that get credentials."""
+        self.variables = {
+            flow: Variables.for_flow(
+                flow, options.environments, given, seed=options.seed, secrets=secrets, environ=options.environ
+            )
+            for flow in self.selected
+        }
+        self.servers = {
+            flow: str(self.variables[flow].insert(flow.model.server)) if server is None else server
+            for flow, server in servers.items()
+        }
+        self._results: dict[Flow, FlowResult] = {}
+        self._opened: dict[str, asyncio.Task[OpenedSession]] = {}
+        self._locks: dict[str, asyncio.Lock] = {}
+        self._bailed = False
+        self._closed = 0
+        self._seconds = 0.0
+        self._began = 0.0
+        self.interrupted = False
+
+    def _server_of(self, flow: Flow, plain: Mapping[str, Any], secret: Collection[str]) -> str | None:
+        """The server that a flow names; None where a secret stands in its text, which is not read yet."""
+        if names_in(flow.model.server) & set(secret):
+            return None
+        generators = Generators(self.options.seed, flow.display_path)
+        return str(Variables(flow.model.vars, plain, generators=generators).insert(flow.model.server))
+
+    async def run(self) -> RunResult:
+        """Run the flows. A flow that fails raises nothing; `asyncio.CancelledError` ends the run: see `result`."""
+        self._began = time.monotonic()
+        waiting = list(reversed(self.selected))
+
+        async def work() -> None:
+            while waiting:
+                flow = waiting.pop()
+                await self._flow(flow)
+
+        workers = [asyncio.create_task(work()) for _ in range(min(max(self.options.jobs, 1), len(waiting) or 1))]
+        try:
+            await asyncio.gather(*workers)
+        except BaseException as error:
+            self.interrupted = isinstance(error, asyncio.CancelledError)
+            for worker in workers:
+                if not self.interrupted:  # Else they are cancelled already, and close their sessions.
+                    worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            raise
+        finally:
+            await self._close_shared()
+            self._seconds = time.monotonic() - self._began
+        return self.result()
+
+    async def _close_shared(self) -> None:
+        for task in self._opened.values():
+            if task.done() and not task.cancelled() and task.exception() is None:
+                await task.result().close("interrupted" if self.interrupted else "closed")
+            else:
+                task.cancel()
+
+    def result(self) -> RunResult:
+        """Return the result so far; flows that did not run are `not_run`."""
+        reason = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
+        flows = tuple(self._results.get(flow) or not_run(flow, reason, self._numbers(flow)) for flow in self.selected)
+        return RunResult(flows, self._seconds, self.interrupted, self.options.dry, self.options.seed)
+
+    def _numbers(self, flow: Flow) -> set[int] | None:
+        return self.selected[flow]
+
+    async def _flow(self, flow: Flow) -> None:
+        if self._bailed:
+            return
+        self.progress.flow_began(flow)
+        began = time.monotonic()
+        opened: OpenedSession | None = None
+        key = self.servers[flow]
+        run: FlowRun | None = None
+        result: FlowResult | None = None
+        try:
+            opened = await self._open(flow)
+            stop_telling = self.secrets.tell(opened.session.journal.redactor.add)
+            try:
+                async with self._locks.setdefault(key, asyncio.Lock()) if self.options.shared else _NoLock():
+                    if self._bailed:
+                        return
+                    context = FlowContext(
+                        flow,
+                        opened.session,
+                        self.variables[flow],
+                        self.progress,
+                        self.options.update,
+                        self.options.bail,
+                        self.options.dry,
+                        opened.findings,
+                    )
+                    run = FlowRun(context, only=self._numbers(flow))
+                    if (
+                        self.options.shared
+                    ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
+                        shown = flow.display_path
+                        opened.session.journal.record_note(f"run {shown}", run=shown)
+                    await run.run()
+            finally:
+                stop_telling()
+        except InspectorError as error:
+            message = self.secrets.mask(sentences(error.message, error.hint.command_line))
+            failed = replace(
+                not_run(flow, message, self._numbers(flow)),
+                outcome="failed",
+                error=message,
+                exit_code=error.exit_code if error.exit_code in (3, 4) else 4,
+                seconds=time.monotonic() - began,
+                recording=Path(error.recording) if error.recording else None,
+            )
+            result = with_failure(failed)
+        finally:
+            if opened is not None and not self.options.shared:
+                self._closed += 1
+                if self._closed % COLLECT_AFTER == 0:
+                    gc.collect()  # A session that is over is in circles; hundreds of them would wait for the next time.
+                task = asyncio.current_task()
+                cancelled = task is not None and task.cancelling() > 0
+                await opened.close("interrupted" if cancelled else "closed")
+            if run is not None:
+                result = result or run.result()
+            if result is not None:
+                self._results[flow] = result
+                self.progress.flow_ended(result)
+                if self.options.bail and result.outcome == "failed":
+                    self._bailed = True
+
+    async def _open(self, flow: Flow) -> OpenedSession:
+        server = self.servers[flow]
+        if not self.options.shared:
+            return await self.open_session(flow, server, topics_answered(flow), self.secrets)
+        if server not in self._opened:
+            topics = {
+                topic for other in self.selected if self.servers[other] == server for topic in topics_answered(other)
+            }
+            self._opened[server] = asyncio.create_task(self._open_shared(flow, server, topics))
+        return await asyncio.shield(self._opened[server])
+
+    async def _open_shared(self, flow: Flow, server: str, topics: Collection[str]) -> OpenedSession:
+        return await self.open_session(flow, server, topics, self.secrets)
+
+
+class _NoLock:
+    async def __aenter__(self) -> None:
+        return None
+
+    async def __aexit__(self, *_: object) -> None:
+        return None
+
+
+def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int] | None]:
+    """The flows to run, and the numbers of their steps where not all are wanted."""
+    if not globs:
+        return dict.fromkeys(flows)
+    found: dict[Flow, set[int] | None] = {}
+    for glob in globs:
+        for flow, numbers in select(flows, glob).items():
+            old = found.get(flow, set())
+            found[flow] = None if numbers is None or old is None else old | numbers
+    return {flow: found[flow] for flow in flows if flow in found}
+
+
+def select(flows: Sequence[Flow], glob: str) -> dict[Flow, set[int] | None]:
+    """Return the flows that a glob names, else those with steps that it names, with their numbers.
+
+    Raises `UsageError` where it names nothing.
+    """
+    whole: dict[Flow, set[int] | None] = {flow: None for flow in flows if flow.matches(glob)}
+    if whole:
+        return whole
+    found: dict[Flow, set[int] | None] = {}
+    for flow in flows:
+        numbers = {
+            number
+            for number, step in enumerate(flow.steps, 1)
+            if fnmatchcase(step.name, glob) or fnmatchcase(step_label(step), glob)
+        }
+        if numbers:
+            found[flow] = numbers
+    if not found:
+        names = [name for flow in flows for name in (flow.display_path, flow.name)]
+        names += [step.name or step_label(step) for flow in flows for step in flow.steps]
+        near = nearest(glob, names)
+        raise UsageError(
+            f"No flow and no step is named “{safe(glob, 80)}”.",
+            hint=f"Did you mean “{safe(near, 80)}”?" if near else "Give a path, a name or a glob of a flow or step.",
+        )
+    return found
+
+
+def topics_answered(flow: Flow) -> set[str]:
+    """Return what the steps of a flow, and of those that it uses, answer: `elicitation`, `sampling`, `roots`."""
+    found: set[str] = set()
+    for step in flow.steps:
+        answer = getattr(step, "answer", None)
+        if answer is not None:
+            found |= answer.model_fields_set
+    for used in flow.used.values():
+        found |= topics_answered(used)
+    return found
+
+
+def declared(base: StandingAnswers, topics: Iterable[str]) -> StandingAnswers:
+    """The standing answers of a session whose steps answer `topics`: these are declared, and declined elsewhere."""
+    topics = set(topics)
+    return StandingAnswers(
+        sampling=base.sampling if base.sampling is not None or "sampling" not in topics else "decline",
+        elicitation=base.elicitation if base.elicitation is not None or "elicitation" not in topics else "decline",
+        roots=base.roots if base.roots is not None or "roots" not in topics else (),
+    )
+
+
+async def run_collection(
+    collection: Calls,
+    open_session: SessionOpener,
+    secrets: Secrets,
+    options: RunOptions | None = None,
+    progress: FlowProgress | None = None,
+) -> RunResult:
+    """Check and run all flows of a collection. Raises `UsageError` before anything is sent."""
+    return await CollectionRun(collection.flows, open_session, secrets, options or RunOptions(), progress).run()
