@@ -206,18 +206,7 @@ class Runner:
         wanted = [revision for revision in self.wanted.revisions if revision in LEGACY] or list(self.wanted.revisions)
         session = Session(self.target, self.journal, self.options, connect=self._connect)
         visited = Visited(wanted[-1], "http", len(self.journal) + 1)
-        visit = Visit(
-            self.target,
-            self.journal,
-            self.options,
-            visited,
-            self.wanted.limits,
-            self.wanted.allowed,
-            session,
-            RevisionSurvey(),
-            self._connect,
-            self._server,
-        )
+        visit = self._visit_of(visited, RevisionSurvey(), session)
         try:
             for check in self.wanted.rows():
                 if check.group in _FROM_OUTSIDE and self._concerns(check, visited):
@@ -373,7 +362,14 @@ class Runner:
     def _begin(
         self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None
     ) -> _OpenVisit:
-        visit = Visit(
+        visit = self._visit_of(visited, found, session, process)
+        first = visited.first or len(self.journal) + 1
+        return _OpenVisit(visit, first, [check for check in self.wanted.rows() if self._concerns(check, visited)])
+
+    def _visit_of(
+        self, visited: Visited, found: RevisionSurvey, session: Session, process: SharedProcess | None = None
+    ) -> Visit:
+        return Visit(
             self.target,
             self.journal,
             self.options,
@@ -386,8 +382,6 @@ class Runner:
             self._server,
             process,
         )
-        first = visited.first or len(self.journal) + 1
-        return _OpenVisit(visit, first, [check for check in self.wanted.rows() if self._concerns(check, visited)])
 
     async def _shared_checks(self, opened: _OpenVisit) -> None:
         """The checks on the shared session."""

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -24,7 +25,6 @@ from inspector.flows.step_run import FlowContext
 from inspector.text import safe, sentences
 
 if TYPE_CHECKING:
-    from inspector.calls.collection import Collection as Calls
     from inspector.calls.collection import Flow
     from inspector.calls.environments import Environment
     from inspector.calls.variables import Secrets
@@ -167,11 +167,8 @@ class CollectionRun:
     def result(self) -> RunResult:
         """Return the result so far; flows that did not run are `not_run`."""
         reason = INTERRUPTED if self.interrupted else "Another flow failed, and --bail stops there."
-        flows = tuple(self._results.get(flow) or not_run(flow, reason, self._numbers(flow)) for flow in self.selected)
+        flows = tuple(self._results.get(flow) or not_run(flow, reason, self.selected[flow]) for flow in self.selected)
         return RunResult(flows, self._seconds, self.interrupted, self.options.dry, self.options.seed)
-
-    def _numbers(self, flow: Flow) -> set[int] | None:
-        return self.selected[flow]
 
     async def _flow(self, flow: Flow) -> None:
         if self._bailed:
@@ -186,7 +183,7 @@ class CollectionRun:
             opened = await self._open(flow)
             stop_telling = self.secrets.tell(opened.session.journal.redactor.add)
             try:
-                async with self._locks.setdefault(key, asyncio.Lock()) if self.options.shared else _NoLock():
+                async with self._locks.setdefault(key, asyncio.Lock()) if self.options.shared else nullcontext():
                     if self._bailed:
                         return
                     context = FlowContext(
@@ -199,7 +196,7 @@ class CollectionRun:
                         self.options.dry,
                         opened.findings,
                     )
-                    run = FlowRun(context, only=self._numbers(flow))
+                    run = FlowRun(context, only=self.selected[flow])
                     if (
                         self.options.shared
                     ):  # Its recording has the runs of all flows: the filter “run:” tells them apart.
@@ -211,7 +208,7 @@ class CollectionRun:
         except InspectorError as error:
             message = self.secrets.mask(sentences(error.message, error.hint.command_line))
             failed = replace(
-                not_run(flow, message, self._numbers(flow)),
+                not_run(flow, message, self.selected[flow]),
                 outcome="failed",
                 error=message,
                 exit_code=error.exit_code if error.exit_code in (3, 4) else 4,
@@ -243,19 +240,8 @@ class CollectionRun:
             topics = {
                 topic for other in self.selected if self.servers[other] == server for topic in topics_answered(other)
             }
-            self._opened[server] = asyncio.create_task(self._open_shared(flow, server, topics))
+            self._opened[server] = asyncio.create_task(self.open_session(flow, server, topics, self.secrets))
         return await asyncio.shield(self._opened[server])
-
-    async def _open_shared(self, flow: Flow, server: str, topics: Collection[str]) -> OpenedSession:
-        return await self.open_session(flow, server, topics, self.secrets)
-
-
-class _NoLock:
-    async def __aenter__(self) -> None:
-        return None
-
-    async def __aexit__(self, *_: object) -> None:
-        return None
 
 
 def selected(flows: Sequence[Flow], globs: Sequence[str]) -> dict[Flow, set[int] | None]:
@@ -318,14 +304,3 @@ def declared(base: StandingAnswers, topics: Iterable[str]) -> StandingAnswers:
         elicitation=base.elicitation if base.elicitation is not None or "elicitation" not in topics else "decline",
         roots=base.roots if base.roots is not None or "roots" not in topics else (),
     )
-
-
-async def run_collection(
-    collection: Calls,
-    open_session: SessionOpener,
-    secrets: Secrets,
-    options: RunOptions | None = None,
-    progress: FlowProgress | None = None,
-) -> RunResult:
-    """Check and run all flows of a collection. Raises `UsageError` before anything is sent."""
-    return await CollectionRun(collection.flows, open_session, secrets, options or RunOptions(), progress).run()

@@ -1,4 +1,4 @@
-"""Who is told how a run goes on, and who judges its messages."""
+"""The listener of a run, and the judge of its messages."""
 
 from __future__ import annotations
 
