@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -19,8 +18,9 @@ from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import KeyHint, bindings, verb_ids
 from inspector.tui.log.rows import moment
+from inspector.tui.model.ask import ASK_VERBS, AnswerBy, AskFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
@@ -38,6 +38,8 @@ ASKER = 18
 
 ASKED_ACTIONS = ("answer", "always", "decline", "later")
 """The actions of `AnswersBeside`."""
+
+_VERBS = verb_ids("ask") | {"json": "form.json"}
 
 BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
@@ -179,7 +181,7 @@ class QuestionPane(CompactPane):
         place = waiting.index(question) + 1 if question in waiting else 0
         # Only the questions that still wait are counted: one alone needs no count.
         several = [f"{place} of {len(waiting)}"] if place and len(waiting) > 1 else []
-        self.state_facts = [labels.kind(question), *several]
+        self.show_facts([labels.kind(question), *several])
         said: list[Paragraph] = [(question.message, "bright")] if question.message else []
         if question.topic == "roots" and not waits:
             said = [(labels.summary(question), "bright")]
@@ -194,20 +196,20 @@ class QuestionPane(CompactPane):
         """Show the keys that work now: the own ones, those of the list, or the one that leads here."""
         beside = self.is_open and not self.has_focus_within
         if beside and self.answered_from_list:
-            self.state_keys = hints(self, *self.verbs_beside())
+            keys = hints(self, *self.verbs_beside())
         else:
-            self.state_keys = hints(self, "app.question") if beside else self.hints()
-        self.state_note = self._note()
+            keys = hints(self, "app.question") if beside else self.hints()
+        note = self._note()
         if beside and self.compact:
             # The keys are hidden, and those of the footer are of the form.
-            self.state_note = " ".join(f"{hint.label} {hint.title}" for hint in self.state_keys[:1])
+            note = " ".join(f"{hint.label} {hint.title}" for hint in keys[:1])
         # The keys beside a list or a form work there.
         self.key_line.muted = not beside and not self.has_focus_within
-        self.draw_state()
+        self.show_state(self.state_facts, keys, note=note)
 
     def set_compact(self, compact: bool) -> None:
         if compact != self.compact:
-            self.compact = compact
+            super().set_compact(compact)
             self._draw_keys()
 
     def on_descendant_focus(self) -> None:
@@ -293,35 +295,33 @@ class QuestionPane(CompactPane):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the question."""
-        question = self.question
+        return hints(self, *ASK_VERBS.line(self.verb_facts())) if self.question is not None else []
+
+    def verb_facts(self) -> AskFacts:
+        """The facts on which the verbs depend."""
+        question, body = self.question, self.body
         if question is None:
-            return []
-        if not self.is_open:
-            answer = [("replay.answer", "go to answer")] if self._looks_back else []
-            return hints(self, *answer, "ask.its-messages", ("ask.later", "list"))
-        wanted: list[str | tuple[str, str]] = []
-        if question.topic == "elicitation":
-            if isinstance(self.body, UrlBody) and not self.body.link.refusal:
-                wanted += ["ask.open", "ask.copy"]
-            wanted += ["ask.accept", "ask.decline", "ask.later"]
-        else:
-            # A result of the modern era cannot be answered with a refusal: the call ends.
-            refuse = "decline" if question.reply is None else "decline, end call"
-            wanted += [("ask.accept", "answer"), ("ask.decline", refuse), "ask.later"]
-        if isinstance(self.body, RootsBody) and self.body.json is None:
-            wanted.insert(1, ("ask.standing", "always answer this"))
-        if len(self.session.inbox.open()) > 1:
-            wanted.append("ask.next")
-        body = self.body
-        if isinstance(body, (FormBody, TextBody)):
-            wanted.append(
-                ("form.json", ("form" if isinstance(body, FormBody) else "text") if body.json_mode else "json")
-            )
-        if question.topic == "elicitation":
-            wanted.append("ask.cancel")
-        if question.topic != "roots":
-            wanted.append(("ask.standing", "answer only once" if self._from_now_on else "always"))
-        return hints(self, *wanted)
+            return AskFacts(is_open=False)
+        by = AnswerBy.FORM if isinstance(body, FormBody) else AnswerBy.TEXT
+        if isinstance(body, RootsBody):
+            by = AnswerBy.ROOTS
+        elif isinstance(body, UrlBody):
+            by = AnswerBy.REFUSED_LINK if body.link.refusal else AnswerBy.LINK
+        return AskFacts(
+            is_open=self.is_open,
+            looks_back=self._looks_back,
+            topic=question.topic,
+            by=by,
+            as_json=isinstance(body, (FormBody, TextBody)) and body.json_mode,
+            ends_call=question.reply is not None,
+            from_now_on=self._from_now_on,
+            several=len(self.session.inbox.open()) > 1,
+        )
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A verb works that the question can be answered with."""
+        verb = _VERBS.get(action)
+        return verb is None or ASK_VERBS.available(verb, self.verb_facts())
 
     def action_accept(self) -> None:
         """Send the answer. If it has errors, show them first; press the key again to send it anyway."""
@@ -347,12 +347,6 @@ class QuestionPane(CompactPane):
             self._stand(refusals.get(self.question.topic, {}))
             self.question.decline()
             self._after()
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only an elicitation can be answered with “cancel”."""
-        if action == "cancel":
-            return self.question is not None and self.is_open and self.question.topic == "elicitation"
-        return True
 
     def action_cancel(self) -> None:
         """Answer an elicitation with “cancel”."""
@@ -391,10 +385,9 @@ class QuestionPane(CompactPane):
 
     async def action_json(self) -> None:
         """Edit the whole result as JSON, or as text again; a form does this itself."""
-        if not self.is_open or not isinstance(self.body, TextBody):
-            raise SkipAction
-        await self.body.toggle_json()
-        self.refresh_state()
+        if isinstance(self.body, TextBody):
+            await self.body.toggle_json()
+            self.refresh_state()
 
     def action_next(self) -> None:
         if self.question is not None:
@@ -403,8 +396,8 @@ class QuestionPane(CompactPane):
     def action_open(self) -> None:
         """Open the URL in the browser. The screen shows it in full. Once it is open, the question is accepted."""
         body = self.body
-        if not self.is_open or not isinstance(body, UrlBody) or body.link.refusal:
-            raise SkipAction
+        if not isinstance(body, UrlBody):
+            return
         body.tell("opening")
         self.run_worker(partial(self._open, body), thread=True, group="open", exclusive=True, exit_on_error=False)
 
@@ -422,14 +415,12 @@ class QuestionPane(CompactPane):
 
     def action_copy(self) -> None:
         """Copy the URL."""
-        if not isinstance(self.body, UrlBody) or not self.is_open:
-            raise SkipAction
-        self.post_message(Copy(self.body.link.url, "the URL"))
+        if isinstance(self.body, UrlBody):
+            self.post_message(Copy(self.body.link.url, "the URL"))
 
     def action_its_messages(self) -> None:
-        if self.question is None or self.is_open:
-            raise SkipAction
-        self.post_message(ShowExchange(self.question.n))
+        if self.question is not None:
+            self.post_message(ShowExchange(self.question.n))
 
     def focus_inside(self) -> bool:
         """Focus the first field of the answer, or the answer itself."""
