@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from importlib import import_module
+from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import work
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import Key, ScreenResume
@@ -21,28 +19,24 @@ from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.config.targets import RecordingTarget
-from inspector.errors import InspectorError
 from inspector.journal.format import Kind
-from inspector.protocol.extensions import EVENTS
-from inspector.protocol.forms.form import UNSET
 from inspector.tui import pane_messages
-from inspector.tui.advice import error_text
 from inspector.tui.available_verbs import contexts, lend
 from inspector.tui.custom_commands import CustomCommand
-from inspector.tui.dialogs import Choose, leave_calls
-from inspector.tui.diff.choose import compare_with
 from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.main import chrome
+from inspector.tui.main.judging import Judging
 from inspector.tui.main.layout import CSS, PaneLayout
 from inspector.tui.main.panes import Panes
-from inspector.tui.main.redraw_pace import TICK, DrawingPace
+from inspector.tui.main.redraw_pace import DrawingPace
 from inspector.tui.main.saving import SavedFiles
+from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.model.arrangement import Front
 from inspector.tui.pane_keys import hints
 from inspector.tui.server.connection import SessionConnection
 from inspector.tui.server.file_watch import FileWatch
 from inspector.tui.server.pin_watch import PinWatch
-from inspector.tui.sessions import Sessions, calls_in_flight, is_down
+from inspector.tui.sessions import Sessions, is_down
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.paint import Pieces
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, TabLine
@@ -51,14 +45,12 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.window import window_of
 
 if TYPE_CHECKING:
-    from inspector.check.judge.judge import Judge
     from inspector.tui.ask.inbox import InboxPane
     from inspector.tui.calls.controller import CallsPart
     from inspector.tui.calls.flow_pane import FlowPane
     from inspector.tui.calls.pane import CallsPane
     from inspector.tui.check.pane import CheckPane
     from inspector.tui.log.pane import MessagesPane
-    from inspector.tui.search.sources import SearchHit
     from inspector.tui.server.failed import FailedPane
     from inspector.tui.timeline.pane import TimelinePane
     from inspector.tui.work.result import ResultPane
@@ -142,9 +134,7 @@ class MainScreen(Screen[None]):
         lend(self.pane_layout, "app", self)
         follow_file = playback is not None and playback.follow_file
         self.connection = SessionConnection(self, session, self.wake, follow_file=follow_file, begun=connecting)
-        self._judge: Judge | None = None
-        """It is made when the lists are on the screen: its rules take a tenth of a second to load."""
-        self._judge_due = False
+        self._judging = Judging(self, session.journal, self.wake)
         self._saving = SavedFiles(self, session)
         self._pin = PinWatch(self, session, self._show_told)
         self._files = FileWatch(self, session, self.connection.reopen, self._show_told)
@@ -152,8 +142,6 @@ class MainScreen(Screen[None]):
         self._follow_log = follow_log
         self._first = first
         self._pace = DrawingPace()
-        self._drawn = 0
-        """The events at the latest drawing."""
         self._next_tick: Timer | None = None
         self._facts: tuple[Any, ...] = ()
         self._counts = False
@@ -170,6 +158,19 @@ class MainScreen(Screen[None]):
         self._call_again = False
         """The lost call is sent again when the session is connected."""
         self._news = (0, 0)
+        self._verbs = SessionVerbs(
+            self,
+            session,
+            self.panes,
+            self.pane_layout,
+            self.connection,
+            self._saving,
+            self._pin,
+            self._files,
+            show_address=self.show_address,
+            collection=lambda: self._calls.saved.collection if self._calls is not None else None,
+        )
+        lend(self._verbs, "app", self)
         if playback is not None:
             playback.join(self)
 
@@ -203,7 +204,7 @@ class MainScreen(Screen[None]):
             self._files.toggle()
         self.call_after_refresh(self._read_calls)
         if self._first == "check":
-            await self.action_check()
+            await self._verbs.action_check()
         self.call_after_refresh(self._focus_first)
 
     def _tell_notices(self) -> None:
@@ -227,15 +228,13 @@ class MainScreen(Screen[None]):
         if self.playback is not None:
             await self.playback.close()
 
-    # Saved calls
-
     @property
     def calls(self) -> CallsPart:
         """The saved calls of the screen. Their modules are loaded when a folder has some, or when one is saved."""
         if self._calls is None:
             from inspector.tui.calls.controller import CallsPart
 
-            self._calls = CallsPart(self, self.panes, self._made_judge(), lambda: self._files.on)
+            self._calls = CallsPart(self, self.panes, self._judging.made(), lambda: self._files.on)
         return self._calls
 
     def _read_calls(self) -> None:
@@ -308,8 +307,6 @@ class MainScreen(Screen[None]):
         if self._files.on and (self._calls is not None or self.panes.work.sending.pinned is not None):
             self.calls.restarted()
 
-    # The tick
-
     @property
     def _sessions(self) -> Sessions:
         """The sessions of this window."""
@@ -362,14 +359,14 @@ class MainScreen(Screen[None]):
         self._judge_drawn()
         check = self.panes.check
         if check is not None and check.display:
-            check.show_judged(self._judge.judged if self._judge is not None else 0, len(session.journal))
+            check.show_judged(self._judging.judged, len(session.journal))
         self._show_stray_questions()
         blocked = self._is_blocked()
         if blocked:
             await self.panes.make("failed")
         self.pane_layout.block(blocked)
         self._tick_state()
-        if (session.phase == "connecting" or self._judge is None) and not self._counts:
+        if (session.phase == "connecting" or not self._judging.loaded) and not self._counts:
             # Shown times change even if nothing happens, and a list may never come.
             self._counts = True
             self.set_timer(LOOK_AT_CONNECTING, self._look_again)
@@ -382,30 +379,13 @@ class MainScreen(Screen[None]):
         if not with_log:
             self.wake()
 
-    # The judge
-
     def _judge_drawn(self) -> None:
-        """Judge some of the events that the panes have drawn, but none while a large result is read.
-
-        A large message is read for its result and for the judge: the user waits for the result only.
-        """
-        journal = self.session.journal
-        live = self.session.commands is not None
-        until = perf_counter() + self._pace.drawn(monotonic(), len(journal), live=live)
-        drawn, self._drawn = self._drawn, len(journal)
-        if self._judge is None:
-            if not self._judge_due and self._is_settled():
-                self._judge_due = True
-                self.set_timer(TICK, self._load_judge)
-            return
-        # Not while a dialog is open: Textual redraws the whole screen for any change below one.
-        if self.app.screen is not self and not getattr(self.app.screen, "shows_findings", False):
-            return
-        more = not self.panes.work.result.is_reading
-        while more and perf_counter() < until:
-            more = self._judge.run(20, drawn)
-        if self._judge.judged < len(journal):
-            self.wake()
+        """Judge some of what is drawn, once the lists are on the screen or do not come soon."""
+        if self._is_settled():
+            self._judging.load_soon()
+        live, events = self.session.commands is not None, len(self.session.journal)
+        seconds = self._pace.drawn(monotonic(), events, live=live)
+        self._judging.run(seconds, reading=self.panes.work.result.is_reading)
 
     def _is_settled(self) -> bool:
         """Whether the lists are on the screen, or do not come soon."""
@@ -422,20 +402,6 @@ class MainScreen(Screen[None]):
         if session.commands is None:
             return False
         return session.phase in ("new", "closed", "connecting") or any(session.catalog[name].loading for name in KINDS)
-
-    @work(group="judge", exit_on_error=False)
-    async def _load_judge(self) -> None:
-        # In a thread: keys are answered while the modules are imported.
-        await asyncio.to_thread(import_module, "inspector.check.judge.judge")
-        self._made_judge()
-        self.wake()
-
-    def _made_judge(self) -> Judge:
-        if self._judge is None:
-            from inspector.check.judge.judge import Judge
-
-            self._judge = Judge(self.session.journal)
-        return self._judge
 
     def _tick_state(self) -> None:
         session = self.session
@@ -532,8 +498,6 @@ class MainScreen(Screen[None]):
     def on_hints_changed(self) -> None:
         self._show_footer()
 
-    # Messages of the panes
-
     def on_choice_field_list_shown(self) -> None:
         self._show_footer()
 
@@ -578,18 +542,6 @@ class MainScreen(Screen[None]):
         self.panes.work.show_question(event.question)
         self.panes.work.focus_question()
 
-    async def action_question(self) -> None:
-        """Go to the next open question: in its call, beside the lists, or in the inbox."""
-        question = self.panes.work.next_question()
-        if question is None:
-            raise SkipAction
-        if self.pane_layout.place not in (*KINDS, "inbox"):
-            await self.pane_layout.show_place("inbox")
-        if self.pane_layout.place == "inbox" and self.panes.inbox is not None:
-            self.panes.inbox.move_to(question)
-        self.pane_layout.show_beside()
-        self.panes.work.go_to_question(question)
-
     def on_inbox_pane_ask_again(self) -> None:
         self.panes.work.work_items.keep_roots(None)
 
@@ -620,27 +572,6 @@ class MainScreen(Screen[None]):
                 self.show_address("tools", name)
 
         window_of(self).navigator.show_model(self.session, event.name, opened)
-
-    def action_events(self) -> None:
-        """Show the events of the server. The draft extension must be offered (`--extension events`)."""
-        session = self.session.commands
-        if session is None:
-            self.notify("A recording sends no requests; the log shows its events.", timeout=5)
-            return
-        if session.options.extensions.get(EVENTS) is None:
-            self.notify(
-                "Events are a draft. Offer the extension io.modelcontextprotocol/events first: choose “extensions” in "
-                "the palette, or connect with --extension events.",
-                severity="warning",
-                timeout=8,
-            )
-            return
-
-        def opened(n: int | None) -> None:
-            if n is not None:
-                self.post_message(pane_messages.ShowEvent(n))
-
-        window_of(self).navigator.show_events(session, opened)
 
     def on_leave_work(self) -> None:
         self.pane_layout.leave_work()
@@ -757,88 +688,13 @@ class MainScreen(Screen[None]):
         elif wanted == "again":
             self.connection.reopen()
         elif wanted == "quit":
-            self.action_quit()
+            self._verbs.action_quit()
         elif wanted is not None:
             self.run_worker(self.pane_layout.show_place(wanted))
 
-    # Global keys
-
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A recording offers nothing that needs a live server; only a process can be started."""
-        if self.playback is not None and not self.playback.can(action):
-            return False
-        if action == "back":
-            return self.pane_layout.back_leads_to is not None
-        if action == "question":
-            return self.panes.work.next_question() is not None
-        if action in ("reconnect", "revision", "extensions", "compose", "pin", "side_by_side"):
-            return self.session.commands is not None
-        if action in ("restart", "watch"):
-            return self.session.commands is not None and self.session.target.kind == "stdio"
-        return True
-
-    def action_reconnect(self) -> None:
-        """Close the connection and open it again, on the same recording."""
-        self.connection.reopen()
-
-    action_restart = action_reconnect
-
-    def action_revision(self) -> None:
-        """Choose revision and era, and reconnect with them."""
-        self.connection.choose_revision(self.panes.work.suggested_revision)
-
-    def action_extensions(self) -> None:
-        """Choose the extensions that our client offers, and reconnect with them."""
-        self.connection.choose_extensions()
-
-    def action_watch(self) -> None:
-        """Restart the server when one of its files changes, or stop watching them."""
-        self._files.toggle()
-
-    def action_stderr(self) -> None:
-        """Show what the server process wrote to stderr."""
-        self.post_message(pane_messages.ShowFiltered("kind:stderr"))
-
-    def action_compose(self) -> None:
-        self.post_message(pane_messages.EditMessage(""))
-
-    def action_export(self) -> None:
-        self._saving.export(None)
-
-    def action_search(self) -> None:
-        """Search everywhere, and go to the chosen result."""
-        self._search()
-
-    @work(exclusive=True, group="dialog")
-    async def _search(self, text: str = "", selected: SearchHit | None = None) -> None:
-        from inspector.tui.search.screen import SearchScreen
-
-        collection = self._calls.saved.collection if self._calls is not None else None
-        open_now = window_of(self).navigator.recorded_now()
-        search = SearchScreen(self.session, collection, open_now=open_now, text=text, selected=selected)
-        hit = await self.app.push_screen_wait(search)
-        if hit is not None:
-            await self._open_hit(hit, lambda: self._search(search.text, hit))
-
-    async def _open_hit(self, hit: SearchHit, again: Callable[[], object]) -> None:
-        """Show a result. `again` returns to the search from a recording."""
-        key: Any = hit.key
-        if hit.group == "messages":
-            self.post_message(pane_messages.ShowEvent(key))
-        elif hit.group == "calls":
-            await self.pane_layout.show_place("calls")
-            if self.panes.calls is not None:
-                self.panes.calls.select(*key)
-        elif hit.group in ("open", "recordings"):
-            try:
-                path, n = key
-                window_of(self).navigator.show_found(path, n, again)
-            except InspectorError as error:
-                self.notify(error_text(error, self), severity="error", markup=False)
-        else:
-            self.show_address(*key)
-
-    # The user's own commands
+        return (self.playback is None or self.playback.can(action)) and self._verbs.can(action)
 
     def on_key(self, event: Key) -> None:
         commands = window_of(self).custom_commands
@@ -858,65 +714,3 @@ class MainScreen(Screen[None]):
             self.notify(f"{command.title} needs a {command.where}. Choose one first.", timeout=5)
         else:
             self._saving.run_command(command, text)
-
-    async def action_check(self) -> None:
-        """Check the server, or the messages in the recording."""
-        await self.pane_layout.show_place("check")
-        if self.panes.check is not None:
-            self.panes.check.action_run()
-
-    def action_pin(self) -> None:
-        """Pin what the server offers now, to get a warning when it changes."""
-        self._pin.pin()
-
-    @work(exclusive=True, group="dialog")
-    async def action_compare_with(self) -> None:
-        """Choose another recording to compare with."""
-        await compare_with(self, self.session.journal.path)
-
-    @work(exclusive=True, group="dialog")
-    async def action_theme(self) -> None:
-        """Choose a theme."""
-        switch = window_of(self).theme_switch
-        name = await self.app.push_screen_wait(Choose("Theme", [(name, "") for name in switch.names()], switch.name))
-        if name is not None:
-            switch.use(name)
-
-    @work(exclusive=True, group="dialog")
-    async def action_quit(self) -> None:
-        """Quit; asks first if any session has a call in flight."""
-        calls = self._sessions.in_flight() or calls_in_flight(self.session)
-        if await leave_calls(self.app, calls, "Quit with a call in flight?", "leave"):
-            self.app.exit(0)
-
-    @work(exclusive=True, group="dialog")
-    async def action_side_by_side(self) -> None:
-        """Call the tool that is shown in this session and in another open one."""
-        navigator = window_of(self).navigator
-        if self.session.phase != "ready":
-            self.notify("This session is not connected.", timeout=5)
-            return
-        others = navigator.pair_candidates(self.session)
-        if not others:
-            key = next((hint.label for hint in hints(self, "app.start-list")), "f3")
-            self.notify(f"No other session is connected. {key} shows the start list, s opens one beside.", timeout=8)
-            return
-        other = others[0]
-        if len(others) > 1:
-            names = [(f"{at}  {each.name}", each.state[0]) for at, each in enumerate(others, 1)]
-            chosen = await self.app.push_screen_wait(Choose("Side by side with", names))
-            if chosen is None:
-                return
-            other = others[[name for name, _ in names].index(chosen)]
-        item = self.panes.work.work
-        is_tool = item is not None and item.catalog_item.list_name == "tools"
-        tool = item.catalog_item.address if item is not None and is_tool else ""
-        value = self.panes.work.request.form.value if is_tool else UNSET
-        await navigator.show_pair(self.session, other, tool, value)
-
-    def action_start_list(self) -> None:
-        """Go to the start list; the session stays open."""
-        self.post_message(pane_messages.ShowStart())
-
-    def action_help(self) -> None:
-        window_of(self).navigator.show_help(self.focused or self)
