@@ -80,6 +80,7 @@ class InspectorApp(KeysInOrder, App[int]):
     CSS = """
     ToastRack { dock: top; align: right top; margin: 0; scrollbar-size-vertical: 0; }
     Toast { width: auto; max-width: 100%; padding: 0 1; margin: 0; background: $panel; }
+    .-narrow Toast { width: 100%; }
     Toast.-information, Toast.-warning, Toast.-error { border-left: none; }
     Toast.-warning { color: $warning; }
     Toast.-error { color: $error; }

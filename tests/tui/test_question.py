@@ -350,6 +350,20 @@ async def test_a_question_takes_the_focus_unless_the_user_types(tmp_path: Path, 
         assert app.catalog.has_focus_within == (then == "filter")
 
 
+async def test_a_question_that_is_drawn_before_the_tick_takes_the_focus_too(tmp_path: Path) -> None:
+    async with desk(tmp_path, "tools") as (session, app, pilot):
+        await go(app, pilot, "tools", "ask-model")
+        await pilot.press("enter")
+        await settle(pilot, lambda: app.work.request.has_focus_within)
+        panes, app.panes = app.panes, []
+        await pilot.press("ctrl+r")
+        await settle(pilot, lambda: len(session.inbox.open()) == 1)
+        app.work._draw_lower()  # As for a form that has changed or a list that was read again.
+        await settle(pilot, lambda: app.work.asking.question is not None and app.work.asking.display)
+        app.panes = panes
+        await settle(pilot, lambda: app.work.asking.has_focus_within)
+
+
 async def test_a_change_that_is_told_late_is_not_typing(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "ask-model")

@@ -584,7 +584,9 @@ class WorkPane(Container):
         waiting = self.session.inbox.open()
         fresh = [question for question in waiting if question.key not in self._questions_seen]
         self._questions_seen = {question.key for question in waiting}
-        busy = self._is_typing or (self.asking.is_open and self._lower is self.asking)
+        # The pane may show the new question already, if it was drawn before this look.
+        answers = self.asking.is_open and self._lower is self.asking and self.asking.question not in fresh
+        busy = self._is_typing or answers
         here = self.is_on_screen and self.screen.is_current and self.work is not None and self.work.is_running
         if fresh and here and not busy:
             self._update(model.CallAsks(fresh))
