@@ -23,11 +23,11 @@ from inspector.tui.log.resend import send_again, sent_by_us, text_to_edit
 from inspector.tui.log.rows import TIMES, TIMES_WORDS
 from inspector.tui.log.view import LONG
 from inspector.tui.model.log import (
+    EXCHANGE_VERBS,
+    LOG_VERBS,
     LogFacts,
     LogQuery,
-    available,
     exchange_filter,
-    exchange_verbs,
     footer_verbs,
     without_negotiation,
 )
@@ -139,11 +139,11 @@ class MessagesPane(Pane):
         self._list.empty = border.words_for_nothing(self._list, self.log_query)
         if self.maximised:
             # Letters go to the filter, so none of these keys works.
-            self.keys = () if self._filter.has_focus else hints(self, *exchange_verbs(self._verb_facts))
+            self.keys = () if self._filter.has_focus else hints(self, *EXCHANGE_VERBS.line(self.verb_facts()))
         self.post_message(HintsChanged())
 
-    @property
-    def _verb_facts(self) -> LogFacts:
+    def verb_facts(self) -> LogFacts:
+        """The facts on which the verbs depend."""
         return border.verb_facts(self._list, self.log_query, typed=bool(self._filter.value))
 
     @property
@@ -275,7 +275,7 @@ class MessagesPane(Pane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The key of a verb that does not work now goes to what is around the log."""
-        return available(f"messages.{action.replace('_', '-')}", self._verb_facts)
+        return LOG_VERBS.can(action, self.verb_facts)
 
     def action_next_hit(self) -> None:
         self._go_to_hit(1)
@@ -420,4 +420,4 @@ class MessagesPane(Pane):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the row under the cursor."""
-        return hints(self, *footer_verbs(self._verb_facts))
+        return hints(self, *footer_verbs(self.verb_facts()))

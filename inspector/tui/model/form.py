@@ -66,7 +66,7 @@ FORM_VERBS: VerbRules[FormFacts] = VerbRules(
         # Before all that may not fit: without this key a new user does not find the way back.
         Offer("form.leave", lambda facts: facts.kind != "" and not (facts.live and facts.running)),
         Offer("form.call-task"),
-        Offer("app.revision", lambda facts: facts.sendable and facts.other_revision, lambda _: "other revision"),
+        Offer("app.revision", lambda facts: facts.sendable and facts.other_revision, "other revision"),
         Offer("call.cancel", lambda facts: facts.sendable and facts.running),
         Offer("resource.subscribe", title=lambda facts: "unsubscribe" if facts.subscribed else "subscribe"),
         Offer(

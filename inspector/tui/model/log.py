@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from inspector.journal.query import Query
 from inspector.journal.rounds import rounds
 from inspector.protocol.jsonrpc import Shape
 from inspector.text import count
+from inspector.tui.model.verbs import Offer, VerbRules
 
 CALLS = ("tools/call", "resources/read", "prompts/get")
 """Requests that the user sends; others are sent automatically."""
@@ -201,8 +202,7 @@ class LogFacts(NamedTuple):
     """The event is our message, or the answer to it."""
 
 
-Rule = Callable[[LogFacts], bool]
-_WORKS: dict[str, Rule] = {
+_WORKS: dict[str, Callable[[LogFacts], bool]] = {
     "messages.all": lambda facts: facts.can_clear,
     "messages.send-again": lambda facts: facts.live,
     "messages.edit-again": lambda facts: facts.live,
@@ -213,74 +213,52 @@ _WORKS: dict[str, Rule] = {
 }
 """When verbs work that do not always work; otherwise their keys go to what is around the log."""
 
-
-def available(verb: str, facts: LogFacts) -> bool:
-    """Whether a verb of the log works now."""
-    return verb not in _WORKS or _WORKS[verb](facts)
-
-
-class _Offer(NamedTuple):
-    """A verb in a line of keys: the line has it while it is useful, by default while it works.
-
-    `title` returns another title than that of the verb, or `""`.
-    """
-
-    verb: str
-    is_useful: Rule | None = None
-    title: Callable[[LogFacts], str] = lambda facts: ""
-
-
-_FOLD = _Offer(
+_FOLD: Offer[LogFacts] = Offer(
     "messages.fold",
     lambda facts: not facts.folds or facts.hidden > 0,
     lambda facts: "unfold" if facts.folds else "fold",
 )
-_FOOTER = (
-    _Offer("list.select", title=lambda facts: "" if facts.live else "go there"),
-    _Offer("messages.filter"),
-    _Offer("messages.timeline", lambda facts: facts.by_exchange),
-    _Offer("messages.next-hit", lambda facts: facts.searched),
-    _Offer("messages.next-finding", lambda facts: facts.findings > 0),
-    _Offer("messages.mark", lambda facts: facts.current > 0, lambda facts: "unmark" if facts.marked else "mark"),
-    _Offer("messages.next-mark", lambda facts: facts.marks > 0),
-    _FOLD,
-    _Offer("messages.exchange", title=lambda facts: "all" if facts.is_one_exchange else ""),
-    _Offer("messages.partner", lambda facts: facts.has_partner),
-    _Offer("messages.send-again", lambda facts: facts.live and facts.sent),
-    _Offer("messages.edit-again", lambda facts: facts.live and facts.sent),
-    _Offer("messages.follow"),
-    _Offer("messages.times"),
-    # A log with the whole screen has its way out at the right of the footer.
-    _Offer("app.zoom", lambda facts: not facts.by_exchange),
-)
-_EXCHANGES = (
-    _Offer("messages.filter"),
-    _Offer("list.select"),
-    _Offer("messages.timeline"),
-    _Offer("messages.send-again"),
-    _FOLD,
-    _Offer("messages.compare"),
-    _Offer("messages.follow"),
-    _Offer("messages.times"),
-    _Offer(
-        "messages.export", title=lambda facts: f"export these {count(facts.matching)}" if facts.filtered else "export"
+LOG_VERBS: VerbRules[LogFacts] = VerbRules(
+    _WORKS,
+    (
+        Offer("list.select", title=lambda facts: "" if facts.live else "go there"),
+        Offer("messages.filter"),
+        Offer("messages.timeline", lambda facts: facts.by_exchange),
+        Offer("messages.next-hit", lambda facts: facts.searched),
+        Offer("messages.next-finding", lambda facts: facts.findings > 0),
+        Offer("messages.mark", lambda facts: facts.current > 0, lambda facts: "unmark" if facts.marked else "mark"),
+        Offer("messages.next-mark", lambda facts: facts.marks > 0),
+        _FOLD,
+        Offer("messages.exchange", title=lambda facts: "all" if facts.is_one_exchange else ""),
+        Offer("messages.partner", lambda facts: facts.has_partner),
+        Offer("messages.send-again", lambda facts: facts.live and facts.sent),
+        Offer("messages.edit-again", lambda facts: facts.live and facts.sent),
+        Offer("messages.follow"),
+        Offer("messages.times"),
+        # A log with the whole screen has its way out at the right of the footer.
+        Offer("app.zoom", lambda facts: not facts.by_exchange),
     ),
 )
+EXCHANGE_VERBS: VerbRules[LogFacts] = VerbRules(
+    _WORKS,
+    (
+        Offer("messages.filter"),
+        Offer("list.select"),
+        Offer("messages.timeline"),
+        Offer("messages.send-again"),
+        _FOLD,
+        Offer("messages.compare"),
+        Offer("messages.follow"),
+        Offer("messages.times"),
+        Offer(
+            "messages.export",
+            title=lambda facts: f"export these {count(facts.matching)}" if facts.filtered else "export",
+        ),
+    ),
+)
+"""The same below the exchanges: verbs for the filtered events, whatever row the cursor is on."""
 
 
 def footer_verbs(facts: LogFacts) -> list[tuple[str, str]]:
     """Return the verbs for the row under the cursor, each with its title, or `""` for its usual one."""
-    return _line(_FOOTER, facts) if facts.rows else [("messages.filter", "")]
-
-
-def exchange_verbs(facts: LogFacts) -> list[tuple[str, str]]:
-    """Return the same below the exchanges: verbs for the filtered events, whatever row the cursor is on."""
-    return _line(_EXCHANGES, facts)
-
-
-def _line(offers: Iterable[_Offer], facts: LogFacts) -> list[tuple[str, str]]:
-    return [
-        (offer.verb, offer.title(facts))
-        for offer in offers
-        if (available(offer.verb, facts) if offer.is_useful is None else offer.is_useful(facts))
-    ]
+    return LOG_VERBS.line(facts) if facts.rows else [("messages.filter", "")]

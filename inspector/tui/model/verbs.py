@@ -14,12 +14,12 @@ F = TypeVar("F")
 class Offer(Generic[F]):
     """A verb in a line of keys: it is there while it is useful, by default while it works.
 
-    `title` returns another title than that of the verb, or `""`.
+    `title` is another title than that of the verb, or returns it, or `""`.
     """
 
     verb: str
     is_useful: Callable[[F], bool] | None = None
-    title: Callable[[F], str] = lambda _: ""
+    title: Callable[[F], str] | str = ""
 
 
 class VerbRules(Generic[F]):
@@ -27,12 +27,18 @@ class VerbRules(Generic[F]):
 
     def __init__(self, works: Mapping[str, Callable[[F], bool]], line: Sequence[Offer[F]]) -> None:
         self._works = works
+        self._actions = {verb.partition(".")[2].replace("-", "_"): rule for verb, rule in works.items()}
         self._line = line
 
     def available(self, verb: str, facts: F) -> bool:
         """Whether a verb works now. Bindings, footer, palette and help ask this."""
         works = self._works.get(verb)
         return works is None or works(facts)
+
+    def can(self, action: str, facts: Callable[[], F]) -> bool:
+        """Whether the action of a verb works now. `facts` is called only if that depends on them."""
+        works = self._actions.get(action)
+        return works is None or works(facts())
 
     def line(self, facts: F) -> list[tuple[str, str]]:
         """Return the verbs to show, in order, each with its title, or `""` for its usual one."""
@@ -41,4 +47,4 @@ class VerbRules(Generic[F]):
             for offer in self._line
             if (self.available(offer.verb, facts) if offer.is_useful is None else offer.is_useful(facts))
         ]
-        return [(offer.verb, offer.title(facts)) for offer in shown]
+        return [(offer.verb, offer.title if isinstance(offer.title, str) else offer.title(facts)) for offer in shown]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from inspector.tui.model.log import (
+    EXCHANGE_VERBS,
+    LOG_VERBS,
     LogCursor,
     LogFacts,
     LogQuery,
-    available,
     exchange_filter,
-    exchange_verbs,
     footer_verbs,
     without_negotiation,
 )
@@ -272,9 +272,9 @@ def test_the_footer_names_a_verb_by_what_it_does_now(change: dict[str, Any], ver
 )
 def test_a_key_goes_past_the_log_when_its_verb_does_not_work(verb: str, change: dict[str, Any]) -> None:
     idle = QUIET._replace(live=False, at_end=False)
-    assert not available(verb, idle)
-    assert available(verb, idle._replace(**change))
-    assert available("messages.copy", idle)
+    assert not LOG_VERBS.available(verb, idle)
+    assert LOG_VERBS.available(verb, idle._replace(**change))
+    assert LOG_VERBS.available("messages.copy", idle)
 
 
 @pytest.mark.parametrize(
@@ -287,10 +287,10 @@ def test_a_key_goes_past_the_log_when_its_verb_does_not_work(verb: str, change: 
 )
 def test_the_keys_below_the_exchanges(change: dict[str, Any], verbs: str) -> None:
     facts = QUIET._replace(by_exchange=True, **change)
-    assert [verb.partition(".")[2] for verb, _ in exchange_verbs(facts)] == verbs.split()
+    assert [verb.partition(".")[2] for verb, _ in EXCHANGE_VERBS.line(facts)] == verbs.split()
 
 
 def test_the_export_below_the_exchanges_says_how_many_events_match() -> None:
     facts = QUIET._replace(by_exchange=True, matching=1200)
-    assert dict(exchange_verbs(facts))["messages.export"] == "export"
-    assert dict(exchange_verbs(facts._replace(filtered=True)))["messages.export"] == "export these 1,200"
+    assert dict(EXCHANGE_VERBS.line(facts))["messages.export"] == "export"
+    assert dict(EXCHANGE_VERBS.line(facts._replace(filtered=True)))["messages.export"] == "export these 1,200"
