@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 from textual.message_pump import MessagePump
 from textual.widget import Widget
 
 from inspector.tui.keymap import KeyHint, Keymap
+from inspector.tui.model.verbs import VerbRules
 from inspector.tui.themes import ascii_only
 
 _DEFAULT = Keymap()
@@ -33,3 +36,21 @@ def hints(widget: Widget, *wanted: str | tuple[str, str]) -> list[KeyHint]:
             keys = [KeyHint(joined, title, keys[1].key)]
         found += keys
     return found
+
+
+class VerbsByRules(Widget):
+    """A pane, or a screen, whose verbs work by `RULES`. Not the first base: Textual takes the style of that one."""
+
+    RULES: ClassVar[VerbRules[Any]]
+
+    def verb_facts(self) -> Any:
+        """The facts on which the verbs depend."""
+        raise NotImplementedError
+
+    def hints(self) -> list[KeyHint]:
+        """The keys that work now."""
+        return hints(self, *self.RULES.line(self.verb_facts()))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The key of a verb that does not work now goes to what is around the pane."""
+        return self.RULES.can(action, self.verb_facts)

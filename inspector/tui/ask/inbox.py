@@ -15,9 +15,10 @@ from inspector.client.inbox import Question
 from inspector.client.session_state import SessionState
 from inspector.text import count
 from inspector.tui.ask import labels
-from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
-from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.ask.question import AnswersBeside
+from inspector.tui.keymap import bindings
+from inspector.tui.model.catalog import INBOX_VERBS, InboxFacts
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -67,9 +68,10 @@ class QuestionRows:
         return paint.spread(left, state, width)
 
 
-class InboxPane(AnswersBeside, Pane):
+class InboxPane(AnswersBeside, Pane, VerbsByRules):
     """The inbox. The selected question is shown and answered in the work pane."""
 
+    RULES = INBOX_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("inbox"), *bindings("asked")]
     DEFAULT_CSS = """
     InboxPane > VirtualList { height: 1fr; }
@@ -150,15 +152,10 @@ class InboxPane(AnswersBeside, Pane):
         self.keys = hints(self, "inbox.ask-again") if self._answers_stand else []
         self.post_message(HintsChanged())
 
-    def hints(self) -> list[KeyHint]:
-        """The keys for the questions."""
-        wanted: list[str | tuple[str, str]] = ["list.select"] if len(self._rows) else []
-        asked = self.asked()
-        if asked is not None:
-            wanted += [verb for verb in asked.verbs_beside() if verb != "asked.later"]
-        if self._answers_stand:
-            wanted.append("inbox.ask-again")
-        return hints(self, *wanted)
+    def verb_facts(self) -> InboxFacts:
+        """The facts on which the verbs depend."""
+        live = self.session.commands is not None
+        return InboxFacts(len(self._rows), self.asked_verbs(), live, standing=self._answers_stand)
 
     @property
     def _answers_stand(self) -> bool:
@@ -166,12 +163,6 @@ class InboxPane(AnswersBeside, Pane):
         found = self.session.inbox.standing
         answers = (found.sampling, found.elicitation, found.roots)
         return self.session.commands is not None and any(answer not in (None, "ask") for answer in answers)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording sends nothing, so it has no standing answers to remove."""
-        if action in ASKED_ACTIONS:
-            return action != "later" and self.can_answer(action)
-        return self.session.commands is not None or action != "ask_again"
 
     def action_ask_again(self) -> None:
         """Remove the standing answers, so that the server's questions are shown again."""

@@ -36,9 +36,6 @@ from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 ASKER = 18
 """Characters of the server's name in the title, so that the question fits."""
 
-ASKED_ACTIONS = ("answer", "always", "decline", "later")
-"""The actions of `AnswersBeside`."""
-
 _VERBS = verb_ids("ask") | {"json": "form.json"}
 
 BODIES_KEPT = 8
@@ -218,7 +215,7 @@ class QuestionPane(CompactPane):
 
     on_descendant_blur = on_descendant_focus
 
-    def verbs_beside(self) -> list[str | tuple[str, str]]:
+    def verbs_beside(self) -> list[str]:
         """The verbs of the list beside it, while its keys answer the question."""
         roots = isinstance(self.body, RootsBody) and self.body.json is None
         return ["asked.answer", *(["asked.always"] if roots else []), "asked.decline", "asked.later"]
@@ -441,10 +438,10 @@ class AnswersBeside:
 
     asked: Callable[[], QuestionPane | None] = staticmethod(lambda: None)
 
-    def can_answer(self, action: str) -> bool:
-        """Whether one of the `ASKED_ACTIONS` is available."""
+    def asked_verbs(self) -> tuple[str, ...]:
+        """The verbs of the question beside it; none without one."""
         pane = self.asked()
-        return pane is not None and any(verb == f"asked.{action}" for verb in pane.verbs_beside())
+        return tuple(pane.verbs_beside()) if pane is not None else ()
 
     def action_answer(self) -> None:
         """Send the answer; if it has errors, go to them."""

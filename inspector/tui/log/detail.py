@@ -21,7 +21,8 @@ from inspector.tui.log import copy_as, detail_edge, detail_view
 from inspector.tui.log.detail_edge import Edge
 from inspector.tui.log.marking import toggle_mark
 from inspector.tui.log.resend import sent_by_us
-from inspector.tui.pane_keys import hints
+from inspector.tui.model.detail import DETAIL_VERBS, EDGE_VERBS, DetailFacts
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Export, HintsChanged, MarksChanged, Save, ShowEvent
 from inspector.tui.source_location import open_source, source_locations
 from inspector.tui.widgets.json_view import JsonView
@@ -49,9 +50,10 @@ class _Subject(NamedTuple):
     compared: tuple[int, int] | None = None
 
 
-class DetailPane(Pane):
+class DetailPane(Pane, VerbsByRules):
     """One event. `show` shows another; `compare` shows the difference of two."""
 
+    RULES = DETAIL_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("detail")]
     DEFAULT_CSS = """
     DetailPane > DetailLines { height: 1fr; }
@@ -132,7 +134,7 @@ class DetailPane(Pane):
                 journal, self.n, now=self.session.now, call_beside=self.call_beside(), folded=len(self._folded())
             )
         self.title, self.facts, self.tabs, self.tab_note = edge
-        self.keys = hints(self, "detail.copy") if compared is not None else self._keys()
+        self.keys = hints(self, "detail.copy") if compared is not None else self._edge_keys()
         self.post_message(HintsChanged())
 
     @property
@@ -197,7 +199,7 @@ class DetailPane(Pane):
     def on_tab_row_chosen(self, event: TabRow.Chosen) -> None:
         event.stop()
         self._load()
-        self.keys = self._keys()
+        self.keys = self._edge_keys()
 
     def on_tab_row_note_pressed(self, event: TabRow.NotePressed) -> None:
         event.stop()
@@ -208,11 +210,22 @@ class DetailPane(Pane):
         if self._related and self._subject.compared is None:
             self.post_message(ShowEvent(self._related))
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a text of stderr may name a file; `?` opens help, unless there are findings that are not shown."""
-        if action == "why":
-            return self.n > 0 and self.tab != "findings" and len(self.session.journal.findings.of(self.n)) > 0
-        return action != "open_source" or bool(source_locations(self._stderr_text))
+    def verb_facts(self) -> DetailFacts:
+        """The facts on which the verbs depend."""
+        n, journal = self.n, self.session.journal
+        if not n:
+            return DetailFacts(shown=False)
+        return DetailFacts(
+            sent=sent_by_us(journal.index, n) > 0,
+            http=not channels.is_stdio(journal.index.channel(n)),
+            marked=journal.marks.of(n) is not None,
+            related=self._related > 0,
+            names_file=bool(source_locations(self._stderr_text)),
+            hides_findings=self.tab != "findings" and len(journal.findings.of(n)) > 0,
+        )
+
+    def _edge_keys(self) -> list[KeyHint]:
+        return hints(self, *EDGE_VERBS.line(self.verb_facts()))
 
     @property
     def _stderr_text(self) -> str:
@@ -274,30 +287,3 @@ class DetailPane(Pane):
     def action_export(self) -> None:
         """Export the exchange of the event."""
         self.post_message(Export(whole_exchange(self.session.journal, self.n) if self.n else None))
-
-    def hints(self) -> list[KeyHint]:
-        """The keys for the event."""
-        back = hints(self, ("app.back", "messages"))
-        keys = self._keys()
-        return [*keys[:1], *back, *keys[1:], *hints(self, ("detail.next-tab", "next view"))] if self.n else back
-
-    def _keys(self) -> list[KeyHint]:
-        if not self.n:
-            return []
-        wanted: list[str | tuple[str, str]] = ["detail.copy"]
-        if sent_by_us(self.session.journal.index, self.n):
-            wanted.append("detail.copy-curl" if self._is_http else "detail.copy-command")
-        marked = self.session.journal.marks.of(self.n) is not None
-        wanted += ["detail.save", ("detail.mark", "remove mark" if marked else "mark")]
-        if self._related:
-            wanted.append("detail.related")
-        wanted.append("detail.export")
-        if self.check_action("open_source", ()):
-            wanted.append("detail.open-source")
-        if self.check_action("why", ()):
-            wanted.append("detail.why")
-        return hints(self, *wanted)
-
-    @property
-    def _is_http(self) -> bool:
-        return not channels.is_stdio(self.session.journal.index.channel(self.n))

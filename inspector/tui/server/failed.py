@@ -23,10 +23,11 @@ from inspector.protocol.forms.values import json_of
 from inspector.protocol.views import View
 from inspector.text import quantity, safe
 from inspector.tui.advice import advice
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
 from inspector.tui.login.actions import LoginWork
 from inspector.tui.login.steps import title
-from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.model.server import FAILED_VERBS, ServerFacts
+from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, EditTargetWanted, HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.connecting import connecting_rows, printed
 from inspector.tui.server.examination import Examination, fix_rows
@@ -53,9 +54,10 @@ _LEAST_LINES = 3
 """Lines of stderr that are shown even if the pane has to scroll."""
 
 
-class FailedPane(Container):
+class FailedPane(Container, VerbsByRules):
     """Replaces the lists and the work pane while the connection is being made, has failed, or is lost."""
 
+    RULES = FAILED_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("failed")]
 
     class Again(Message):
@@ -88,41 +90,18 @@ class FailedPane(Container):
     def on_mount(self) -> None:
         self.query_one(Pane).keys = self.hints()
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
-        if self._connecting:
-            return hints(self, "failed.stop", "failed.doctor")
-        login = [f"failed.{name}" for name in ("authorization", "otherwise") if self.check_action(name, ())]
-        stdio = self.session.target.kind == "stdio"
-        again = ("failed.again", "start again" if stdio else "connect again")
-        lost = ["failed.call-again"] if self.check_action("call_again", ()) else []
-        other = ("failed.edit", "edit the command" if stdio else "edit the URL")
-        edit = [other] if self.check_action("edit", ()) else []
-        doctor = ["failed.doctor"] if self.check_action("doctor", ()) else []
-        source = ["failed.open-source"] if self.check_action("open_source", ()) else []
-        if not stdio:  # The login and its error are wanted more often than another path.
-            return hints(self, again, *lost, *login, *doctor, "failed.copy", *edit, "app.revision")
-        watch = ("failed.watch", "stop watching" if self._watching else "restart on change")
-        watches = [watch] if self.check_action("watch", ()) else []
-        return hints(self, again, *lost, *edit, *doctor, "failed.copy", *source, *watches, "app.revision")
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """The login can be shown if there was one; other credentials are offered if one was needed."""
-        if action == "stop":
-            return self._connecting
-        if self._connecting and action in ("again", "call_again", "edit"):
-            return False
-        if action == "call_again":
-            return self.session.commands is not None and self.lost_call() > 0
-        if action in ("doctor", "edit"):
-            return self.session.commands is not None
-        if action == "watch":
-            return self.session.commands is not None and self.session.target.kind == "stdio"
-        if action == "authorization":
-            return bool(self._authorizations.numbers)
-        if action == "open_source":
-            return bool(source_locations(self._stderr))
-        return isinstance(self.session.error, AuthorizationNeeded) if action == "otherwise" else True
+    def verb_facts(self) -> ServerFacts:
+        """The facts on which the verbs depend."""
+        return ServerFacts(
+            live=self.session.commands is not None,
+            stdio=self.session.target.kind == "stdio",
+            names_file=bool(source_locations(self._stderr)),
+            logins=bool(self._authorizations.numbers),
+            watching=self._watching,
+            connecting=self._connecting,
+            lost_call=self.lost_call() > 0,
+            needs_login=isinstance(self.session.error, AuthorizationNeeded),
+        )
 
     @property
     def _stderr(self) -> str:

@@ -28,9 +28,10 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
 from inspector.protocol.views import View
 from inspector.text import duration, safe
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
 from inspector.tui.login.facts import logged_in_rows
-from inspector.tui.pane_keys import hints
+from inspector.tui.model.server import SERVER_VERBS, ServerFacts
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import HintsChanged, ShowAuthorization, WatchFiles
 from inspector.tui.server.steps import step_rows
 from inspector.tui.source_location import open_source, source_locations
@@ -97,9 +98,10 @@ class StderrRows:
         return paint.cut(paint.segments([(time, "faint"), readable(event.text)], room=width), width)
 
 
-class ServerPane(Container):
+class ServerPane(Container, VerbsByRules):
     """Two columns, or one on a narrow screen: identity; connection and stderr."""
 
+    RULES = SERVER_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("server")]
     DEFAULT_CSS = """
     ServerPane { layout: horizontal; }
@@ -158,28 +160,16 @@ class ServerPane(Container):
         self._seen = ()
         self.tick()
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
-        offered = [
-            name
-            for name in ("open-source", "reconnect", "restart", "watch", "log-level", "extensions", "authorization")
-            if self.check_action(name.replace("-", "_"), ())
-        ]
-        other = {"watch": "stop watching"} if self._watching else {}
-        revision = ["app.revision"] if self.session.commands is not None else []
-        return hints(self, *((f"server.{name}", other.get(name, "")) for name in offered), *revision)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording allows no actions; only a local process can be restarted; a level needs logging."""
-        if action == "log_level":
-            return self.session.commands is not None and self.session.server.can("logging")
-        if action == "open_source":
-            return bool(source_locations(self._stderr_line))
-        if action == "authorization":
-            return bool(self._authorizations.numbers)
-        if action in ("restart", "watch"):
-            return self.session.commands is not None and self.session.target.kind == "stdio"
-        return self.session.commands is not None if action in ("reconnect", "extensions") else True
+    def verb_facts(self) -> ServerFacts:
+        """The facts on which the verbs depend."""
+        return ServerFacts(
+            live=self.session.commands is not None,
+            stdio=self.session.target.kind == "stdio",
+            can_log=self.session.server.can("logging"),
+            names_file=bool(source_locations(self._stderr_line)),
+            logins=bool(self._authorizations.numbers),
+            watching=self._watching,
+        )
 
     def action_reconnect(self) -> None:
         """Close the connection and open it again."""

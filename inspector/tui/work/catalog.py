@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -20,9 +19,10 @@ from inspector.config.server_memory import ServerMemory
 from inspector.errors import NotOffered
 from inspector.text import count
 from inspector.tui.advice import advice
-from inspector.tui.ask.question import ASKED_ACTIONS, AnswersBeside
-from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.ask.question import AnswersBeside
+from inspector.tui.keymap import bindings
+from inspector.tui.model.catalog import CATALOG_VERBS, CatalogFacts
+from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import HintsChanged, ItemHighlighted, ItemOpened, OpenResource, ShowModel
 from inspector.tui.sessions import is_down
 from inspector.tui.themes import signs_now
@@ -61,12 +61,13 @@ class _Place:
     seen: int = -1
 
 
-class CatalogPane(AnswersBeside, Pane):
+class CatalogPane(AnswersBeside, Pane, VerbsByRules):
     """One list at a time; a hidden list keeps its cursor, scroll position and filter.
 
     `memory` keeps the order of the tools between sessions.
     """
 
+    RULES = CATALOG_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("asked"), *bindings("catalog")]
     DEFAULT_CSS = """
     CatalogPane > VirtualList { height: 1fr; }
@@ -271,9 +272,8 @@ class CatalogPane(AnswersBeside, Pane):
         """Clear the filter, and the cursor stays on its item; without one, cancel the call of the item."""
         if not self.rows.filter:
             call = self.running_call()
-            if call is None:
-                raise SkipAction
-            call.cancel()
+            if call is not None:
+                call.cancel()
             return
         self._filter.show_without_change("")
         self._narrow("")
@@ -309,19 +309,6 @@ class CatalogPane(AnswersBeside, Pane):
     def action_call(self) -> None:
         if self.item is not None and self.session.commands is not None:
             self.post_message(self.CallRequested())
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording cannot be refreshed or read from; only tools have a model view, and some a page."""
-        if action in ASKED_ACTIONS:
-            return self.can_answer(action)
-        if action == "page":
-            tool = self.item if self.list_name == "tools" and self.session.commands is not None else None
-            return bool(tool_app(tool).uri)
-        if action == "sort":
-            return self.list_name == "tools" and 1 < self.rows.total <= SORTED
-        if action == "model":
-            return self.list_name == "tools" and self.item is not None
-        return self.session.commands is not None or action != "refresh"
 
     def action_sort(self) -> None:
         """Sort the tools by cost, or show them in the server's order. The cursor stays on its tool."""
@@ -360,31 +347,22 @@ class CatalogPane(AnswersBeside, Pane):
         if session is not None and not self.rows.list.loading:
             session.run(session.load(self.list_name))
 
-    def hints(self) -> list[KeyHint]:
-        """The keys for the list."""
-        wanted: list[str | tuple[str, str]] = []
-        asked = self.asked()
-        if asked is not None:
-            wanted += [verb for verb in asked.verbs_beside() if verb != "asked.later"]
-        if len(self.rows):
-            wanted.append("list.select")
-        if asked is not None:
-            wanted.append("asked.later")
-        elif not self.rows.filter and self.running_call() is not None:
-            wanted.append(("catalog.all", "cancel call"))
-        if len(self.rows) and self.session.commands is not None and asked is None:
-            wanted.append(("catalog.call", verb_of(self.list_name)))
-        wanted.append("catalog.filter")
-        if self.session.commands is not None:
-            wanted.append("catalog.refresh")
-        # A narrower footer has no room for it beside the way out; `?` and the palette name it.
-        if self.check_action("sort", ()) and self.app.size.width >= _ROOMY:
-            wanted.append(("catalog.sort", "server's order" if self._tools.by_cost else "by cost"))
-        if self.check_action("model", ()):
-            wanted.append("catalog.model")
-        if self.check_action("page", ()):
-            wanted.append("catalog.page")
-        return hints(self, *wanted)
+    def verb_facts(self) -> CatalogFacts:
+        """The facts on which the verbs depend."""
+        tool = self.item if self.list_name == "tools" else None
+        return CatalogFacts(
+            live=self.session.commands is not None,
+            rows=len(self.rows),
+            verb=verb_of(self.list_name),
+            asked=self.asked_verbs(),
+            filtered=bool(self.rows.filter),
+            calling=self.running_call() is not None,
+            tool=tool is not None,
+            page=bool(tool_app(tool).uri),
+            sortable=self.list_name == "tools" and 1 < self.rows.total <= SORTED,
+            by_cost=self._tools.by_cost,
+            roomy=self.app.size.width >= _ROOMY,
+        )
 
     def on_virtual_list_highlighted(self, event: VirtualList.Highlighted) -> None:
         event.stop()

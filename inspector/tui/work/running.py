@@ -15,8 +15,9 @@ from inspector.client.session_state import SessionState
 from inspector.client.state.calls import CallState, Progress
 from inspector.client.state.tasks import Task
 from inspector.text import duration, yours
-from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.keymap import bindings
+from inspector.tui.model.catalog import CALL_VERBS
+from inspector.tui.pane_keys import VerbsByRules
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.themes import palette, signs_now
 from inspector.tui.widgets import paint
@@ -89,9 +90,10 @@ class Bar(LineWidget):
         return paint.segments("no message from the server" if told else "", "muted", room=room)
 
 
-class RunningPane(CompactPane):
+class RunningPane(CompactPane, VerbsByRules):
     """The call in flight; it is shown where its result will be."""
 
+    RULES = CALL_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("call")]
     DEFAULT_CSS = """
     RunningPane > VirtualList { height: 1fr; }
@@ -157,15 +159,9 @@ class RunningPane(CompactPane):
         self.state_facts = [[(signs_now().progress, "progress"), times]]
         self.draw_state()
 
-    def hints(self) -> list[KeyHint]:
-        """The keys for a call in flight."""
-        if self.session.commands is None:
-            return hints(self, "call.its-messages")
-        return hints(self, "call.cancel", "call.more-time", "call.its-messages")
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recorded call has no actions."""
-        return self.session.commands is not None or action not in ("cancel", "more_time")
+    def verb_facts(self) -> bool:
+        """Whether the call is a live one."""
+        return self.session.commands is not None
 
     def action_cancel(self) -> None:
         if isinstance(self.call, Call):

@@ -1,0 +1,97 @@
+"""The verbs of a list of items, of the inbox, and of a call in flight: when they work, and which are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from inspector.tui.model.verbs import Offer, VerbRules
+
+
+class CatalogFacts(NamedTuple):
+    """The facts about the list that is shown, and the item under its cursor. `live`: the session can send."""
+
+    live: bool = True
+    rows: int = 1
+    verb: str = "call"
+    """What sending an item does: `call`, `read` or `get`."""
+    asked: tuple[str, ...] = ()
+    """The verbs of the question that is shown beside the list."""
+    filtered: bool = False
+    calling: bool = False
+    """A call of the item runs."""
+    tool: bool = False
+    """The item is a tool."""
+    page: bool = False
+    """The tool has a page."""
+    sortable: bool = False
+    by_cost: bool = False
+    roomy: bool = True
+    """The footer has room for all keys."""
+
+
+class InboxFacts(NamedTuple):
+    """The facts about the inbox."""
+
+    rows: int = 1
+    asked: tuple[str, ...] = ()
+    """The verbs of the question that is shown beside the list."""
+    live: bool = True
+    standing: bool = False
+    """A standing answer answers some kind of question."""
+
+
+def _asks(verb: str) -> Callable[[CatalogFacts | InboxFacts], bool]:
+    return lambda facts: verb in facts.asked
+
+
+_ASKED = ("asked.answer", "asked.always", "asked.decline")
+
+CATALOG_VERBS: VerbRules[CatalogFacts] = VerbRules(
+    {
+        **{verb: _asks(verb) for verb in (*_ASKED, "asked.later")},
+        "catalog.all": lambda facts: facts.filtered or facts.calling,
+        "catalog.refresh": lambda facts: facts.live,
+        "catalog.sort": lambda facts: facts.sortable,
+        "catalog.model": lambda facts: facts.tool,
+        "catalog.page": lambda facts: facts.live and facts.page,
+    },
+    (
+        *(Offer[CatalogFacts](verb) for verb in _ASKED),
+        Offer("list.select", lambda facts: facts.rows > 0),
+        Offer("asked.later"),
+        Offer("catalog.all", lambda facts: not facts.asked and not facts.filtered and facts.calling, "cancel call"),
+        Offer(
+            "catalog.call", lambda facts: facts.rows > 0 and facts.live and not facts.asked, lambda facts: facts.verb
+        ),
+        Offer("catalog.filter"),
+        Offer("catalog.refresh"),
+        # A narrower footer has no room for it beside the way out; `?` and the palette name it.
+        Offer(
+            "catalog.sort",
+            lambda facts: facts.sortable and facts.roomy,
+            lambda facts: "server's order" if facts.by_cost else "by cost",
+        ),
+        Offer("catalog.model"),
+        Offer("catalog.page"),
+    ),
+)
+
+INBOX_VERBS: VerbRules[InboxFacts] = VerbRules(
+    {
+        **{verb: _asks(verb) for verb in _ASKED},
+        "asked.later": lambda _: False,
+        "inbox.ask-again": lambda facts: facts.live,
+    },
+    (
+        Offer("list.select", lambda facts: facts.rows > 0),
+        *(Offer[InboxFacts](verb) for verb in _ASKED),
+        Offer("inbox.ask-again", lambda facts: facts.live and facts.standing),
+    ),
+)
+
+CALL_VERBS: VerbRules[bool] = VerbRules(
+    {"call.cancel": bool, "call.more-time": bool},
+    (Offer("call.cancel"), Offer("call.more-time"), Offer("call.its-messages")),
+)
+"""The verbs of a call in flight. The fact: it is a live one, and not of a recording."""

@@ -1,0 +1,53 @@
+"""The verbs of an event's detail: when they work, and which are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from inspector.tui.model.verbs import Offer, VerbRules
+
+
+class DetailFacts(NamedTuple):
+    """The facts about the event in the pane. `shown`: there is one."""
+
+    shown: bool = True
+    sent: bool = False
+    """The event is our message, or the answer to it."""
+    http: bool = False
+    marked: bool = False
+    related: bool = False
+    """It belongs to another event."""
+    names_file: bool = False
+    """It is a text of stderr that names a file."""
+    hides_findings: bool = False
+    """It has findings, and something else is shown."""
+
+
+_WORKS: dict[str, Callable[[DetailFacts], bool]] = {
+    "detail.open-source": lambda facts: facts.names_file,
+    # Elsewhere its key opens help.
+    "detail.why": lambda facts: facts.hides_findings,
+}
+_COPY: Offer[DetailFacts] = Offer("detail.copy", lambda facts: facts.shown)
+_KEYS: tuple[Offer[DetailFacts], ...] = (
+    Offer("detail.copy-curl", lambda facts: facts.sent and facts.http),
+    Offer("detail.copy-command", lambda facts: facts.sent and not facts.http),
+    Offer("detail.save", lambda facts: facts.shown),
+    Offer("detail.mark", lambda facts: facts.shown, lambda facts: "remove mark" if facts.marked else "mark"),
+    Offer("detail.related", lambda facts: facts.related),
+    Offer("detail.export", lambda facts: facts.shown),
+    Offer("detail.open-source"),
+    Offer("detail.why"),
+)
+DETAIL_VERBS: VerbRules[DetailFacts] = VerbRules(
+    _WORKS,
+    (
+        _COPY,
+        Offer("app.back", title="messages"),
+        *_KEYS,
+        Offer("detail.next-tab", lambda facts: facts.shown, "next view"),
+    ),
+)
+EDGE_VERBS: VerbRules[DetailFacts] = VerbRules(_WORKS, (_COPY, *_KEYS))
+"""The same at the edge of the pane, without the ways out of it and to its other views."""
