@@ -1,4 +1,4 @@
-"""The verbs of a list of items, of the inbox, and of a call in flight: when they work, and which are shown."""
+"""The verbs of a list of items, of the inbox, and of a running call."""
 
 from __future__ import annotations
 
