@@ -108,7 +108,7 @@ class TaskPoller:
         followed.again_and_again = True
         while not task.done:
             try:
-                async with asyncio.timeout(max(task.report.poll, WAITING_POLL if followed.waits_for_us else 0)):
+                async with asyncio.timeout(max(task.poll, WAITING_POLL if followed.waits_for_us else 0)):
                     await followed.wake.wait()
             except TimeoutError:
                 pass

@@ -74,6 +74,31 @@ class Task:
         """The status that the server reported last."""
         return self.report.status
 
+    @property
+    def message(self) -> str:
+        """The message with the status; `""` without one."""
+        return self.report.message
+
+    @property
+    def created(self) -> str:
+        """When the server created it, as the server writes it."""
+        return self.report.created
+
+    @property
+    def updated(self) -> str:
+        """When the server changed it last, as the server writes it."""
+        return self.report.updated
+
+    @property
+    def ttl(self) -> int | None:
+        """Milliseconds that the server keeps it; None: unspecified, or for ever."""
+        return self.report.ttl
+
+    @property
+    def poll(self) -> float:
+        """Seconds between two polls."""
+        return self.report.poll
+
     def made_by(self, n: int, method: str, title: str) -> None:
         """Record that request `n` of this session created the task."""
         self.call_n, self.method, self.title = n, method, title

@@ -48,7 +48,7 @@ class Bar(LineWidget):
 
     def show(self, progress: Progress | None, task: Task | None) -> None:
         """Draw this progress and this task; None if there has been none."""
-        status, message = (task.status, task.report.message) if task is not None else ("", "")
+        status, message = (task.status, task.message) if task is not None else ("", "")
         said = progress.message if progress is not None else None
         seen = (progress, status, said or message)
         if seen != (self.progress, self.status, self.message):

@@ -44,10 +44,10 @@ def age(task: Task, journal: Journal, now: int) -> str:
     if 0 < task.call_n <= index.count:
         end = index.time(task.report.n) if task.done and 0 < task.report.n <= index.count else now
         return seconds(end - index.time(task.call_n))
-    made = parse_time(task.report.created)
+    made = parse_time(task.created)
     if made is None:
         return ""
-    end_of = parse_time(task.report.updated) if task.done else None
+    end_of = parse_time(task.updated) if task.done else None
     return seconds(round(((end_of or journal.clock(now)) - made).total_seconds() * 1_000_000))
 
 
