@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textual.message import Message
-from textual.widget import Widget
 from textual.worker import Worker
 
 from inspector.calls.collection import Flow
@@ -15,8 +14,8 @@ from inspector.text import quantity, safe
 from inspector.tui.advice import error_text
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.dialogs import Choose
-from inspector.tui.keymap import KeyHint
-from inspector.tui.pane_keys import hints
+from inspector.tui.model.calls import CALLS_VERBS, CallsFacts
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import ShowFiltered
 from inspector.tui.widgets.external_editor import edit_file
 
@@ -46,9 +45,10 @@ class NewFromCall(Message):
     """Save a call of this session."""
 
 
-class CallsActions(Widget):
+class CallsActions(VerbsByRules):
     """A pane about saved calls: `place` says what the keys are about."""
 
+    RULES = CALLS_VERBS
     saved: SavedCalls
 
     @property
@@ -65,42 +65,23 @@ class CallsActions(Widget):
         session = self.saved.session
         return session.commands is not None and session.phase == "ready"
 
-    def calls_hints(self) -> list[KeyHint]:
-        """Return the keys that work now."""
-        place = self.place
-        if self.saved.running is not None:
-            return hints(self, ("calls.leave", "stop"))
-        wanted: list[str | tuple[str, str]] = []
-        names = ("run", "run-all", "edit", "environment", "new", "next-failure", "its-messages", "pin-flow")
-        for name in names:
-            if self.check_action(name.replace("-", "_"), ()):
-                pinned = name == "pin-flow" and place is not None and place.path in self.saved.pinned
-                wanted.append((f"calls.{name}", "not on restart") if pinned else f"calls.{name}")
-        return hints(self, *wanted)
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Nothing is sent from a recording, nothing runs twice, and what is about a flow needs one."""
+    def verb_facts(self) -> CallsFacts:
+        """The facts on which the verbs depend."""
         saved, place = self.saved, self.place
         flow = place.flow if place is not None else None
-        if action == "run":
-            return self._live and saved.running is None and flow is not None
-        if action == "run_all":
-            return self._live and saved.running is None and bool(saved.flows)
-        if action == "new":
-            return self._live
-        if action == "edit":
-            return place is not None
-        if action == "environment":
-            return bool(saved.environments)
-        if action == "pin_flow":
-            return saved.session.commands is not None and flow is not None
-        if action in ("next_failure", "previous_failure"):
-            return bool(saved.errors) or any(
-                run is not None and run.outcome == "failed" for run in map(saved.run_of, saved.runs)
-            )
-        if action == "its_messages":
-            return flow is not None and bool(self._filter_of(flow))
-        return True
+        return CallsFacts(
+            live=saved.session.commands is not None,
+            ready=self._live,
+            running=saved.running is not None,
+            flows=bool(saved.flows),
+            environments=bool(saved.environments),
+            failures=bool(saved.errors)
+            or any(run is not None and run.outcome == "failed" for run in map(saved.run_of, saved.runs)),
+            file=place is not None,
+            flow=flow is not None,
+            pinned=place is not None and place.path in saved.pinned,
+            messages=flow is not None and bool(self._filter_of(flow)),
+        )
 
     def _filter_of(self, flow: Flow) -> str:
         run = self.saved.run_of(flow.path)

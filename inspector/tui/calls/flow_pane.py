@@ -14,8 +14,9 @@ from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.flow_rows import FlowPage, page_of, plain, templates
 from inspector.tui.calls.list_rows import ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
-from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.keymap import bindings
+from inspector.tui.model.calls import CallsFacts
+from inspector.tui.pane_keys import keymap_of
 from inspector.tui.pane_messages import HintsChanged, LeaveWork
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -245,13 +246,9 @@ class FlowPane(CompactPane, CallsActions):
         if not self._stop():
             self.post_message(LeaveWork())
 
-    def hints(self) -> list[KeyHint]:
-        """Return the keys for the step under the cursor."""
-        place = self.place
-        opens = place is not None and place.number and self.saved.running is None
-        back: list[str | tuple[str, str]] = [("calls.leave", "list")] if self.saved.running is None else []
-        first: list[str | tuple[str, str]] = []
-        if opens and place is not None:
-            is_open = place.number in self._opened.get(place.path, ())
-            first = [("list.select", "close step" if is_open else "open step")]
-        return [*hints(self, *first), *self.calls_hints(), *hints(self, *back)]
+    def verb_facts(self) -> CallsFacts:
+        """The facts on which the verbs depend."""
+        place, select = self.place, ""
+        if place is not None and place.number and self.saved.running is None:
+            select = "close step" if place.number in self._opened.get(place.path, ()) else "open step"
+        return super().verb_facts()._replace(select=select, in_flow=True)

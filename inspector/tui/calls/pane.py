@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -15,6 +14,7 @@ from inspector.tui.calls.actions import CallsActions, CursorPlace
 from inspector.tui.calls.list_rows import CallsRows, ListRow
 from inspector.tui.calls.saved_calls import SavedCalls
 from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.model.calls import CallsFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import signs_now
@@ -210,8 +210,6 @@ class CallsPane(Pane, CallsActions):
         """Stop the run, or drop the filter."""
         if self._stop():
             return
-        if not self._rows.words:
-            raise SkipAction
         self._filter.show_without_change("")
         self._narrow("")
 
@@ -219,11 +217,13 @@ class CallsPane(Pane, CallsActions):
         """Return the keys for the list."""
         if self._filter.has_focus:
             return self._filter.hints()
-        row = self.row
-        first: list[str | tuple[str, str]] = []
+        return super().hints()
+
+    def verb_facts(self) -> CallsFacts:
+        """The facts on which the verbs depend."""
+        row, select = self.row, ""
         if row is not None and row.kind in ("flow", "step", "error"):
-            first = [("list.select", "open")]
+            select = "open"
         elif row is not None and row.kind == "environment":
-            first = [("list.select", "use no more" if row.name == self.saved.environment else "use")]
-        filter = ["collection.filter"] if self.saved.flows and self.saved.running is None else []
-        return [*hints(self, *first), *self.calls_hints(), *hints(self, *filter)]
+            select = "use no more" if row.name == self.saved.environment else "use"
+        return super().verb_facts()._replace(select=select, filtered=bool(self._rows.words))

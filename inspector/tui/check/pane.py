@@ -6,7 +6,6 @@ import re
 from dataclasses import replace
 from typing import ClassVar
 
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
@@ -25,9 +24,10 @@ from inspector.tui.check.list_facts import empty_text, judging_facts, list_facts
 from inspector.tui.check.rows import CheckHead, CheckRows, level_word
 from inspector.tui.check.run import CheckRun, levels
 from inspector.tui.dialogs import Choose, Confirm
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
+from inspector.tui.model.check import CHECK_VERBS, FINDING_VERBS, CheckFacts
 from inspector.tui.model_view.choose_hosts import choose_hosts
-from inspector.tui.pane_keys import hints, keymap_of
+from inspector.tui.pane_keys import VerbsByRules, hints, keymap_of
 from inspector.tui.pane_messages import Copy, HintsChanged, Save
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
@@ -48,9 +48,10 @@ class CheckList(VirtualList, inherit_bindings=False):
     row_height = 2
 
 
-class CheckPane(Horizontal):
+class CheckPane(Horizontal, VerbsByRules):
     """The list of checks at the left, the selected check at the right; a narrow screen shows one of them."""
 
+    RULES = CHECK_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("check")]
     DEFAULT_CSS = """
     CheckPane > #check-list { width: 58%; height: 1fr; }
@@ -215,22 +216,22 @@ class CheckPane(Horizontal):
             edge.title = [(checked.check.id, "bright")]
             edge.facts = (level_word(checked.check.level),)
             self._view.display_rows(*rows_of(checked, self.found.journal, keymap_of(self)))
-        edge.keys = hints(self, *self._verbs("its-messages", "copy", "baseline"))
+        edge.keys = hints(self, *FINDING_VERBS.line(self.verb_facts()))
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
+    def verb_facts(self) -> CheckFacts:
+        """The facts on which the verbs depend."""
         found = self.found
-        if found.running:
-            return hints(self, ("check.leave", "stop"))
-        if self._reading:
-            back: list[str | tuple[str, str]] = [("check.leave", "back")]
-            return hints(self, *self._verbs("its-messages", "again", "copy"), *back)
-        shown = self._verbs("run", "again", "allow", "hosts", "faults", "report")
-        read: list[str | tuple[str, str]] = [("list.select", "evidence")] if self.current is not None else []
-        return hints(self, *read, *shown)
-
-    def _verbs(self, *names: str) -> list[str]:
-        return [f"check.{name}" for name in names if self.check_action(name.replace("-", "_"), ())]
+        return CheckFacts(
+            live=self.session.commands is not None,
+            http=self.session.target.kind == "http",
+            running=found.running,
+            reading=self._reading,
+            in_text=self._view.has_focus,
+            current=self.current is not None,
+            report=found.report is not None,
+            results=found.report is not None and bool(found.report.checked),
+            messages=bool(self._view.messages),
+        )
 
     def _show_hints(self) -> None:
         edge = self.query_one("#check-list", Pane)
@@ -257,27 +258,6 @@ class CheckPane(Horizontal):
     def on_finding_view_opened(self, event: FindingView.Opened) -> None:
         event.stop()
         self.post_message(self.Evidence(event.n))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording allows only passive checks; a run cannot start twice; some actions need a result."""
-        found, live = self.found, self.session.commands is not None
-        if action == "run":
-            return not found.running
-        if action == "again":
-            return live and not found.running and self.current is not None
-        if action == "hosts":
-            return not found.running
-        if action in ("allow", "login", "intrusive"):
-            return live and not found.running and (action != "login" or self.session.target.kind == "http")
-        if action in ("report", "baseline"):
-            return found.report is not None and not found.running and bool(found.report.checked)
-        if action == "its_messages":
-            return bool(self._view.messages)
-        if action == "copy":
-            return self.current is not None
-        if action in ("faults", "level", "next", "previous"):
-            return found.report is not None
-        return True
 
     def action_run(self) -> None:
         """Run all checks."""
@@ -425,7 +405,5 @@ class CheckPane(Horizontal):
         """Return from the text of the check to the list; in the list, stop the checks."""
         if self._reading or self._view.has_focus:
             self._read(False)
-        elif self.found.running and self._worker is not None:
+        elif self._worker is not None:
             self._worker.cancel()
-        else:
-            raise SkipAction

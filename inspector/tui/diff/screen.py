@@ -19,8 +19,9 @@ from inspector.tui.diff.rows import DiffRow, DiffRows, summary
 from inspector.tui.diff.side import ShownSide, Which, of_change, of_step, whole
 from inspector.tui.diff.side_view import SideView, scroll_together
 from inspector.tui.full_screen import FullScreen, app_binding
-from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.pane_keys import hints
+from inspector.tui.keymap import bindings
+from inspector.tui.model.screens import DIFF_VERBS, DiffFacts
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, plain
@@ -35,9 +36,10 @@ WARNED = 6
 """Tools named in the warning."""
 
 
-class DiffScreen(FullScreen[None]):
+class DiffScreen(FullScreen[None], VerbsByRules):
     """The comparison of two recordings. `rules` name the differences to ignore."""
 
+    RULES = DIFF_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("diff"),
         app_binding("quit", "quit"),
@@ -145,11 +147,9 @@ class DiffScreen(FullScreen[None]):
             self.query_one(f"#view-{name}", SideView).display_side(shown)
         self._show_footer()
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
-        names = ["next", "previous", "same"]
-        names += [f"frame-{name}" for name in ("a", "b") if self.check_action(f"frame_{name}", ())]
-        return hints(self, *(f"diff.{name}" for name in names), "diff.copy", "diff.leave")
+    def verb_facts(self) -> DiffFacts:
+        """The sides at which a message is shown."""
+        return DiffFacts(**{name: side.n > 0 for name, side in self._shown.items()})
 
     def _show_footer(self) -> None:
         footer = self.query_one(Footer)
@@ -159,16 +159,6 @@ class DiffScreen(FullScreen[None]):
         if self._found is not None and self._found.unread:
             notes.append(f"not compared: {', '.join(self._found.unread)}")
         footer.note = "  ".join(notes)
-
-    # Actions
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Going to a message needs a message."""
-        if action == "frame_a":
-            return "a" in self._shown and self._shown["a"].n > 0
-        if action == "frame_b":
-            return "b" in self._shown and self._shown["b"].n > 0
-        return True
 
     def action_next(self) -> None:
         """Go to the next difference."""

@@ -28,13 +28,14 @@ from inspector.text import json_document, quantity
 from inspector.tui.advice import error_text
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from inspector.tui.full_screen import FullScreen, app_binding
-from inspector.tui.keymap import KeyHint, bindings
+from inspector.tui.keymap import bindings
 from inspector.tui.load.background import BackgroundRun
 from inspector.tui.load.dialog import LoadDialog
 from inspector.tui.load.rows import error_rows, latency_rows, now_rows, plan_rows, process_rows, series_rows
 from inspector.tui.main import chrome
+from inspector.tui.model.screens import LOAD_VERBS, LoadFacts
 from inspector.tui.output_files import write_new
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets.fact_rows import Row, RowSection
 from inspector.tui.widgets.facts_view import FactsView
@@ -54,9 +55,10 @@ _FORMATS = (
 )
 
 
-class LoadScreen(FullScreen[None]):
+class LoadScreen(FullScreen[None], VerbsByRules):
     """One load test after another, of the same calls."""
 
+    RULES = LOAD_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("load"),
         app_binding("quit", "quit"),
@@ -242,38 +244,22 @@ class LoadScreen(FullScreen[None]):
     def _show(self, id: str, rows: list[Row]) -> None:
         self.query_one(f"#{id}", FactsView).show(RowSection(rows))
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
-        wanted: list[str | tuple[str, str]] = []
-        if self.check_action("pause", ()):
-            wanted += [("load.pause", "go on" if self._is_paused else "pause"), "load.faster", "load.slower"]
-        wanted.append(("load.leave", "back" if self._is_over else "stop"))
-        for name in ("report", "edit", "its_messages", "next_view"):
-            if self.check_action(name, ()):
-                wanted.append(f"load.{name.replace('_', '-')}")
-        return hints(self, *wanted)
+    def verb_facts(self) -> LoadFacts:
+        """The facts on which the verbs depend."""
+        run, report = self._run, self._report
+        return LoadFacts(
+            has_rate=run is not None and run.phase == "running" and isinstance(run.arrivals, OpenArrivals),
+            paused=self._is_paused,
+            over=self._is_over,
+            report=report is not None,
+            recorded=report is not None and bool(report.recording),
+            narrow=self.size.width < _NARROW,
+        )
 
     def _draw_footer(self) -> None:
         footer = self.query_one(Footer)
         footer.hints = [*self.hints(), *hints(self, "app.help", "app.quit")]
         footer.note = "only slow and failed calls are recorded"
-
-    # Actions
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Rate and pause work while calls arrive; a report, another plan and messages need the end."""
-        run, is_over = self._run, self._is_over
-        if action in ("pause", "faster", "slower"):
-            return run is not None and run.phase == "running" and isinstance(run.arrivals, OpenArrivals)
-        if action == "report":
-            return self._report is not None
-        if action == "edit":
-            return is_over
-        if action == "its_messages":
-            return self._report is not None and bool(self._report.recording)
-        if action == "next_view":
-            return self.size.width < _NARROW
-        return True
 
     def action_pause(self) -> None:
         """Let no calls arrive, or go on."""

@@ -19,8 +19,9 @@ from inspector.tui.login.document import LoginDocument, document_of, looked_at
 from inspector.tui.login.facts import logged_in_rows, step_rows
 from inspector.tui.login.steps import LoginStepRows, LoginStepsView, title
 from inspector.tui.main import chrome
+from inspector.tui.model.screens import LOGIN_VERBS, LoginFacts
 from inspector.tui.model.tabs import TABS
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.widgets.clipboard import copy
 from inspector.tui.widgets.fact_rows import Row, RowSection, fact, plain
 from inspector.tui.widgets.facts_view import FactsView
@@ -37,9 +38,10 @@ NextAction = int | str | None
 """The next action of the main screen: show this event, connect `again`, `quit`, show the tab of this name."""
 
 
-class AuthorizationScreen(FullScreen[NextAction]):
+class AuthorizationScreen(FullScreen[NextAction], VerbsByRules):
     """The steps at the left, above the token; at the right the document of the step under the cursor."""
 
+    RULES = LOGIN_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("authorization"),
         app_binding("quit", "quit"),
@@ -91,23 +93,9 @@ class AuthorizationScreen(FullScreen[NextAction]):
         self.tick()
         self.set_interval(LOOK_AGAIN, self.tick)
 
-    def hints(self) -> list[KeyHint]:
-        """The keys that work now."""
-        names = ("open", "again", "log-in", "otherwise", "log-out")
-        offered = [name for name in names if self.check_action(name.replace("-", "_"), ())]
-        return hints(self, *(f"authorization.{name}" for name in offered))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A recording allows no actions; a token can be revoked or shown."""
-        if action in ("again", "otherwise"):
-            return self._work.possible
-        if action == "log_in":
-            return self._work.possible and self.session.phase != "connecting"
-        if action in ("log_out", "reveal"):
-            return self._work.has_token
-        return True
-
-    # Show
+    def verb_facts(self) -> LoginFacts:
+        """The facts on which the verbs depend."""
+        return LoginFacts(self._work.possible, self.session.phase == "connecting", self._work.has_token)
 
     def tick(self) -> None:
         """Draw what is new. Texts about the remaining time change every minute."""

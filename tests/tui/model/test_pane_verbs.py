@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from inspector.tui.model.calls import CALLS_VERBS, CallsFacts
 from inspector.tui.model.catalog import CALL_VERBS, CATALOG_VERBS, INBOX_VERBS, CatalogFacts, InboxFacts
+from inspector.tui.model.check import CHECK_VERBS, FINDING_VERBS, CheckFacts
 from inspector.tui.model.detail import DETAIL_VERBS, EDGE_VERBS, DetailFacts
+from inspector.tui.model.screens import DIFF_VERBS, LOAD_VERBS, LOGIN_VERBS, DiffFacts, LoadFacts, LoginFacts
 from inspector.tui.model.server import FAILED_VERBS, SERVER_VERBS, ServerFacts
 from inspector.tui.model.verbs import VerbRules
 from inspector.tui.verbs import BY_ID
@@ -89,6 +92,48 @@ SHOWN: list[tuple[VerbRules[Any], Any, str]] = [
         DetailFacts(sent=True, http=True, names_file=True, hides_findings=True),
         "detail.copy detail.copy-curl detail.save detail.mark=mark detail.export detail.open-source detail.why",
     ),
+    (
+        CHECK_VERBS,
+        CheckFacts(),
+        "list.select=evidence check.run check.again check.allow check.hosts check.faults check.report",
+    ),
+    (CHECK_VERBS, CheckFacts(current=False, report=False, results=False), "check.run check.allow check.hosts"),
+    (
+        CHECK_VERBS,
+        CheckFacts(live=False, messages=True),
+        "list.select=evidence check.run check.hosts check.faults check.report",
+    ),
+    (
+        CHECK_VERBS,
+        CheckFacts(reading=True, messages=True),
+        "check.its-messages check.again check.copy check.leave=back",
+    ),
+    (CHECK_VERBS, CheckFacts(running=True, reading=True, messages=True), "check.leave=stop"),
+    (FINDING_VERBS, CheckFacts(messages=True), "check.its-messages check.copy check.baseline"),
+    (FINDING_VERBS, CheckFacts(running=True, messages=True), "check.its-messages check.copy"),
+    (CALLS_VERBS, CallsFacts(running=True, select="open", in_flow=True), "list.select=open calls.leave=stop"),
+    (
+        CALLS_VERBS,
+        CallsFacts(environments=True, failures=True, messages=True, pinned=True, select="open"),
+        "list.select=open calls.run calls.run-all calls.edit calls.environment calls.new calls.next-failure "
+        "calls.its-messages calls.pin-flow=not on restart collection.filter",
+    ),
+    (
+        CALLS_VERBS,
+        CallsFacts(in_flow=True),
+        "calls.run calls.run-all calls.edit calls.new calls.pin-flow calls.leave=list",
+    ),
+    (CALLS_VERBS, CallsFacts(live=False, ready=False), "calls.edit collection.filter"),
+    (LOGIN_VERBS, LoginFacts(), "authorization.open authorization.again authorization.log-in authorization.otherwise"),
+    (LOGIN_VERBS, LoginFacts(live=False, token=True), "authorization.open authorization.log-out"),
+    (LOAD_VERBS, LoadFacts(has_rate=True, paused=True), "load.pause=go on load.faster load.slower load.leave=stop"),
+    (
+        LOAD_VERBS,
+        LoadFacts(over=True, report=True, recorded=True, narrow=True),
+        "load.leave=back load.report load.edit load.its-messages load.next-view",
+    ),
+    (DIFF_VERBS, DiffFacts(), "diff.next diff.previous diff.same diff.copy diff.leave"),
+    (DIFF_VERBS, DiffFacts(b=True), "diff.next diff.previous diff.same diff.frame-b diff.copy diff.leave"),
 ]
 
 WORKS: list[tuple[VerbRules[Any], Any, str, str]] = [
@@ -106,6 +151,23 @@ WORKS: list[tuple[VerbRules[Any], Any, str, str]] = [
     (FAILED_VERBS, ServerFacts(live=False, lost_call=True), "again copy", "call_again edit doctor watch"),
     (DETAIL_VERBS, DetailFacts(), "copy save mark", "open_source why"),
     (DETAIL_VERBS, DetailFacts(names_file=True, hides_findings=True), "open_source why", ""),
+    (
+        CHECK_VERBS,
+        CheckFacts(),
+        "run again hosts allow intrusive report baseline faults copy",
+        "login its_messages leave",
+    ),
+    (CHECK_VERBS, CheckFacts(running=True), "leave level next", "run again hosts allow intrusive report baseline"),
+    (CHECK_VERBS, CheckFacts(live=False, http=True, in_text=True), "leave run hosts", "again allow intrusive login"),
+    (CHECK_VERBS, CheckFacts(http=True, current=False, report=False, results=False), "login", "copy faults report"),
+    (CALLS_VERBS, CallsFacts(), "run run_all new edit pin_flow", "leave environment next_failure its_messages"),
+    (CALLS_VERBS, CallsFacts(running=True), "leave new", "run run_all"),
+    (CALLS_VERBS, CallsFacts(filtered=True, flow=False, flows=False), "leave edit", "run run_all pin_flow"),
+    (CALLS_VERBS, CallsFacts(ready=False, in_flow=True, file=False), "leave pin_flow", "run new edit"),
+    (LOGIN_VERBS, LoginFacts(connecting=True, token=True), "again otherwise log_out reveal", "log_in"),
+    (LOGIN_VERBS, LoginFacts(live=False), "open", "again log_in otherwise log_out reveal"),
+    (LOAD_VERBS, LoadFacts(), "leave", "pause faster slower report edit its_messages next_view"),
+    (DIFF_VERBS, DiffFacts(a=True), "frame_a copy", "frame_b"),
 ]
 
 

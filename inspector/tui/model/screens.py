@@ -1,0 +1,72 @@
+"""The verbs of a login, a load test, and the comparison of two recordings."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from inspector.tui.model.verbs import Offer, VerbRules
+
+
+class LoginFacts(NamedTuple):
+    """The facts about a login. `live`: the session is not a recording, and can log in."""
+
+    live: bool = True
+    connecting: bool = False
+    token: bool = False
+    """There is a token, which can be shown and revoked."""
+
+
+LOGIN_VERBS: VerbRules[LoginFacts] = VerbRules(
+    {
+        "authorization.again": lambda facts: facts.live,
+        "authorization.log-in": lambda facts: facts.live and not facts.connecting,
+        "authorization.otherwise": lambda facts: facts.live,
+        "authorization.log-out": lambda facts: facts.token,
+        "authorization.reveal": lambda facts: facts.token,
+    },
+    [Offer(f"authorization.{verb}") for verb in ("open", "again", "log-in", "otherwise", "log-out")],
+)
+
+
+class LoadFacts(NamedTuple):
+    """The facts about a load test. `has_rate`: it sends calls at a rate now."""
+
+    has_rate: bool = False
+    paused: bool = False
+    over: bool = False
+    report: bool = False
+    recorded: bool = False
+    """Some calls are recorded."""
+    narrow: bool = False
+    """The screen has room for one view."""
+
+
+LOAD_VERBS: VerbRules[LoadFacts] = VerbRules(
+    {
+        **dict.fromkeys(("load.pause", "load.faster", "load.slower"), lambda facts: facts.has_rate),
+        "load.report": lambda facts: facts.report,
+        "load.edit": lambda facts: facts.over,
+        "load.its-messages": lambda facts: facts.recorded,
+        "load.next-view": lambda facts: facts.narrow,
+    },
+    [
+        Offer("load.pause", title=lambda facts: "go on" if facts.paused else "pause"),
+        Offer("load.faster"),
+        Offer("load.slower"),
+        Offer("load.leave", title=lambda facts: "back" if facts.over else "stop"),
+        *(Offer[LoadFacts](f"load.{verb}") for verb in ("report", "edit", "its-messages", "next-view")),
+    ],
+)
+
+
+class DiffFacts(NamedTuple):
+    """The sides of a comparison at which a message is shown."""
+
+    a: bool = False
+    b: bool = False
+
+
+DIFF_VERBS: VerbRules[DiffFacts] = VerbRules(
+    {"diff.frame-a": lambda facts: facts.a, "diff.frame-b": lambda facts: facts.b},
+    [Offer(f"diff.{verb}") for verb in ("next", "previous", "same", "frame-a", "frame-b", "copy", "leave")],
+)
