@@ -96,9 +96,10 @@ def main_screen(app: InspectorApp) -> MainScreen:
     return next(screen for screen in app.screen_stack if isinstance(screen, MainScreen))
 
 
-async def shows(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
-    """Wait until the screen shows these words."""
-    await becomes(app, pilot, lambda: words in screen_text(app), words)
+async def shows(app: InspectorApp, pilot: Pilot[Any], *words: str) -> None:
+    """Wait until the screen shows each of these words."""
+    for each in words:
+        await becomes(app, pilot, lambda each=each: each in screen_text(app), each)
 
 
 async def becomes(app: InspectorApp, pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:

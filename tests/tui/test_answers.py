@@ -9,7 +9,7 @@ import pytest
 from inspector.tui.diff.answers import AnswersScreen, compare_answers
 from inspector.tui.diff.side import AnswerSide
 from tests.tui.live_app import NARROW, Live, main_screen, on_demo, shows
-from tests.tui.tui_screens import screen_text, settle
+from tests.tui.tui_screens import press, screen_text, settle
 
 
 def side(value: object, id: int = 1) -> AnswerSide:
@@ -67,8 +67,7 @@ async def test_one_key_compares_a_result_with_the_call_before() -> None:
         await call(live, "weather", {"city": "Kyoto"}, 2)
         main_screen(app).panes.work.result.focus_inside()
         await shows(app, pilot, "D compare")
-        await pilot.press("D")
-        await shows(app, pilot, '.city "Lima"')
+        await press(pilot, "D", shows='.city "Lima"')
         assert '"Kyoto"' in screen_text(app)
         await pilot.press("escape")
         await settle(pilot, lambda: app.screen is main_screen(app))

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.config.targets import StdioTarget
 from tests.tui.live_app import running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -43,34 +43,24 @@ async def test_a_page_is_read_on_demand_and_shown_with_its_policy() -> None:
     """C-APP-05, C-APP-06, C-APP-07."""
     async with running(HARBOUR, until="app only") as (app, pilot):
         text = screen_text(app)
-        assert "board  UI" in text
-        assert "page ui://harbour/board" in text
-        await pilot.press("u")
-        await shows(app, pilot, "Not rendered and not run.")
+        assert_in(text, "board  UI", "page ui://harbour/board")
+        await press(pilot, "u", shows="Not rendered and not run.")
         await shows(app, pilot, "permissions   camera")
-        await pilot.press("tab", "z")
-        await shows(app, pilot, "https://api.example.com  csp.connectDomains")
-        await shows(app, pilot, "script-src  https://cdn.example.com/a.js")
-        await shows(app, pilot, "Not rendered and not run.")
-        await pilot.press("right_curly_bracket")
-        await shows(app, pilot, "High ␛[31mwater")
-        await pilot.press("right_curly_bracket")
-        await shows(app, pilot, "<script src='https://cdn.example.com/a.js'>")
+        await press(pilot, "tab", "z", shows="https://api.example.com  csp.connectDomains")
+        await shows(app, pilot, "script-src  https://cdn.example.com/a.js", "Not rendered and not run.")
+        await press(pilot, "right_curly_bracket", shows="High ␛[31mwater")
+        await press(pilot, "right_curly_bracket", shows="<script src='https://cdn.example.com/a.js'>")
 
 
 async def test_a_second_read_says_whether_the_page_changed() -> None:
     """C-APP-12."""
-    async with running(HARBOUR, until="app only") as (app, pilot):
-        await pilot.press("u")
-        await shows(app, pilot, "Not rendered and not run.")
-        await pilot.press("tab", "ctrl+r")
-        await shows(app, pilot, "the same as at")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "differs from the read at")
+    async with running(HARBOUR, until="app only") as (_app, pilot):
+        await press(pilot, "u", shows="Not rendered and not run.")
+        await press(pilot, "tab", "ctrl+r", shows="the same as at")
+        await press(pilot, "ctrl+r", shows="differs from the read at")
 
 
 async def test_a_tool_for_pages_says_so_and_has_no_page_key() -> None:
     async with running(HARBOUR, until="app only") as (app, pilot):
-        await pilot.press("down")
-        await shows(app, pilot, "Only pages may call it")
+        await press(pilot, "down", shows="Only pages may call it")
         assert "u page" not in screen_text(app)

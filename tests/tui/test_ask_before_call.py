@@ -10,7 +10,7 @@ from inspector.config.settings import Settings
 from inspector.protocol.views import may_destroy
 from tests.tui.live_app import Live, main_screen, on_demo, shows
 from tests.tui.live_demo import sent
-from tests.tui.tui_screens import settle
+from tests.tui.tui_screens import press, settle
 
 DELETE = "delete-everything"
 """A tool of the demo server that is annotated as destructive."""
@@ -57,19 +57,16 @@ async def test_the_question_names_the_tool_and_its_arguments_and_each_answer_doe
         await open_tool(live, DELETE)
         work = main_screen(app).panes.work
         await work.request.form.load({"sure": True})
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, f"Call {DELETE}?")
+        await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
         await shows(app, pilot, '"sure"')
         await pilot.press("escape")
         await settle(pilot, lambda: app.screen is main_screen(app))
         assert calls(app) == []
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, f"Call {DELETE}?")
+        await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
         await pilot.press("y")
         await settle(pilot, lambda: calls(app) == [DELETE])
         await settle(pilot, lambda: work.work is not None and not work.work.is_running)
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, f"Call {DELETE}?")
+        await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
         await pilot.press("a")
         await settle(pilot, lambda: calls(app) == [DELETE] * 2)
         await settle(pilot, lambda: work.work is not None and not work.work.is_running)

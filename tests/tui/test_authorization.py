@@ -21,7 +21,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
 from tests.tui.login_app import app_on, own_state
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_not_in, press, screen_text
 
 Demo = Callable[..., str]
 PUBLISHED = "https://login.example/"
@@ -77,10 +77,8 @@ def failed_login(path: Path) -> Path:
 async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: Demo) -> None:
     app = app_on(demo("--auth-fault", "issuer-slash"))
     async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Connection failed")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "stopped at step 5 of 10")
+        await shows(app, pilot, "Connection failed", "a login")
+        await press(pilot, "a", shows="stopped at step 5 of 10")
         text = screen_text(app)
         for words in ("issuer", "Possible fix", "C-AUTH-10", "not reached", "character by character"):
             assert words in text
@@ -98,15 +96,12 @@ async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in
     app = app_on(demo())
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await pilot.press("6")
-        await shows(app, pilot, "issued by")
-        await pilot.press("a")
-        await shows(app, pilot, "names this server")
+        await press(pilot, "6", shows="issued by")
+        await press(pilot, "a", shows="names this server")
         await shows(app, pilot, "10 token")
         await pilot.press("O")
         await becomes(app, pilot, lambda: "issued by" not in screen_text(app), "logged out")
-        await pilot.press("L")
-        await shows(app, pilot, "names this server")
+        await press(pilot, "L", shows="names this server")
         assert app.session is not None
         assert isinstance(app.screen, AuthorizationScreen)
         logins = Authorizations(app.session.journal)
@@ -122,12 +117,9 @@ async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, size: tuple[int, int]) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), size=size) as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "Publish it without the slash.")
-        assert "rerun step" not in screen_text(app)
-        assert "log in again" not in screen_text(app)
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="Publish it without the slash.")
+        assert_not_in(screen_text(app), "rerun step", "log in again")
         await pilot.press("r", "L", "O", "o", "T")
         assert isinstance(app.screen, AuthorizationScreen)
 
@@ -135,12 +127,9 @@ async def test_a_recording_shows_the_same_and_can_do_nothing(tmp_path: Path, siz
 @pytest.mark.slow
 async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl"), until="login") as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "Publish it")
-        await pilot.press("up")
-        await shows(app, pilot, '"issuer": "https://login.example/"')
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="Publish it")
+        await press(pilot, "up", shows='"issuer": "https://login.example/"')
         await pilot.press("m")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
         screen = app.screen
@@ -151,14 +140,10 @@ async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
 @pytest.mark.slow
 async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
     async with on_recording(failed_login(tmp_path / "login.mcp.jsonl")) as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "Publish it")
-        await pilot.press("question_mark")
-        await shows(app, pilot, "A login")
-        await pilot.press("escape")
-        await shows(app, pilot, "Publish it")
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="Publish it")
+        await press(pilot, "question_mark", shows="A login")
+        await press(pilot, "escape", shows="Publish it")
         await pilot.press("q")
         await becomes(app, pilot, lambda: app._exit, "left")
 

@@ -15,7 +15,7 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
 from tests.tui.idle import quiet
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -76,11 +76,7 @@ async def test_the_tab_lists_flows_steps_errors_and_environments() -> None:
         await shows(app, pilot, "calls/echo.yaml")
         text = screen_text(app)
         assert "9 Calls" in screen_lines(app)[1]
-        assert "1 flow  1 error" in text
-        assert "✗ calls/bad.yaml:3" in text
-        assert "· greet" in text
-        assert "calls/env" in text
-        assert "2 variables" in text
+        assert_in(text, "1 flow  1 error", "✗ calls/bad.yaml:3", "· greet", "calls/env", "2 variables")
         assert "Unknown key “cal”." in text, "the file under the cursor says what is wrong with it"
         assert "Did you mean “call”?" in text
 
@@ -122,12 +118,10 @@ async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() 
         assert any("✓ greet" in line for line in lines)
         await shows(app, pilot, "run calls/echo.yaml")  # The log shows the messages of the run.
         assert "tools/list" not in screen_text(app), "and no others"
-        await pilot.press("1")
-        await shows(app, pilot, "tools/list")
+        await press(pilot, "1", shows="tools/list")
         await pilot.press("9")
         await becomes(app, pilot, lambda: "tools/list" not in screen_text(app), "of the run")
-        await pilot.press("m", "escape")
-        await shows(app, pilot, "tools/list")
+        await press(pilot, "m", "escape", shows="tools/list")
 
 
 async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
@@ -139,8 +133,7 @@ async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
     async with on_calls(files) as (app, pilot):
         await shows(app, pilot, "✗ sum")
         text = screen_text(app)
-        assert "✓ greet" in text
-        assert "calls/echo.yaml  today " in text
+        assert_in(text, "✓ greet", "calls/echo.yaml  today ")
         assert "· within 1 min" in text, "what the steps expect is shown without its result"
         assert "2 of 3 steps  1 failed" in text
 
@@ -172,8 +165,7 @@ async def test_enter_goes_to_the_steps_opens_one_and_the_log_follows() -> None:
         await becomes(app, pilot, lambda: flow.has_focus_within, "the focus")
         assert flow.place is not None
         assert flow.place.number == 1
-        await pilot.press("enter")
-        await shows(app, pilot, "messages →")
+        await press(pilot, "enter", shows="messages →")
 
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "messages →" not in screen_text(app), "closed")
@@ -206,16 +198,13 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
     flow = 'inspector: 1\nvars: {word: hello, token: ""}\nsteps:\n  - call: echo\n    args: {message: "{{word}} {{token}}"}\n'
     async with on_calls({"calls/echo.yaml": flow, "calls/env/local.yaml": LOCAL}) as (app, pilot):
         await shows(app, pilot, "calls/env")
-        await pilot.press("E")
-        await shows(app, pilot, "only the variables of the flows")
-        await pilot.press("down", "enter")
-        await shows(app, pilot, "in use")
+        await press(pilot, "E", shows="only the variables of the flows")
+        await press(pilot, "down", "enter", shows="in use")
         assert "env local" in screen_text(app)
         assert "env:DEMO_TOKEN" in screen_text(app), "a secret is shown as it is named"
         await pilot.press("ctrl+r")
         await ran(app, pilot, "✓ calls/echo.yaml")
-        await pilot.press("down", "enter", "enter")
-        await shows(app, pilot, "messages →")
+        await press(pilot, "down", "enter", "enter", shows="messages →")
         text = screen_text(app)
         results = main_screen(app).panes.saved_calls.runs[Path("calls/echo.yaml").absolute()].steps[1]
         assert results[0].arguments == {"message": "hi ***"}
@@ -225,8 +214,7 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
     async with on_calls({}) as (app, pilot):
         await shows(app, pilot, "env local")
         assert "in use" in screen_text(app), "the next session remembers it"
-        await pilot.press("end")
-        await shows(app, pilot, "enter use no more")
+        await press(pilot, "end", shows="enter use no more")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "in use" not in screen_text(app), "not in use")
 
@@ -243,8 +231,7 @@ async def test_the_file_is_opened_in_the_editor_at_the_line_and_read_again(monke
 
         monkeypatch.setattr(app, "suspend", nullcontext)
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("down", "down", "e")
-        await shows(app, pilot, "welcome")
+        await press(pilot, "down", "down", "e", shows="welcome")
         assert seen.read_text().split() == ["+13", str(Path("calls/echo.yaml").absolute())]
 
 
@@ -255,8 +242,7 @@ async def test_a_filter_narrows_the_list_and_esc_drops_it() -> None:
         await pilot.press("slash", *"greet")
         await becomes(app, pilot, lambda: "good.yaml" not in screen_text(app), "narrowed")
         assert "greet" in screen_text(app)
-        await pilot.press("enter", "escape")
-        await shows(app, pilot, "calls/good.yaml")
+        await press(pilot, "enter", "escape", shows="calls/good.yaml")
 
 
 async def test_in_one_column_the_list_then_the_steps() -> None:
@@ -265,15 +251,13 @@ async def test_in_one_column_the_list_then_the_steps() -> None:
         await pilot.press("ctrl+r")
         await ran(app, pilot, "✗ sum")
         assert "expected" not in screen_text(app)
-        await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "expected  4")
+        await press(pilot, "down", "down", "enter", shows="expected  4")
         assert "Calls › Echo and add" in screen_text(app)
         flow = main_screen(app).panes.flow
         assert flow is not None
         assert flow.place is not None
         assert flow.place.number == 2, "the cursor is on the step that was chosen"
-        await pilot.press("escape")
-        await shows(app, pilot, "✓ greet")
+        await press(pilot, "escape", shows="✓ greet")
         assert "expected" not in screen_text(app)
 
 
@@ -281,8 +265,7 @@ async def test_a_run_is_stopped_and_says_what_did_not_run() -> None:
     slow = "inspector: 1\nsteps:\n  - wait: 5 min\n  - call: echo\n    args: {message: hi}\n"
     async with on_calls({"calls/slow.yaml": slow}) as (app, pilot):
         await shows(app, pilot, "calls/slow.yaml")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "esc stop")
+        await press(pilot, "ctrl+r", shows="esc stop")
         await pilot.press("escape")
         await ran(app, pilot, "interrupted")
         assert "esc stop" not in screen_text(app)
@@ -294,10 +277,8 @@ async def test_a_recording_shows_the_flows_and_runs_none() -> None:
     Path("calls").mkdir()
     Path("calls/echo.yaml").write_text(ORDERS)
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("9")
-        await shows(app, pilot, "calls/echo.yaml")
-        assert "^r run" not in screen_text(app)
-        assert "R run all" not in screen_text(app)
+        await press(pilot, "9", shows="calls/echo.yaml")
+        assert_not_in(screen_text(app), "^r run", "R run all")
         await pilot.press("ctrl+r", "R")
         await quiet(app)
         assert main_screen(app).panes.saved_calls.running is None
@@ -315,16 +296,13 @@ async def test_without_flows_it_says_how_to_make_one() -> None:
 async def test_saving_a_call_writes_a_new_flow_and_then_appends_to_it() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await to_tool(app, pilot, "echo")
-        await pilot.press(*"hello", "ctrl+s")
-        await shows(app, pilot, "Save echo")
+        await press(pilot, *"hello", "ctrl+s", shows="Save echo")
         await shows(app, pilot, "message: hello")
-        await pilot.press("enter")
-        await shows(app, pilot, "Saved to calls/echo.yaml:5.")
+        await press(pilot, "enter", shows="Saved to calls/echo.yaml:5.")
         first = Path("calls/echo.yaml").read_text()
         assert "call: echo" in first
         await shows(app, pilot, "saved  echo › hello")
-        await pilot.press("backspace", "ctrl+s")
-        await shows(app, pilot, "after 1 step")
+        await press(pilot, "backspace", "ctrl+s", shows="after 1 step")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != first, "appended")
         second = Path("calls/echo.yaml").read_text()
@@ -360,12 +338,10 @@ async def test_a_text_that_was_sent_is_saved_as_a_text_and_a_variable_of_a_saved
         await to_tool(app, pilot, "echo")
         form = main_screen(app).panes.work.request.form
         await form.load({"message": "{{token}}"})
-        await pilot.press("ctrl+s")
-        await shows(app, pilot, 'message: "{{{{token}}"')
+        await press(pilot, "ctrl+s", shows='message: "{{{{token}}"')
         await pilot.press("escape")
         await form.load({"message": "{{said}}"})
-        await pilot.press("ctrl+s")
-        await shows(app, pilot, 'message: "{{said}}"')
+        await press(pilot, "ctrl+s", shows='message: "{{said}}"')
 
 
 async def test_an_environment_of_a_cloned_folder_is_used_after_a_question(
@@ -379,19 +355,16 @@ async def test_an_environment_of_a_cloned_folder_is_used_after_a_question(
     async with on_calls(files) as (app, pilot):
         saved = main_screen(app).panes.saved_calls
         await shows(app, pilot, "calls/env")
-        await pilot.press("E", "down", "enter")
-        await shows(app, pilot, "in use")
+        await press(pilot, "E", "down", "enter", shows="in use")
         assert saved.secrets() == [], "nothing is read before"
-        await pilot.press("home", "ctrl+r")
-        await shows(app, pilot, "Allow environment local?")
+        await press(pilot, "home", "ctrl+r", shows="Allow environment local?")
         shown = " ".join(screen_text(app).split())
         assert "environment variable DEMO_TOKEN in variable token" in shown
         assert "inspector.demo" in shown.replace("│", "").replace(" ", "")
         await pilot.press("escape")
         await ran(app, pilot, "opened.")  # "was not opened": one word cannot be broken between two lines
         assert saved.secrets() == []
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "Allow environment local?")
+        await press(pilot, "ctrl+r", shows="Allow environment local?")
         await pilot.press("o")
         await ran(app, pilot, "✓ calls/echo.yaml")
         assert saved.secrets() == ["s3cret-token-value"]
@@ -405,11 +378,9 @@ async def test_a_variable_is_offered_where_it_holds_the_value() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}, tab=False) as (app, pilot):
         await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
         await to_tool(app, pilot, "echo")
-        await pilot.press(*"hello", "ctrl+s")
-        await shows(app, pilot, "{{word}}  instead of")
+        await press(pilot, *"hello", "ctrl+s", shows="{{word}}  instead of")
         await shows(app, pilot, 'message: "{{word}}"')
-        await pilot.press("tab", "tab", "space")
-        await shows(app, pilot, "message: hello")
+        await press(pilot, "tab", "tab", "space", shows="message: hello")
         await pilot.press("space", "enter")
         await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
         written = Path("calls/echo.yaml").read_text()
@@ -419,13 +390,10 @@ async def test_a_variable_is_offered_where_it_holds_the_value() -> None:
 async def test_letters_are_typed_in_the_dialog_and_esc_writes_nothing() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await to_tool(app, pilot, "echo")
-        await pilot.press("h", "ctrl+s")
-        await shows(app, pilot, "Save echo")
-        await pilot.press(*" R9q", "tab", "end", *"x")
-        await shows(app, pilot, "echo R9q")
+        await press(pilot, "h", "ctrl+s", shows="Save echo")
+        await press(pilot, *" R9q", "tab", "end", *"x", shows="echo R9q")
         await shows(app, pilot, "calls/echo.yamlx")
-        await pilot.press("enter")
-        await shows(app, pilot, "ends in .yaml")
+        await press(pilot, "enter", shows="ends in .yaml")
         await pilot.press("escape")
         await quiet(app)
         assert not Path("calls").exists()
@@ -437,11 +405,9 @@ async def test_a_password_is_never_written() -> None:
         await to_tool(app, pilot, "free-form")
         form = main_screen(app).panes.work.request.form
         await form.load({"data": {"user": "ann", "password": "hunter2-hunter2"}})
-        await pilot.press("ctrl+s")
-        await shows(app, pilot, "is not written")
+        await press(pilot, "ctrl+s", shows="is not written")
         assert "{{password}}" in screen_text(app)
-        await pilot.press("enter")
-        await shows(app, pilot, "Saved to calls/free-form.yaml")
+        await press(pilot, "enter", shows="Saved to calls/free-form.yaml")
         written = Path("calls/free-form.yaml").read_text()
         assert 'data: {user: ann, password: "{{password}}"}' in written
         assert "hunter2" not in written
@@ -452,10 +418,8 @@ async def test_a_call_of_the_session_is_saved_from_the_tab() -> None:
         await to_tool(app, pilot, "echo")
         await pilot.press(*"earlier", "ctrl+r")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "called")
-        await pilot.press("escape", "9", "n")
-        await shows(app, pilot, "Save a call of this session")
-        await pilot.press("enter")
-        await shows(app, pilot, "Save echo")
+        await press(pilot, "escape", "9", "n", shows="Save a call of this session")
+        await press(pilot, "enter", shows="Save echo")
         await pilot.press("enter")
         await shows(app, pilot, "✓" if False else "calls/echo.yaml")
         await becomes(app, pilot, Path("calls/echo.yaml").exists, "written")
@@ -468,22 +432,17 @@ async def test_a_flow_of_another_server_gets_no_step_and_run_all_leaves_it_out()
     async with on_calls({"calls/shop.yaml": other}, tab=False) as (app, pilot):
         await becomes(app, pilot, lambda: bool(main_screen(app).panes.saved_calls.flows), "read")
         await to_tool(app, pilot, "echo")
-        await pilot.press(*"hello", "ctrl+s")
-        await shows(app, pilot, "file  calls/echo.yaml")
-        await pilot.press("tab", "up")
-        await shows(app, pilot, "This flow is of another server: @shop.")
-        await pilot.press("down", "enter")
-        await shows(app, pilot, "Saved to calls/echo.yaml")
+        await press(pilot, *"hello", "ctrl+s", shows="file  calls/echo.yaml")
+        await press(pilot, "tab", "up", shows="This flow is of another server: @shop.")
+        await press(pilot, "down", "enter", shows="Saved to calls/echo.yaml")
         assert Path("calls/shop.yaml").read_text() == other
         Path("calls/echo.yaml").write_text(own)
-        await pilot.press("escape", "9")
-        await shows(app, pilot, "calls/shop.yaml")
+        await press(pilot, "escape", "9", shows="calls/shop.yaml")
         await pilot.press("end", "R")
         await ran(app, pilot, "✓ calls/echo.yaml")
         said = "calls/shop.yaml (server: @shop). ^r on a flow runs it here."
         await shows(app, pilot, said)
-        assert "· calls/shop.yaml" in screen_text(app)
-        assert "server  @shop  not this one" in screen_text(app)
+        assert_in(screen_text(app), "· calls/shop.yaml", "server  @shop  not this one")
 
 
 # Expectations
@@ -500,12 +459,9 @@ async def with_result(app: InspectorApp, pilot: Pilot[Any], tool: str, *keys: st
 async def test_an_expectation_from_a_result_is_saved_with_its_call_and_holds() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "add", "2", "tab", "3")
-        await pilot.press("d", "E")
-        await shows(app, pilot, "$.structuredContent is")
-        await pilot.press("enter")
-        await shows(app, pilot, "Save add")
-        await pilot.press("enter")
-        await shows(app, pilot, "Saved to calls/add.yaml:5.")
+        await press(pilot, "d", "E", shows="$.structuredContent is")
+        await press(pilot, "enter", shows="Save add")
+        await press(pilot, "enter", shows="Saved to calls/add.yaml:5.")
         written = Path("calls/add.yaml").read_text()
         expected = "    expect:\n      result:\n        $.structuredContent: {exactly: {sum: 5}}\n"
         assert written.endswith(expected)
@@ -543,16 +499,13 @@ async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
     async with on_calls({}, tab=False) as (app, pilot):
         await with_result(app, pilot, "add", "2", "tab", "3")
         for line, keys in ((5, ("down",)), (11, ("down", "down"))):
-            await pilot.press("E")
-            await shows(app, pilot, "Expect of this result")
+            await press(pilot, "E", shows="Expect of this result")
             await pilot.press(*keys, "enter")
             await becomes(app, pilot, lambda: "Save add" in screen_text(app) or "Where to write" in screen_text(app))
-            await pilot.press("enter")
-            await shows(app, pilot, f"Saved to calls/add.yaml:{line}.")
+            await press(pilot, "enter", shows=f"Saved to calls/add.yaml:{line}.")
         await becomes(app, pilot, lambda: "same_as: snapshots/add.json" in Path("calls/add.yaml").read_text(), "both")
         assert Path("calls/snapshots/add.json").exists()
-        await pilot.press("9")
-        await shows(app, pilot, "calls/add.yaml")
+        await press(pilot, "9", shows="calls/add.yaml")
         await pilot.press("home", "ctrl+r")
         await ran(app, pilot, "✓ calls/add.yaml")
         assert "1 of 1 step" in screen_text(app), Path("calls/add.yaml").read_text()
@@ -565,13 +518,10 @@ async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:
         await pilot.press("f5", "ctrl+r")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "the result")
         main_screen(app).panes.work.result.focus_inside()
-        await pilot.press("E")
-        await shows(app, pilot, '$.content[0].text is "hello 4711"')
-        await pilot.press("enter")
-        await shows(app, pilot, "Lines that are in a file are never changed")
+        await press(pilot, "E", shows='$.content[0].text is "hello 4711"')
+        await press(pilot, "enter", shows="Lines that are in a file are never changed")
         assert "open calls/echo.yaml:5 in $EDITOR" in screen_text(app)
-        await pilot.press("enter")
-        await shows(app, pilot, "Save echo")
+        await press(pilot, "enter", shows="Save echo")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
         assert Path("calls/echo.yaml").read_text().startswith(ORDERS)
@@ -618,16 +568,14 @@ async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_report
     Path("calls/weather.yaml").write_text(WEATHER_FLOW)
     target = serve(tmp_path / "weather", "sunny")
     async with running(target, until="Tools 2", watch=True) as (app, pilot):
-        await pilot.press("9")
-        await shows(app, pilot, "calls/weather.yaml")
+        await press(pilot, "9", shows="calls/weather.yaml")
         await pilot.press("P", "ctrl+r")
         await ran(app, pilot, "✓ calls/weather.yaml")
         await shows(app, pilot, "runs on restart")
         await pilot.pause(0.4)
         serve(tmp_path / "weather", "rain")
         await shows(app, pilot, "It passed before the restart, and fails now at step 1")
-        assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
-        assert "✗ now" in screen_text(app)
+        assert_in(screen_text(app), '$.content[0].text "sunny" → "rain"', "✗ now")
         await pilot.press("1")
         rows = main_screen(app).panes.catalog.rows
         assert rows.changed == {"now"}, "the tool with another description is marked"
@@ -636,16 +584,14 @@ async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_report
         await pilot.press("down", "up")
         assert not rows.changed, "until it is visited"
         serve(tmp_path / "weather", "sunny")
-        await pilot.press("9")
-        await shows(app, pilot, "It failed before the restart, and passes now.")
+        await press(pilot, "9", shows="It failed before the restart, and passes now.")
 
 
 async def test_after_a_restart_the_pinned_call_is_sent_again_and_says_what_changed(tmp_path: Path) -> None:
     target = serve(tmp_path / "weather", "sunny")
     async with running(target, until="Tools 2", watch=True) as (app, pilot):
         await with_result(app, pilot, "now")
-        await pilot.press("P")
-        await shows(app, pilot, "runs on restart")
+        await press(pilot, "P", shows="runs on restart")
         await pilot.pause(0.4)
         serve(tmp_path / "weather", "rain")
         await shows(app, pilot, "1 change since the restart")
@@ -658,15 +604,12 @@ async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
     monkeypatch.setenv("DEMO_TOKEN", "s3cret-token-value")
     async with on_calls({"calls/echo.yaml": ORDERS, "calls/env/local.yaml": LOCAL}) as (app, pilot):
         await shows(app, pilot, "calls/env")
-        await pilot.press("end", "enter")
-        await shows(app, pilot, "in use")
+        await press(pilot, "end", "enter", shows="in use")
         await with_result(app, pilot, "echo", *"s3cret-token-value")
-        await pilot.press("E")
-        await shows(app, pilot, "Expect of this result")
+        await press(pilot, "E", shows="Expect of this result")
         text = screen_text(app)
         assert "only its shape can be written" in " ".join(text.split())
-        assert "same value" not in text
-        assert "same as a file" not in text
+        assert_not_in(text, "same value", "same as a file")
 
 
 def test_what_differs_in_two_long_values_is_shown() -> None:
@@ -675,8 +618,7 @@ def test_what_differs_in_two_long_values_is_shown() -> None:
     long = "the same beginning of both of them, and more, "
     (text,) = difference_texts({"t": f"{long}sun{long}"}, {"t": f"{long}rain{long}"})
     assert text.startswith("$.t …")
-    assert "sunthe same" in text
-    assert "rainthe same" in text
+    assert_in(text, "sunthe same", "rainthe same")
     assert len(text) < 110
     assert difference_texts({"n": 1}, {"n": 2}) == ["$.n 1 → 2"]
 
@@ -760,5 +702,4 @@ async def test_a_step_that_moved_runs_as_itself_and_one_that_is_gone_does_not_ru
         assert "✗" not in screen_text(app), "the step that has its number now did not run"
         await pilot.press("end")
         Path("calls/sum.yaml").write_text(SUM.replace("call: add", "call: echo"))
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "calls/sum.yaml has changed: choose the step again.")
+        await press(pilot, "ctrl+r", shows="calls/sum.yaml has changed: choose the step again.")

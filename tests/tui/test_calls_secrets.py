@@ -18,7 +18,7 @@ from tests.cli.test_run_secrets import FLOW, SECRETS, SERVER, leaks, ring
 from tests.tui.idle import quiet
 from tests.tui.live_app import becomes, main_screen, running, shows
 from tests.tui.test_calls import ran
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -63,8 +63,7 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
 
         await look("9")
         await shows(app, pilot, "calls/flow.yaml")
-        await pilot.press("E", "down", "enter")
-        await shows(app, pilot, "in use")
+        await press(pilot, "E", "down", "enter", shows="in use")
         await look("home", "ctrl+r")
         await ran(app, pilot, "found     error -32601")
         screen = main_screen(app)

@@ -19,7 +19,7 @@ from inspector.tui.pane_messages import ItemHighlighted, ItemOpened
 from inspector.tui.work.catalog import CatalogPane
 from tests.tui.live_app import TOOLS
 from tests.tui.live_demo import Ticking, demo
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
 def recorded() -> RecordedSession:
@@ -92,8 +92,7 @@ async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
             await pilot.press("escape")
             await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
             assert shown_name(app) == "order-pizza", "the cursor stays with the item"
-            await pilot.press("escape", "slash", *"qqqq")
-            await settle(pilot, lambda: "No match" in screen_text(app))
+            await press(pilot, "escape", "slash", *"qqqq", shows="No match")
             assert shown_name(app) is None
 
 
@@ -138,10 +137,7 @@ async def test_a_list_that_breaks_off_keeps_what_has_come_and_says_why() -> None
     async with app.run_test(size=(40, 16)) as pilot:
         await settle(pilot, lambda: "The pipe broke." in screen_text(app))
         shown = screen_text(app)
-        assert "one" in shown
-        assert "(unnamed)" in shown
-        assert "Start it again." in shown
-        assert "1 entry is not an object" in shown
+        assert_in(shown, "one", "(unnamed)", "Start it again.", "1 entry is not an object")
 
 
 async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:

@@ -27,7 +27,7 @@ from inspector.tui.replay.playback import Playback
 from tests.tui.idle import quiet
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
 from tests.tui.live_app import demo as demo_target
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -121,9 +121,7 @@ async def ended(app: InspectorApp, pilot: Pilot[Any]) -> None:
 async def test_before_the_first_run_it_says_what_it_is_and_which_key_runs_it(probes: Probes) -> None:
     async with on_demo() as (app, _):
         text = screen_text(app)
-        assert "against the specification" in text
-        assert "^r runs all checks." in text
-        assert "No tool is called" in text
+        assert_in(text, "against the specification", "^r runs all checks.", "No tool is called")
         assert probes.looked == 0
 
 
@@ -131,10 +129,7 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
     async with on_demo() as (app, pilot):
         await run(app, pilot)
         text, lines = screen_text(app), screen_lines(app)
-        assert "1 fail" in text
-        assert "1 warn" in text
-        assert "2 pass" in text
-        assert "3 skipped" in text
+        assert_in(text, "1 fail", "1 warn", "2 pass", "3 skipped")
         at = next(at for at, line in enumerate(lines) if "TEST-01" in line and "A wrong request" in line)
         assert "answered" in lines[at + 1]
         assert "TEST-02" in lines[at + 2]
@@ -145,15 +140,13 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         current = pane(app).current
         assert current is not None
         assert current.check.id == "TEST-01", "the worst is looked at, though another came first"
-        assert "\x1b[31m" not in text
-        assert "\u202e" not in text
+        assert_not_in(text, "\x1b[31m", "\u202e")
 
 
 async def test_a_folded_row_opens_and_closes(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await run(app, pilot)
-        await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "ping gets an empty result.")
+        await press(pilot, "down", "down", "enter", shows="ping gets an empty result.")
         await pilot.press("enter")
         await quiet(app)
         assert "ping gets an empty result." not in screen_text(app)
@@ -164,11 +157,7 @@ async def test_beside_it_stand_what_was_seen_its_messages_the_fix_and_the_page(p
         await run(app, pilot)
         right = [line[92:] for line in screen_lines(app)]
         text = "\n".join(right)
-        assert "Seen" in text
-        assert "→ tools/list" in text
-        assert "Fix   Do so." in text
-        assert "basic" in text
-        assert "MUST" in text
+        assert_in(text, "Seen", "→ tools/list", "Fix   Do so.", "basic", "MUST")
 
 
 @pytest.mark.parametrize("keys", [("g",), ("enter", "enter")])
@@ -195,14 +184,11 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
 async def test_only_what_failed_and_only_one_level(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await run(app, pilot)
-        await pilot.press("o")
-        await shows(app, pilot, "only fails")
+        await press(pilot, "o", shows="only fails")
         assert "TEST-01" in screen_text(app)
         assert "TEST-02" not in screen_text(app)
-        await pilot.press("o", "f")
-        await shows(app, pilot, "Show the checks of a level")
-        await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "only SHOULD")
+        await press(pilot, "o", "f", shows="Show the checks of a level")
+        await press(pilot, "down", "down", "enter", shows="only SHOULD")
         assert "TEST-02" in screen_text(app)
         assert "TEST-01" not in screen_text(app)
 
@@ -213,8 +199,7 @@ async def test_one_check_is_run_again_on_the_same_recording(probes: Probes) -> N
         found = pane(app).found
         journal, events = found.journal, len(found.journal)
         probes.answer = good("now right")
-        await pilot.press("r")
-        await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "passed")
+        await press(pilot, "r", shows="3 pass")
         assert probes.looked == 2
         assert found.journal is journal
         assert len(journal) > events
@@ -226,12 +211,10 @@ async def test_one_check_is_run_again_on_the_same_recording(probes: Probes) -> N
 async def test_esc_stops_a_run_and_keeps_what_was_found(probes: Probes) -> None:
     probes.holds = True
     async with on_demo() as (app, pilot):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, f": {WAITS}")
+        await press(pilot, "ctrl+r", shows=f": {WAITS}")
         assert "5 of 7" in screen_text(app)  # TEST-04 calls tools, and comes last.
         assert "esc stop" in screen_text(app)
-        await pilot.press("escape")
-        await shows(app, pilot, "stopped")
+        await press(pilot, "escape", shows="stopped")
         assert "TEST-01" in screen_text(app)
         assert not pane(app).found.running
 
@@ -239,11 +222,9 @@ async def test_esc_stops_a_run_and_keeps_what_was_found(probes: Probes) -> None:
 async def test_the_session_can_be_used_while_checks_run(probes: Probes) -> None:
     probes.holds = True
     async with on_demo() as (app, pilot):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, f": {WAITS}")
+        await press(pilot, "ctrl+r", shows=f": {WAITS}")
         await app.session.request("tools/list", {})
-        await pilot.press("1")
-        await shows(app, pilot, "echo")
+        await press(pilot, "1", shows="echo")
         assert pane(app).found.running
 
 
@@ -251,35 +232,28 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
         await run(app, pilot)
         assert probes.called == []
-        await pilot.press("a")
-        await shows(app, pilot, "Which tools may be called?")
+        await press(pilot, "a", shows="Which tools may be called?")
         await pilot.press("down", "enter")
         await becomes(app, pilot, lambda: probes.called == ["read-only"], "called")
         await pilot.press("escape")
         await ended(app, pilot)
         assert "calls read-only" in screen_text(app)
-        await pilot.press("a")
-        await shows(app, pilot, "Which tools may be called?")
-        await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "Tools that may be called")
-        await pilot.press(*"nothing", "enter")
-        await shows(app, pilot, "unknown tool nothing")
+        await press(pilot, "a", shows="Which tools may be called?")
+        await press(pilot, "down", "down", "enter", shows="Tools that may be called")
+        await press(pilot, *"nothing", "enter", shows="unknown tool nothing")
         await pilot.press(*["backspace"] * 7, *"echo", "enter")
         await becomes(app, pilot, lambda: probes.called[-1] == "('echo',)", "called")
 
 
 async def test_what_may_do_damage_is_requested_first(probes: Probes) -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("i")
-        await shows(app, pilot, "Run intrusive checks?")
+        await press(pilot, "i", shows="Run intrusive checks?")
         await pilot.press("n")
         await quiet(app)
         assert not pane(app).found.allowed.intrusive
         assert probes.looked == 0
-        await pilot.press("i")
-        await shows(app, pilot, "Run intrusive checks?")
-        await pilot.press("y")
-        await becomes(app, pilot, lambda: "3 pass" in screen_text(app), "done")
+        await press(pilot, "i", shows="Run intrusive checks?")
+        await press(pilot, "y", shows="3 pass")
         assert "intrusive" in screen_lines(app)[2]
 
 
@@ -289,15 +263,11 @@ async def test_a_report_and_a_baseline_are_saved(
     monkeypatch.chdir(tmp_path)
     async with on_demo() as (app, pilot):
         await run(app, pilot)
-        await pilot.press("x")
-        await shows(app, pilot, "Save a report")
-        await pilot.press("down", "enter")
-        await shows(app, pilot, "demo-check.xml")
-        await pilot.press("enter")
-        await shows(app, pilot, "Written to")
+        await press(pilot, "x", shows="Save a report")
+        await press(pilot, "down", "enter", shows="demo-check.xml")
+        await press(pilot, "enter", shows="Written to")
         assert "b start" in screen_lines(app)[-1]
-        await pilot.press("w")
-        await shows(app, pilot, "demo-baseline.json")
+        await press(pilot, "w", shows="demo-baseline.json")
         await pilot.press("enter")
         await becomes(app, pilot, (tmp_path / "demo-baseline.json").exists, "written")
         await quiet(app)
@@ -314,8 +284,7 @@ async def test_a_finding_is_copied_as_text(probes: Probes, monkeypatch: pytest.M
         copied: list[str] = []
         monkeypatch.setattr(app, "copy_to_clipboard", copied.append)
         await run(app, pilot)
-        await pilot.press("c")
-        await shows(app, pilot, "Copied the finding")
+        await press(pilot, "c", shows="Copied the finding")
         assert copied[0].startswith("FAIL TEST-01 (MUST)")
         assert "Do so." in copied[0]
         assert "\x1b" not in copied[0]
@@ -326,44 +295,36 @@ async def test_in_one_column_the_list_then_what_is_reported_of_one(probes: Probe
         await run(app, pilot)
         assert "TEST-01" in screen_text(app)
         assert "Do so." not in screen_text(app)
-        await pilot.press("enter")
-        await shows(app, pilot, "Do so.")
+        await press(pilot, "enter", shows="Do so.")
         assert "TEST-02" not in screen_text(app)
-        await pilot.press("escape")
-        await shows(app, pilot, "TEST-02")
+        await press(pilot, "escape", shows="TEST-02")
 
 
 async def test_in_two_columns_both_and_the_log_when_it_is_requested(probes: Probes) -> None:
     async with on_demo(MEDIUM) as (app, pilot):
         await run(app, pilot)
-        assert "TEST-02" in screen_text(app)
-        assert "Do so." in screen_text(app)
-        await pilot.press("m")
-        await shows(app, pilot, "Messages")
+        assert_in(screen_text(app), "TEST-02", "Do so.")
+        await press(pilot, "m", shows="Messages")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "Messages" not in screen_text(app), "away")
         assert pane(app).has_focus_within
 
 
 async def test_the_palette_checks_the_server_from_anywhere(probes: Probes) -> None:
-    async with running(demo_target(), until="connected") as (app, pilot):
+    async with running(demo_target(), until="connected") as (_app, pilot):
         await pilot.press("ctrl+p")
-        await pilot.press(*"check this")
-        await shows(app, pilot, "check this server")
-        await pilot.press("enter")
-        await shows(app, pilot, "TEST-01")
+        await press(pilot, *"check this", shows="check this server")
+        await press(pilot, "enter", shows="TEST-01")
 
 
 async def test_of_a_recording_only_what_passed_by_is_read_and_nothing_sent() -> None:
     before = SESSION.read_bytes()
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("8")
-        await shows(app, pilot, "nothing is sent")
+        await press(pilot, "8", shows="nothing is sent")
         assert "^r runs the checks" in screen_text(app)
         assert "allow calls" not in screen_text(app)
         await run(app, pilot)
-        assert "need a server" in screen_text(app)
-        assert " pass" in screen_text(app)
+        assert_in(screen_text(app), "need a server", " pass")
         looked_at = [one for one in pane(app).found.report.checked if one.verdict in ("pass", "fail", "warn")]
         assert {"passive"} <= {one.check.mode for one in looked_at}
         assert not [one.check.id for one in looked_at if one.check.mode in ("auth", "intrusive")]
@@ -411,6 +372,5 @@ async def test_the_recording_of_a_run_has_ended_with_it_and_goes_on_when_a_check
         assert info.ended
         with whole_journal(path) as journal:
             assert len(journal) == info.events == len(pane(app).found.journal)
-        await pilot.press("f3")
-        await shows(app, pilot, "1 recording ")
+        await press(pilot, "f3", shows="1 recording ")
         assert "recording now" not in screen_text(app)

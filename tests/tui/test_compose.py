@@ -13,7 +13,7 @@ from inspector.journal.findings import Finding
 from inspector.tui.log.compose import METHODS, ComposeScreen, DescribedMessage, MessageEditor, template, with_method
 from tests.tui.live_app import becomes, on_demo
 from tests.tui.live_demo import demo
-from tests.tui.tui_screens import Stage, screen_text, settle
+from tests.tui.tui_screens import Stage, press, screen_text, settle
 
 
 def words(text: str, **more: Any) -> str:
@@ -84,8 +84,7 @@ async def test_sends_a_request_and_tells_what_became_of_it() -> None:
             ping = json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}, indent=2)
             screen = open_on(app, session, ping)
             await settle(pilot, lambda: "request ping, id 40" in screen_text(app))
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "40 answered" in screen_text(app))
+            await press(pilot, "ctrl+r", shows="40 answered")
             assert "request ping, id 41" in screen_text(app)
             await pilot.press("escape")
             assert app.screen is not screen
@@ -113,8 +112,7 @@ async def test_what_cannot_be_sent_says_so_and_stays() -> None:
         async with app.run_test(size=(150, 30)) as pilot:
             open_on(app, session, "{oops")
             await session.close()
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "The server ended with exit code 0." in screen_text(app))
+            await press(pilot, "ctrl+r", shows="The server ended with exit code 0.")
             assert "{oops" in screen_text(app)
 
 
@@ -125,8 +123,7 @@ async def test_typing_and_choosing_a_method() -> None:
         async with app.run_test(size=(150, 30)) as pilot:
             screen = open_on(app, session)
             await settle(pilot, lambda: "request tools/call" in screen_text(app))
-            await pilot.press("ctrl+t", "down", "enter")
-            await settle(pilot, lambda: "request tools/list" in screen_text(app))
+            await press(pilot, "ctrl+t", "down", "enter", shows="request tools/list")
             editor = screen.query_one(MessageEditor)
             assert editor.has_focus
             await pilot.press("down", "end", "enter")
@@ -144,15 +141,13 @@ async def test_the_answer_stands_beside_the_message_which_can_be_sent_again() ->
             call["params"]["arguments"] = {"message": "one"}  # type: ignore[index]
             screen = open_on(app, session, json.dumps(call, indent=2, ensure_ascii=False))
             await settle(pilot, lambda: "id 40" in screen_text(app))
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "in answer to → 40" in screen_text(app))
+            await press(pilot, "ctrl+r", shows="in answer to → 40")
             await settle(pilot, lambda: '"text": "one"' in screen_text(app))
             assert screen.query_one(MessageEditor).has_focus
             answer = next(n for n in range(len(session.journal), 0, -1) if session.journal.index.id(n) == 40)
             session.journal.findings.add(Finding(answer, "TOOL-1", "must", "odd"))
             await settle(pilot, lambda: "findings 1" in screen_text(app))
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "in answer to → 41" in screen_text(app))
+            await press(pilot, "ctrl+r", shows="in answer to → 41")
             await pilot.press("tab", "escape")
             assert screen.query_one(MessageEditor).has_focus
             assert app.screen is screen
@@ -166,8 +161,7 @@ async def test_the_answer_is_beside_the_message_where_the_screen_is_wide(size: t
         async with app.run_test(size=size) as pilot:
             screen = open_on(app, session, json.dumps({"jsonrpc": "2.0", "id": 40, "method": "ping"}))
             await settle(pilot, lambda: "id 40" in screen_text(app))
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: "in answer to → 40" in screen_text(app))
+            await press(pilot, "ctrl+r", shows="in answer to → 40")
             message, answer = screen.query_one("#message").region, screen.query_one("#answer").region
             if beside:
                 assert (answer.x, answer.y) == (message.right, message.y)

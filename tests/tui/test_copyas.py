@@ -15,6 +15,7 @@ from inspector.tui.log import copy_as
 from inspector.tui.log.copy_as import CannotCopy
 from inspector.tui.log.resend import sent_by_us
 from tests.tui.recorded_conversation import Talk, example
+from tests.tui.tui_screens import assert_in
 
 URL = {"kind": "http", "url": "https://shop.example/mcp"}
 
@@ -46,8 +47,7 @@ def test_curl_repeats_the_request_with_its_headers_and_body() -> None:
 def test_secrets_become_variables() -> None:
     talk = posted(ping(), **{"Authorization": "Bearer abcdefgh", "Mcp-Session-Id": "s3cret-id"})
     shown = copy_as.curl(talk.journal, 2)
-    assert "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"" in shown
-    assert "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"" in shown
+    assert_in(shown, "'Authorization: Bearer '\"$INSPECTOR_TOKEN\"", "'Mcp-Session-Id: '\"$INSPECTOR_SESSION_ID\"")
     assert copy_as.variables(shown) == ["INSPECTOR_TOKEN", "INSPECTOR_SESSION_ID"]
     assert "redacted" not in shown
     program = copy_as.python(talk.journal, 2)

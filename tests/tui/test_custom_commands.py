@@ -20,7 +20,7 @@ from inspector.tui.custom_commands import CustomCommands
 from inspector.tui.keymap import Keymap
 from tests.tui.live_app import MEDIUM, WIDE, Live, becomes, demo, running, shows
 from tests.tui.terminal import Terminal
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 SCRIPT = """
 import json, os, pathlib, stat, sys
@@ -78,11 +78,9 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
         assert "tools/list" in text
         assert arguments[2] == f"a b; $(touch {tmp_path}/no) {arguments[0]}", "one argument, no shell"
         assert not (tmp_path / "no").exists()
-        await pilot.press("enter", *"hello", "Y")
-        await shows(app, pilot, "helloY")
+        await press(pilot, "enter", *"hello", "Y", shows="helloY")
         assert not (tmp_path / "told").exists(), "a letter is text in a field"
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "2 tokens")
+        await press(pilot, "ctrl+r", shows="2 tokens")
         app.screen.panes.work.result.focus_inside()  # type: ignore[attr-defined]
         await pilot.press("ctrl+y")
         text, _ = await told((app, pilot), tmp_path)
@@ -96,12 +94,10 @@ async def test_each_command_gets_what_its_place_shows(tmp_path: Path, settings: 
 async def test_help_and_palette_show_them(settings: Settings) -> None:
     async with running(demo(), size=MEDIUM, until="connected", settings=settings) as (app, pilot):
         await shows(app, pilot, "echo")
-        await pilot.press("question_mark")
-        await shows(app, pilot, "Your commands")
+        await press(pilot, "question_mark", shows="Your commands")
         assert "tell all" in screen_text(app)
         assert "tell message" not in screen_text(app), "it does not work in the list"
-        await pilot.press("escape", "ctrl+p", *"tell")
-        await shows(app, pilot, "tell all")
+        await press(pilot, "escape", "ctrl+p", *"tell", shows="tell all")
 
 
 @pytest.mark.slow
@@ -112,9 +108,8 @@ async def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(App, "suspend", lent)
     wrong = Settings(commands=(own(key="Y", where="recording", run="/no/such/program {file}"),))
-    async with running(demo(), size=MEDIUM, until="connected", settings=wrong) as (app, pilot):
-        await pilot.press("Y")
-        await shows(app, pilot, "/no/such/program cannot be started")
+    async with running(demo(), size=MEDIUM, until="connected", settings=wrong) as (_app, pilot):
+        await press(pilot, "Y", shows="/no/such/program cannot be started")
 
 
 def problems(*entries: dict[str, str], keymap: dict[str, str] | None = None) -> list[str]:

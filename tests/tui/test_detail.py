@@ -14,7 +14,7 @@ from inspector.tui.pane_messages import Copy, Save, ShowEvent
 from inspector.tui.widgets.sections import Section
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk, example
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
 def on(talk: Talk, n: int) -> tuple[Any, DetailPane]:
@@ -134,10 +134,7 @@ async def test_findings_stand_beside_the_message() -> None:
         await settle(pilot, lambda: "findings 1" in screen_text(app))
         await pilot.press("question_mark")
         text = screen_text(app)
-        assert "▲ TOOL-21  MUST" in text
-        assert "␛[2Jit does not match" in text
-        assert "/amount 12.5" in text
-        assert "2026-07-28 server/tools" in text
+        assert_in(text, "▲ TOOL-21  MUST", "␛[2Jit does not match", "/amount 12.5", "2026-07-28 server/tools")
         assert '"isError": true' in text
         talk.journal.findings.add(Finding(9, "B-1", "note", "another"))
         await settle(pilot, lambda: "another" in screen_text(app))
@@ -192,7 +189,5 @@ async def test_the_rest_of_a_long_text_is_shown_on_demand() -> None:
     app, pane = on(talk, talk.receive_raw(b"line\n" * 60_000 + b"the end"))
     async with app.run_test(size=(60, 16)) as pilot:
         pane.focus_inside()
-        await pilot.press("end")
-        await settle(pilot, lambda: "more:" in screen_text(app))
-        await pilot.press("a", "end")
-        await settle(pilot, lambda: "the end" in screen_text(app))
+        await press(pilot, "end", shows="more:")
+        await press(pilot, "a", "end", shows="the end")

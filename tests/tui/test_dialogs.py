@@ -14,20 +14,17 @@ from inspector.tui import pane_messages
 from inspector.tui.dialogs import AskPath, Choose, Confirm
 from inspector.tui.widgets.status_lines import Footer
 from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
-from tests.tui.tui_screens import Stage, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, assert_in, press, screen_lines, screen_text
 
 
 @pytest.mark.slow
 async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x")
-        await shows(app, pilot, "Export the recording")
+        await press(pilot, "x", shows="Export the recording")
         assert "a transcript to read" in screen_text(app)
-        await pilot.press("down", "enter")
-        await shows(app, pilot, "Export the recording as json")
+        await press(pilot, "down", "enter", shows="Export the recording as json")
         assert str(home)[-20:] in screen_text(app)
-        await pilot.press("ctrl+u", *"out.json", "enter")
-        await shows(app, pilot, "Written to out.json")
+        await press(pilot, "ctrl+u", *"out.json", "enter", shows="Written to out.json")
     assert (home / "out.json").stat().st_mode & 0o777 == 0o600
     assert json.loads((home / "out.json").read_text())
 
@@ -35,23 +32,18 @@ async def test_an_export_asks_for_format_and_name_and_writes_a_new_file(home: Pa
 @pytest.mark.slow
 async def test_every_format_is_offered_with_its_suffix_and_what_it_cannot_hold_is_reported(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x")
-        await shows(app, pilot, "Export the recording")
+        await press(pilot, "x", shows="Export the recording")
         assert all(name in screen_text(app) for name in FORMATS)
-        await pilot.press("end", "enter")
-        await shows(app, pilot, "session.ndjson")
-        await pilot.press("enter")
-        await shows(app, pilot, "other events")
+        await press(pilot, "end", "enter", shows="session.ndjson")
+        await press(pilot, "enter", shows="other events")
     assert "$transport/start" in (home / "session.ndjson").read_text()
 
 
 async def test_a_page_that_would_be_too_large_is_not_begun(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(html, "MAX_COUNT", 3)
-    async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x", "down", "down", "enter")
-        await shows(app, pilot, "as html")
-        await pilot.press("enter")
-        await shows(app, pilot, "20 events")
+    async with on_recording(until="echo") as (_app, pilot):
+        await press(pilot, "x", "down", "down", "enter", shows="as html")
+        await press(pilot, "enter", shows="20 events")
     assert not list(home.glob("*.html"))
 
 
@@ -60,8 +52,7 @@ async def test_an_existing_file_is_never_overwritten(home: Path) -> None:
     (home / "there.md").write_text("mine")
     (home / "nowhere").symlink_to(home / "missing")
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x", "enter")
-        await shows(app, pilot, "as md")
+        await press(pilot, "x", "enter", shows="as md")
         for name, problem in (
             ("there.md", "this file exists already"),
             ("~/there.md", "this file exists already"),
@@ -84,18 +75,15 @@ async def test_a_folder_that_cannot_be_written_is_reported_beforehand(
 ) -> None:
     (home / "locked").mkdir(mode=0o500)
     monkeypatch.setattr(os, "access", lambda path, mode: path.name != "locked")  # root may write anywhere
-    async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x", "enter")
-        await shows(app, pilot, "as md")
-        await pilot.press("ctrl+u", *"locked/x.md", "enter")
-        await shows(app, pilot, "this folder is not writable")
+    async with on_recording(until="echo") as (_app, pilot):
+        await press(pilot, "x", "enter", shows="as md")
+        await press(pilot, "ctrl+u", *"locked/x.md", "enter", shows="this folder is not writable")
 
 
 async def test_the_footer_below_a_dialog_is_muted() -> None:
     async with on_recording(until="echo") as (app, pilot):
         footer = main_screen(app).query_one(Footer)
-        await pilot.press("x")
-        await shows(app, pilot, "Export")
+        await press(pilot, "x", shows="Export")
         assert footer.muted, "its keys do not work now"
         await pilot.press("escape")
         await becomes(app, pilot, lambda: not footer.muted, "bright again")
@@ -105,8 +93,7 @@ async def test_escape_leaves_without_writing(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         await pilot.press("x", "escape")
         await becomes(app, pilot, lambda: app.screen is main_screen(app))
-        await pilot.press("x", "enter")
-        await shows(app, pilot, "as md")
+        await press(pilot, "x", "enter", shows="as md")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: app.screen is main_screen(app))
     assert not list(home.glob("*.md"))
@@ -116,10 +103,8 @@ async def test_what_a_filter_leaves_is_exported(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
         main_screen(app).post_message(pane_messages.Export([2, 3]))
         await shows(app, pilot, "Export 2 messages")
-        await pilot.press("enter")
-        await shows(app, pilot, "Export 2 messages as md")
-        await pilot.press("enter")
-        await shows(app, pilot, "Written to")
+        await press(pilot, "enter", shows="Export 2 messages as md")
+        await press(pilot, "enter", shows="Written to")
     (written,) = home.glob("*.md")
     text = written.read_text()
     assert "initialize" in text
@@ -130,8 +115,7 @@ async def test_in_one_column_a_notice_takes_the_whole_line(home: Path) -> None:
     async with on_recording(size=NARROW, until="echo") as (app, pilot):
         main_screen(app).post_message(pane_messages.Export([2, 3]))
         await shows(app, pilot, "Export 2 messages")
-        await pilot.press("enter")
-        await shows(app, pilot, "Export 2 messages as md")
+        await press(pilot, "enter", shows="Export 2 messages as md")
         await pilot.press("ctrl+u", *"out.md", "enter")
         await becomes(app, pilot, lambda: " Written to out.md." in screen_lines(app), "nothing of the line below it")
 
@@ -140,8 +124,7 @@ async def test_data_is_saved_under_the_suggested_name_unless_another_is_given(ho
     async with on_recording(until="echo") as (app, pilot):
         main_screen(app).post_message(pane_messages.Save(b"\x89PNG\x00", "picture.png", "the picture"))
         await shows(app, pilot, "Save the picture")
-        await pilot.press("enter")
-        await shows(app, pilot, "Written to picture.png")
+        await press(pilot, "enter", shows="Written to picture.png")
     assert (home / "picture.png").read_bytes() == b"\x89PNG\x00"
 
 
@@ -160,8 +143,7 @@ async def test_a_question_is_answered_by_keys() -> None:
             answers: list[bool | None] = []
             app.push_screen(Confirm("Delete it?", "/a/path", "delete", "keep"), answers.append)
             await pilot.pause()
-            assert "Delete it?" in screen_text(app)
-            assert "y enter delete   n esc keep" in screen_text(app)
+            assert_in(screen_text(app), "Delete it?", "y enter delete   n esc keep")
             await pilot.press(*keys)
             await pilot.pause()
             assert answers == [answer]
@@ -254,12 +236,9 @@ async def test_a_folder_that_is_gone_is_not_named() -> None:
 async def test_start_exports_a_recording(home: Path) -> None:
     (home / "recordings").mkdir()
     (home / "recordings" / "2026-01-02T03-04-05Z-shop-ab12.mcp.jsonl").write_bytes(SESSION.read_bytes())
-    async with running(None, until="everything") as (app, pilot):
-        await pilot.press("tab", "down", "x")
-        await shows(app, pilot, "Export the recording")
-        await pilot.press("enter")
-        await shows(app, pilot, "Export as md")
-        await pilot.press("enter")
-        await shows(app, pilot, "Written to")
+    async with running(None, until="everything") as (_app, pilot):
+        await press(pilot, "tab", "down", "x", shows="Export the recording")
+        await press(pilot, "enter", shows="Export as md")
+        await press(pilot, "enter", shows="Written to")
     (written,) = home.glob("*.md")
     assert "tools/call" in written.read_text()

@@ -22,7 +22,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import NARROW, SESSION, WIDE, running
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, screen_text
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}}
 
@@ -78,8 +78,7 @@ async def test_the_surface_stands_before_the_conversation_and_the_warning_is_the
         assert "description changed  hidden text" in rows[0]
         assert "tools/call  1 difference" in rows[1]
         assert "ping" in rows[2]
-        assert "text that a model reads has changed: tool add" in text
-        assert "Adds.‹200B›" in text
+        assert_in(text, "text that a model reads has changed: tool add", "Adds.‹200B›")
         assert text.count("Two numbers.") >= 2
 
 
@@ -92,8 +91,7 @@ async def test_differences_are_gone_through_with_two_keys(pair: tuple[Path, Path
     async with comparing(*pair) as (app, pilot):
         await pilot.press("right_square_bracket")
         text = screen_text(app)
-        assert '"text": "three"' in text
-        assert '"text": "four"' in text
+        assert_in(text, '"text": "three"', '"text": "four"')
         await pilot.press("right_square_bracket")
         assert "missing in A" in screen_text(app)
         await pilot.press("right_square_bracket", "left_square_bracket")
@@ -137,8 +135,7 @@ async def test_one_can_go_to_the_message_and_back(pair: tuple[Path, Path]) -> No
         await pilot.press("right_square_bracket", "b")
         assert await wait_until(app, lambda: isinstance(app.screen, MainScreen) and "four" in screen_text(app))
         await quiet(app)
-        assert "event 8 of 10" in screen_text(app)
-        assert "the comparison" in screen_text(app)
+        assert_in(screen_text(app), "event 8 of 10", "the comparison")
         await pilot.press("backspace")
         await quiet(app)
         assert isinstance(app.screen, DiffScreen)
@@ -152,16 +149,13 @@ async def test_it_fits_a_small_terminal(pair: tuple[Path, Path]) -> None:
     async with comparing(*pair, size=NARROW) as (app, pilot):
         await pilot.press("right_square_bracket")
         text = screen_text(app)
-        assert "1 differs" in text
-        assert '"three"' in text
-        assert '"four"' in text
+        assert_in(text, "1 differs", '"three"', '"four"')
 
 
 async def test_nothing_that_differs_is_reported(pair: tuple[Path, Path]) -> None:
     async with comparing(pair[0], pair[0]) as (app, _):
         text = screen_text(app)
-        assert "The two recordings have the same surface and the same conversation." in text
-        assert "old (s 1)" in text
+        assert_in(text, "The two recordings have the same surface and the same conversation.", "old (s 1)")
 
 
 async def test_rules_hold_in_the_interface(pair: tuple[Path, Path]) -> None:

@@ -12,7 +12,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.edit_target import EditTarget
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import NARROW, ROOT, becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 MISSPELT = StdioTarget((sys.executable, "-m", "inspector.demmo", "--items", "3"), env={"PYTHONPATH": ROOT}, name="demo")
 
@@ -26,8 +26,7 @@ async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
         await becomes(app, pilot, lambda: isinstance(app.screen, EditTarget), "the dialog")
         editor = app.screen.query_one(Editor)
         editor.value = editor.value.replace("demmo", "demo")
-        await pilot.press("enter")
-        await shows(app, pilot, "● connected")
+        await press(pilot, "enter", shows="● connected")
         await shows(app, pilot, "Tools ")
         assert isinstance(app.screen, MainScreen)
         assert [type(screen).__name__ for screen in app.screen_stack].count("MainScreen") == 1
@@ -40,8 +39,7 @@ async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
 async def test_what_is_none_is_reported_and_escape_leaves_it() -> None:
     async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
         await shows(app, pilot, "e edit the URL")
-        await pilot.press("e", "home", "delete", "enter")
-        await shows(app, pilot, "The text is not an http or https URL")
+        await press(pilot, "e", "home", "delete", "enter", shows="The text is not an http or https URL")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the screen")
         assert "Connection failed" in screen_text(app)

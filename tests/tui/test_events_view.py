@@ -15,7 +15,7 @@ from inspector.tui.feed.screen import EventsScreen
 from inspector.tui.main.screen import MainScreen
 from tests.events.test_subscription import happened, tide
 from tests.tui.live_app import NARROW, ROOT, SESSION, WIDE, Live, becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 OFFERED = {EVENTS: {}}
 
@@ -29,8 +29,7 @@ async def opened(live: Live) -> EventsScreen:
     """The events view, with its types."""
     app, pilot = live
     await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen) and "connected" in screen_text(app), "ready")
-    await pilot.press("f6")
-    await shows(app, pilot, "order.placed")
+    await press(pilot, "f6", shows="order.placed")
     assert isinstance(app.screen, EventsScreen)
     return app.screen
 
@@ -42,8 +41,7 @@ async def test_a_type_is_chosen_followed_stopped_and_its_message_opened(size: tu
     async with running(demo("--tick", "0.05"), size=size, era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
         await shows(app, pilot, "payloadSchema")
-        await pilot.press("enter")
-        await shows(app, pilot, "integer 1-60")
+        await press(pilot, "enter", shows="integer 1-60")
         await pilot.press("2", "ctrl+r")
         await becomes(app, pilot, lambda: screen.followed is not None and screen.followed.state == "active", "active")
         assert screen.followed is not None
@@ -51,8 +49,7 @@ async def test_a_type_is_chosen_followed_stopped_and_its_message_opened(size: tu
         assert subscription.arguments in ({"every": 2}, {"every": 12}, {"every": 21})
         await becomes(app, pilot, lambda: subscription.counts.events > 1, "events")
         await shows(app, pilot, '{"tick":')
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "ended" in screen_text(app), "stopped")
+        await press(pilot, "escape", shows="ended")
         assert isinstance(app.screen, EventsScreen)
         await pilot.press("enter")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the session")
@@ -85,8 +82,7 @@ async def test_what_cannot_be_followed_says_so() -> None:
         screen = await opened((app, pilot))
         await pilot.press("down")
         await shows(app, pilot, "only by webhook".capitalize())
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "is not delivered by poll or push")
+        await press(pilot, "ctrl+r", shows="is not delivered by poll or push")
         assert screen.followed is None
 
 
@@ -95,10 +91,8 @@ async def test_wrong_arguments_are_not_sent() -> None:
     """C-EVENT-06."""
     async with running(demo(), era="modern", extensions=OFFERED) as (app, pilot):
         screen = await opened((app, pilot))
-        await pilot.press("enter")
-        await shows(app, pilot, "integer 1-60")
-        await pilot.press("9", "9", "9", "ctrl+r")
-        await shows(app, pilot, "Correct the arguments first.")
+        await press(pilot, "enter", shows="integer 1-60")
+        await press(pilot, "9", "9", "9", "ctrl+r", shows="Correct the arguments first.")
         assert screen.followed is None
 
 
@@ -106,16 +100,14 @@ async def test_wrong_arguments_are_not_sent() -> None:
 async def test_events_are_shown_only_if_the_extension_is_offered() -> None:
     async with running(demo(), era="modern") as (app, pilot):
         await becomes(app, pilot, lambda: "connected" in screen_text(app), "ready")
-        await pilot.press("f6")
-        await shows(app, pilot, "Events are a draft.")
+        await press(pilot, "f6", shows="Events are a draft.")
         assert isinstance(app.screen, MainScreen)
 
 
 async def test_a_recording_sends_nothing() -> None:
     async with running(RecordingTarget(SESSION)) as (app, pilot):
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "open")
-        await pilot.press("f6")
-        await shows(app, pilot, "A recording sends no requests")
+        await press(pilot, "f6", shows="A recording sends no requests")
 
 
 @pytest.mark.slow
@@ -160,5 +152,4 @@ def test_rows_keep_their_keys_while_older_ones_are_dropped(monkeypatch: pytest.M
     assert rows.index_of(rows.key_at(0)) == 0
     assert rows.index_of(0) is None
     shown = "".join(segment.text for segment in rows.render(at, 140, False, False))
-    assert "e3" in shown
-    assert "c3" in shown
+    assert_in(shown, "e3", "c3")

@@ -18,7 +18,7 @@ from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, ma
 from tests.tui.live_demo import sent
 from tests.tui.test_calls import to_tool
 from tests.tui.test_server_pane import COUNTING
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -64,16 +64,14 @@ async def test_the_last_line_of_stderr_is_in_view_on_a_small_screen_and_all_are_
     async with running(StdioTarget((sys.executable, str(home / "chatty.py"))), size=NARROW) as (app, pilot):
         await shows(app, pilot, "fatal: database gone")
         assert "before them in the messages" in screen_text(app)
-        await pilot.press("c")
-        await shows(app, pilot, "Copied the error report.")
+        await press(pilot, "c", shows="Copied the error report.")
         assert sum(line.strip().startswith("line ") for line in app.clipboard.splitlines()) > 10
 
 
 async def test_r_tries_again(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
         await shows(app, pilot, "start again")
-        await pilot.press("r")
-        await shows(app, pilot, "● connected")
+        await press(pilot, "r", shows="● connected")
         await shows(app, pilot, "Tools 2")
         assert "start again" not in screen_text(app)
         assert app.focused is not None
@@ -90,8 +88,7 @@ async def test_a_click_tries_again(home: Path) -> None:
 async def test_a_copy_for_a_bug_report_is_plain_text(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
         await shows(app, pilot, "copy report")
-        await pilot.press("c")
-        await shows(app, pilot, "Copied the error report.")
+        await press(pilot, "c", shows="Copied the error report.")
         lines = app.clipboard.splitlines()
         assert sys.executable in lines[0]
         assert "It fails with ModuleNotFoundError: httpx." in lines[2], (
@@ -137,31 +134,26 @@ async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
         await shows(app, pilot, "start again")
         await pilot.press("m")
         await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
-        await pilot.press("6", "2")
-        await shows(app, pilot, "r start again")
+        await press(pilot, "6", "2", shows="r start again")
 
 
 async def test_the_doctor_names_the_cause_first_and_the_fix(home: Path) -> None:
     target = StdioTarget((sys.executable, "-c", "import no_such_package"))
     async with running(target, until="not connected") as (app, pilot):
         await shows(app, pilot, "d doctor")
-        await pilot.press("d")
-        await shows(app, pilot, "It cannot import the Python module no_such_package")
+        await press(pilot, "d", shows="It cannot import the Python module no_such_package")
         text = screen_text(app)
         for words in ("✓ command", "✗ stderr", "✗ exit", "Try   ", "-m pip install no_such_package"):
             assert words in text
-        await pilot.press("c")
-        await shows(app, pilot, "Copied the doctor's report.")
+        await press(pilot, "c", shows="Copied the doctor's report.")
         assert app.clipboard.startswith("**It cannot import the Python module no_such_package")
 
 
 async def test_what_the_doctor_found_goes_with_the_next_attempt(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
         await shows(app, pilot, "d doctor")
-        await pilot.press("d")
-        await shows(app, pilot, "It connects: ")
-        await pilot.press("r")
-        await shows(app, pilot, "● connected")
+        await press(pilot, "d", shows="It connects: ")
+        await press(pilot, "r", shows="● connected")
         assert "It connects: " not in screen_text(app)
 
 
@@ -182,16 +174,14 @@ def banner(home: Path) -> StdioTarget:
 
 async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) -> None:
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
-        await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC")
-        await shows(app, pilot, "loading the index")
+        await shows(app, pilot, "“My server 1.0 is starting” is not JSON-RPC", "loading the index")
         await shows(app, pilot, "initialize sent; no answer yet: 1")
         text = screen_text(app)
         assert " of 600 s" in " ".join(text.split())
         assert "✓ start" in text
         assert screen_lines(app)[-1].startswith(" esc stop   d doctor")
         assert "1 line on stdout not JSON-RPC" in text
-        await pilot.press("escape")
-        await shows(app, pilot, "It prints “My server 1.0 is starting” to stdout")
+        await press(pilot, "escape", shows="It prints “My server 1.0 is starting” to stdout")
         await shows(app, pilot, "r start again")
         assert app.session is not None
         assert app.session.phase == "failed"
@@ -199,18 +189,15 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
 
 async def test_the_doctor_can_be_asked_while_connecting(home: Path) -> None:
     async with running(banner(home), size=NARROW, until="Connecting to @banner") as (app, pilot):
-        await pilot.press("d")
-        await shows(app, pilot, "The doctor checks each step")
+        await press(pilot, "d", shows="The doctor checks each step")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "failed", "stopped")
-        await pilot.press("r")
-        await shows(app, pilot, "Connecting to @banner")
+        await press(pilot, "r", shows="Connecting to @banner")
 
 
 async def lose(app: InspectorApp, pilot: Pilot[Any]) -> None:
     """Call a tool whose server then exits."""
     await to_tool(app, pilot, "crash")
-    await pilot.press(*"7", "ctrl+r")
-    await shows(app, pilot, "The server exited")
+    await press(pilot, *"7", "ctrl+r", shows="The server exited")
 
 
 @pytest.mark.parametrize("size", [WIDE, MEDIUM, NARROW])
@@ -221,8 +208,7 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         await pilot.press(*"hi", "ctrl+r")
         await becomes(app, pilot, lambda: work.result.answer is not None, "a result")
         await lose(app, pilot)
-        await shows(app, pilot, 'crash  {"exit_code": 7}')
-        await shows(app, pilot, "^r connects and sends it again")
+        await shows(app, pilot, 'crash  {"exit_code": 7}', "^r connects and sends it again")
         await pilot.press("1")
         failed = main_screen(app).panes.failed
         assert failed is not None
@@ -233,10 +219,8 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         await becomes(app, pilot, lambda: work.result.answer is not None, "its result")
         assert work.request.form.value == {"message": "hi"}
         await shows(app, pilot, "f10 reconnect")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "not connected to the server. f10")
-        await pilot.press("escape")
-        await shows(app, pilot, "Not connected. f10 connects")
+        await press(pilot, "ctrl+r", shows="not connected to the server. f10")
+        await press(pilot, "escape", shows="Not connected. f10 connects")
         assert "f10 reconnect" in screen_lines(app)[-1]
         await pilot.press("6")
         await becomes(app, pilot, lambda: failed.display, "the failure is shown by Server")
@@ -261,8 +245,7 @@ async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
         lost = main_screen(app).panes.work.sending.lost_work()
         assert lost is not None
         lost.sent = {"exit_code": 9}
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "exit code 9")
+        await press(pilot, "ctrl+r", shows="exit code 9")
         calls = sent(main_screen(app).session, "tools/call")
         assert [each["arguments"] for each in calls] == [{"exit_code": 7}, {"exit_code": 9}]
 

@@ -8,7 +8,7 @@ import pytest
 from inspector.config.targets import StdioTarget
 from inspector.tui.widgets.pick_file import PickFile
 from tests.tui.live_app import becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -36,15 +36,11 @@ async def test_a_file_is_picked_read_and_sent(tmp_path: Path) -> None:
     file = tmp_path / "c.png"
     file.write_bytes(b"\x00\xff\xe4\n")
     async with running(StdioTarget((sys.executable, "-c", SERVER)), until="draw") as (app, pilot):
-        await pilot.press("enter")
-        await shows(app, pilot, "file, image/png, at most 3 B")
+        await press(pilot, "enter", shows="file, image/png, at most 3 B")
         await pilot.press("alt+f")
         await becomes(app, pilot, lambda: isinstance(app.screen, PickFile), "the dialog")
-        await pilot.press(*"/nothing", "enter")
-        await shows(app, pilot, "/nothing cannot be read")
-        await pilot.press("ctrl+u", *str(file), "enter")
-        await shows(app, pilot, "data:image/png;base64,AP/kCg==")
+        await press(pilot, *"/nothing", "enter", shows="/nothing cannot be read")
+        await press(pilot, "ctrl+u", *str(file), "enter", shows="data:image/png;base64,AP/kCg==")
         await shows(app, pilot, "Warning:")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "got ‹redacted file image/png 4 bytes")
+        await press(pilot, "ctrl+r", shows="got ‹redacted file image/png 4 bytes")
         assert "c.png" not in screen_text(app)

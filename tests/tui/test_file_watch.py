@@ -13,8 +13,8 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.journal.format import Kind
 from inspector.tui.app import InspectorApp
 from inspector.tui.server import file_watch
-from tests.tui.live_app import becomes, on_recording, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.live_app import on_recording, running, shows
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -63,19 +63,15 @@ async def test_w_where_it_failed_starts_it_again_once_it_is_fixed(project: Proje
     project.is_broken()
     async with running(project.target, until="not connected") as (app, pilot):
         await shows(app, pilot, "w restart on change")
-        await pilot.press("w")
-        await shows(app, pilot, "w stop watching")
+        await press(pilot, "w", shows="w stop watching")
         await pilot.pause(0.4)
         project.offers("hello")
         await shows(app, pilot, "Tools 1")
         assert notes(app) == ["server.py changed: the server is restarted."]
         project.offers("hello", "bye")
-        await shows(app, pilot, "Tools 2")
-        await shows(app, pilot, "1 change in what the server offers")
-        await pilot.press("6")
-        await shows(app, pilot, "watching its files")
-        await pilot.press("w")
-        await shows(app, pilot, "topped watching files")
+        await shows(app, pilot, "Tools 2", "1 change in what the server offers")
+        await press(pilot, "6", shows="watching its files")
+        await press(pilot, "w", shows="topped watching files")
         assert "watching its files" not in screen_text(app)
         project.offers()
         await pilot.pause(1)
@@ -88,8 +84,7 @@ async def test_the_steps_after_a_restart_count_from_the_restart(project: Project
         await pilot.pause(2.5)
         project.offers("hello", "bye")
         await shows(app, pilot, "Tools 2")
-        await pilot.press("6")
-        await shows(app, pilot, "handshake")
+        await press(pilot, "6", shows="handshake")
         assert app.session is not None
         steps = connection_steps(app.session.journal)
         index = app.session.journal.index
@@ -126,8 +121,7 @@ async def test_it_is_offered_only_where_we_have_started_the_server(project: Proj
         await shows(app, pilot, "connect again")
         assert "watch files" not in screen_text(app)
     async with on_recording() as (app, pilot):
-        await pilot.press("6")
-        await becomes(app, pilot, lambda: "Connection" in screen_text(app), "the server's pane")
+        await press(pilot, "6", shows="Connection")
         await pilot.press("w")
         assert "watch files" not in screen_text(app)
 

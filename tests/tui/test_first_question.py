@@ -15,7 +15,7 @@ from inspector.tui.widgets.editor import Editor
 from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work import pane as work_pane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -112,8 +112,7 @@ async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_
         assert isinstance(app.focused, Editor)
         assert app.focused.value == "hi"
         field = app.focused
-        await shows(app, pilot, "asks you")
-        await shows(app, pilot, "to question")
+        await shows(app, pilot, "asks you", "to question")
         await pilot.press("ctrl+g")
         question = main_screen(app).query_one(QuestionPane)
         await becomes(app, pilot, lambda: question.has_focus_within, "in the question")
@@ -124,8 +123,7 @@ async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
         await becomes(app, pilot, lambda: app.focused is field, "back in the field")
-        await pilot.press("!", "ctrl+r")
-        await shows(app, pilot, "said hi!")
+        await press(pilot, "!", "ctrl+r", shows="said hi!")
 
 
 async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> None:
@@ -138,8 +136,7 @@ async def test_keys_that_were_pressed_before_go_on_to_the_list(home: Path) -> No
         await shows(app, pilot, "asks you")
         await pilot.press("c", "h")
         assert app.focused.value == "ech"
-        await pilot.press("enter", "ctrl+r")
-        await shows(app, pilot, "said")
+        await press(pilot, "enter", "ctrl+r", shows="said")
         assert session.inbox.questions[0].state == "open", "the key called the tool that the user had chosen"
 
 
@@ -149,10 +146,8 @@ async def test_a_call_that_misses_an_argument_shows_its_form_although_the_server
     monkeypatch.setattr(work_pane, "READ_TIME", 60.0)
     async with running(asker(home, "required"), until="answer") as (app, pilot):
         await shows(app, pilot, "echo")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "is required")
-        await pilot.press(*"hello", "ctrl+r")
-        await shows(app, pilot, "said hello")
+        await press(pilot, "ctrl+r", shows="is required")
+        await press(pilot, *"hello", "ctrl+r", shows="said hello")
 
 
 async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: Path) -> None:
@@ -161,23 +156,19 @@ async def test_a_question_that_the_server_withdraws_gives_its_place_back(home: P
         assert isinstance(session, Session)
         await shows(app, pilot, "echo")
         await session.request("ping")
-        await shows(app, pilot, "asker withdrew its question.")
-        await shows(app, pilot, "^r calls it")
+        await shows(app, pilot, "asker withdrew its question.", "^r calls it")
         assert "asks you" not in screen_text(app)
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "said")
+        await press(pilot, "ctrl+r", shows="said")
 
 
 async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from_the_list(home: Path) -> None:
     async with running(asker(home, "pinged"), until="echo") as (app, pilot):
         session = app.session
         assert isinstance(session, Session)
-        await pilot.press("down", "f3")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "down", "f3", shows="Open now")
         await session.request("ping")
         await shows(app, pilot, "1 question")
-        await pilot.press("enter")
-        await shows(app, pilot, "asks you")
+        await press(pilot, "enter", shows="asks you")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")

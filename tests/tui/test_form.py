@@ -21,7 +21,7 @@ from inspector.tui.widgets.fields.containers import AddItem, AddKey, ContainerFi
 from inspector.tui.widgets.fields.text import EDIT_LIMIT, LongField, TextField
 from inspector.tui.widgets.form import FormView
 from inspector.tui.widgets.json_editor import JsonEditor, json_lines, read_json
-from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, assert_in, assert_not_in, press, screen_lines, screen_text, settle
 
 
 def schema(required: tuple[str, ...] = (), **properties) -> dict:
@@ -337,10 +337,8 @@ async def test_a_list_that_opens_and_a_text_that_grows_come_into_view():
     async with app.run_test(size=(40, 10)) as pilot:
         await checked(pilot, view)
         at(view, "/c").focus()
-        await pilot.press("space")
-        await settle(pilot, lambda: "word 7" in screen_text(app))
-        await pilot.press("tab", "ctrl+j", "ctrl+j", "ctrl+j", "z")
-        await settle(pilot, lambda: "z▏" in screen_text(app))
+        await press(pilot, "space", shows="word 7")
+        await press(pilot, "tab", "ctrl+j", "ctrl+j", "ctrl+j", "z", shows="z▏")
 
 
 async def test_an_open_list_closes_when_it_is_left_and_takes_clicks():
@@ -669,10 +667,8 @@ async def test_hostile_words_of_a_schema_are_text():
     async with app.run_test(size=(100, 24)) as pilot:
         await checked(pilot, view)
         text = screen_text(app)
-        assert "\x1b" not in text
-        assert "\u202e" not in text
-        assert "a␛[31m↵[bold]b‹202E› " in text
-        assert "(•) a␛[31m↵[bold]b‹202E›   ( ) ␇" in text
+        assert_not_in(text, "\x1b", "\u202e")
+        assert_in(text, "a␛[31m↵[bold]b‹202E› ", "(•) a␛[31m↵[bold]b‹202E›   ( ) ␇")
 
 
 async def test_a_recursive_schema_opens_as_deep_as_one_goes():
@@ -739,8 +735,7 @@ async def test_a_schema_with_a_lone_surrogate_shows_no_error_of_a_library():
     app = stage(view)
     async with app.run_test(size=(60, 12)) as pilot:
         await checked(pilot, view)
-        assert "UTF-8" not in screen_text(app)
-        assert "cannot be checked" not in screen_text(app)
+        assert_not_in(screen_text(app), "UTF-8", "cannot be checked")
         assert "expected number" in screen_text(app)
 
 
@@ -829,8 +824,7 @@ async def test_a_json_error_is_reported_at_its_line_and_gone_to():
         assert '"a0": 0,x▏ ✗ ' in screen_text(app)
         await pilot.press(*["pagedown"] * 5)
         await settle(pilot, lambda: '"a0":' not in screen_text(app))
-        await pilot.press("ctrl+e")
-        await settle(pilot, lambda: '"a0": 0,x' in screen_text(app))
+        await press(pilot, "ctrl+e", shows='"a0": 0,x')
         editor = view.query_one(JsonEditor)
         assert editor.buffer.place() == (1, 10)
         assert view.json_mode

@@ -19,8 +19,8 @@ from inspector.tui.main.layout import PaneLayout
 from inspector.tui.replay.playback import Playback
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.fields.text import TextField
-from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_recording, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.live_app import NARROW, TOOLS, becomes, demo, main_screen, on_recording, running
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 
 def _all_widgets() -> list[type[DOMNode]]:
@@ -72,19 +72,16 @@ def test_every_context_is_bound_and_lies_within_another() -> None:
 
 async def test_the_nearest_context_comes_first_and_the_rest_follows() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("question_mark")
-        await shows(app, pilot, "keys that work here first")
+        await press(pilot, "question_mark", shows="keys that work here first")
         assert headings(app)[:4] == ["Lists", "Catalogues", "A recording", "Everywhere"]
         await pilot.press("escape", "m")
-        await pilot.press("question_mark")
-        await shows(app, pilot, "Keep the newest message selected")
+        await press(pilot, "question_mark", shows="Keep the newest message selected")
         assert "Messages" in headings(app)[:2]
 
 
 async def test_what_cannot_be_done_on_a_recording_is_omitted() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("question_mark")
-        await shows(app, pilot, "keys that work here first")
+        await press(pilot, "question_mark", shows="keys that work here first")
         everywhere = screen_text(app).partition("Everywhere")[2]
         assert "export" in everywhere
         for verb in ("reconnect", "restart", "compose"):
@@ -95,8 +92,7 @@ async def test_what_cannot_be_done_on_a_recording_is_omitted() -> None:
 
 async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
     async with running(None, until="Recordings") as (app, pilot):
-        await pilot.press("tab", "question_mark")
-        await shows(app, pilot, "Open the demo server.")
+        await press(pilot, "tab", "question_mark", shows="Open the demo server.")
         here = screen_text(app).partition("Everywhere")[2].split("│\n")[:12]
         assert any("quit" in line for line in here)
         assert not any("Give the focused pane" in line or "Show the tools" in line for line in here)
@@ -105,11 +101,9 @@ async def test_on_the_start_screen_only_its_own_verbs_are_offered() -> None:
 @pytest.mark.slow
 async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
-        await pilot.press("question_mark")
-        await shows(app, pilot, "Go to the first row")
+        await press(pilot, "question_mark", shows="Go to the first row")
         assert "Give the focused pane" not in screen_text(app)
-        await pilot.press("slash", *"whole screen")
-        await shows(app, pilot, "Give the focused pane the whole ")
+        await press(pilot, "slash", *"whole screen", shows="Give the focused pane the whole ")
         await pilot.press("enter")
         await pilot.press("question_mark")
         await becomes(app, pilot, lambda: app.screen is main_screen(app), "closed")
@@ -117,8 +111,7 @@ async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
 
 async def test_long_sentences_wrap_below_themselves() -> None:
     async with on_recording(until="echo", size=NARROW) as (app, pilot):
-        await pilot.press("question_mark")
-        await shows(app, pilot, "Go to the last row")
+        await press(pilot, "question_mark", shows="Go to the last row")
         lines = screen_lines(app)
         at = next(at for at, line in enumerate(lines) if "Go to the last row" in line)
         column = lines[at].index("Go to the last row")
@@ -127,11 +120,9 @@ async def test_long_sentences_wrap_below_themselves() -> None:
 
 
 async def test_the_smallest_screen_has_room_for_sentences() -> None:
-    async with on_recording(size=(50, 12)) as (app, pilot):
-        await pilot.press("question_mark")
-        await shows(app, pilot, "keys that work here first")
-        await pilot.press("slash", *"Show only what matches", "enter")
-        await shows(app, pilot, "Show only what matches")
+    async with on_recording(size=(50, 12)) as (_app, pilot):
+        await press(pilot, "question_mark", shows="keys that work here first")
+        await press(pilot, "slash", *"Show only what matches", "enter", shows="Show only what matches")
 
 
 async def test_contexts_stand_in_the_order_of_the_way_out() -> None:
@@ -161,8 +152,7 @@ async def test_help_and_the_way_back_are_shown_while_text_is_typed_on_a_small_sc
         await becomes(app, pilot, lambda: isinstance(app.focused, TextField) and app.focused.value == "?", "typed")
         await pilot.press("f1")
         await becomes(app, pilot, lambda: app.screen.is_modal and "Forms" in screen_text(app), "the keys of the form")
-        await pilot.press("escape", "escape")
-        await becomes(app, pilot, lambda: f"─ {TOOLS} ─" in screen_text(app), "the list")
+        await press(pilot, "escape", "escape", shows=f"─ {TOOLS} ─")
         assert screen_lines(app)[-1].rstrip().endswith("? help")
 
 

@@ -14,7 +14,7 @@ from inspector.tui.diff.answers import AnswersScreen
 from inspector.tui.work import history
 from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +50,7 @@ async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(state:
     async with running(demo(), keep=True, size=NARROW) as live:
         app, pilot = live
         await call(live, "echo", {"message": "now"})
-        await pilot.press("up")
-        await shows(app, pilot, '{"message": "yesterday"}')
+        await press(pilot, "up", shows='{"message": "yesterday"}')
         lines = [line for line in screen_text(app).splitlines() if '{"message"' in line]
         assert '"now"' in lines[0], "the newest first"
         assert "today" in lines[1]
@@ -70,8 +69,7 @@ async def test_secrets_of_a_recording_are_not_shown_and_not_filled_in(state: Pat
     async with running(demo(), keep=True) as live:
         app, pilot = live
         await call(live, "echo", {"message": "m", "password": "hunter2"})
-        await pilot.press("up")
-        await shows(app, pilot, '{"message": "m"}')
+        await press(pilot, "up", shows='{"message": "m"}')
         assert isinstance(app.screen, EarlierCalls)
         assert not any("password" in row.arguments for row in app.screen._rows.calls)
 
@@ -83,8 +81,7 @@ async def test_a_large_recording_is_not_searched_and_that_is_said(state: Path, m
     async with running(demo(), keep=True) as live:
         app, pilot = live
         await call(live, "echo", {"message": "now"})
-        await pilot.press("up")
-        await shows(app, pilot, "1 large recording not searched")
+        await press(pilot, "up", shows="1 large recording not searched")
         assert isinstance(app.screen, EarlierCalls)
         assert [row.arguments for row in app.screen._rows.calls if row.n] == [{"message": "now"}]
 
@@ -98,8 +95,7 @@ async def test_an_earlier_call_is_summarised_as_in_the_log(state: Path) -> None:
             .partition("city Lima")[2]
             .partition("…")[0]
         )
-        await pilot.press("up")
-        await shows(app, pilot, "Earlier calls")
+        await press(pilot, "up", shows="Earlier calls")
         row = next(line for line in screen_lines(app) if '{"city": "Lima"}' in line and "today" in line)
         assert f"city Lima{words}" in row
         assert "hours" not in row
@@ -113,12 +109,10 @@ async def test_a_call_is_marked_at_once_and_has_seconds_and_the_first_line_of_it
         app, pilot = live
         for message in ("one", "two"):
             await call(live, "echo", {"message": message})
-        await pilot.press("up")
-        await shows(app, pilot, '{"message": "one"}')
+        await press(pilot, "up", shows='{"message": "one"}')
         row = next(line for line in screen_lines(app) if '{"message": "one"}' in line)
         assert re.search(r"today \d\d:\d\d:\d\d .*one.*one", row)
-        await pilot.press("d")
-        await shows(app, pilot, "A is marked")
+        await press(pilot, "d", shows="A is marked")
         assert any("A today" in line for line in screen_lines(app)), "without another key"
 
 
@@ -135,8 +129,7 @@ async def test_a_tool_without_earlier_calls_says_so(state: Path, monkeypatch: py
     async with on_demo() as live:
         app, pilot = live
         await open_form(live, "echo")
-        await pilot.press("up")
-        await shows(app, pilot, "Reading recordings")
+        await press(pilot, "up", shows="Reading recordings")
         drawn.set()
         await shows(app, pilot, "It was not called before.")
         await pilot.press("escape")

@@ -9,7 +9,7 @@ import pytest
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.work.history import EarlierCalls
 from tests.tui.live_app import becomes, main_screen, on_demo
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,7 @@ async def test_the_zoomed_log_has_all_lines(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [(120, 35), (100, 30), (80, 24)])
 async def test_earlier_calls_open_beside_a_result(size: tuple[int, int]) -> None:
     async with on_demo(size=size) as (app, pilot):
-        await pilot.press(*"/list-orders", "enter", "ctrl+r")
-        await becomes(app, pilot, lambda: "rows  6 columns" in screen_text(app), "answered")
+        await press(pilot, *"/list-orders", "enter", "ctrl+r", shows="rows  6 columns")
         await pilot.press("up")
         await becomes(app, pilot, lambda: isinstance(app.screen, EarlierCalls), "listed")
         await pilot.press("escape")

@@ -20,7 +20,7 @@ from inspector.tui.widgets.facts_view import FactsView
 from tests.load.simulated import stalls
 from tests.load.test_report import run
 from tests.tui.live_app import NARROW, WIDE, becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 ECHO = StdioTarget((sys.executable, "-I", echo_server.__file__, "stdio"))
 PLAN = LoadPlan((PlannedCall("get", {"k": "v"}),))
@@ -68,12 +68,10 @@ def test_the_errors_have_the_last_lines_of_a_server_that_ended() -> None:
 async def test_a_long_verdict_is_shown_whole() -> None:
     verdict = " ".join(f"word{at}" for at in range(60))
     async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
-        await pilot.press("enter")
-        await shows(app, pilot, "f12 load test")
+        await press(pilot, "enter", shows="f12 load test")
         await pilot.press("f12")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "Latency")
+        await press(pilot, "ctrl+r", shows="Latency")
         app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
         await shows(app, pilot, "word59")
         assert "word0 " in screen_text(app)
@@ -91,8 +89,7 @@ def test_a_json_report_has_escapes_for_characters_that_move_text() -> None:
 def test_rows_show_the_figures() -> None:
     found = run(0.025, stalls)
     text = plain(latency_rows(found, 60))
-    assert "from the intended start" in text
-    assert "p99" in text
+    assert_in(text, "from the intended start", "p99")
     assert "closed, 3 users" in plain(plan_rows(run(0.02, users=3).plan))
     assert "/s" in plain(series_rows(found, 60, 4)).split("\n")[0]
     assert "k=" in plain(plan_rows(PLAN))
@@ -101,8 +98,7 @@ def test_rows_show_the_figures() -> None:
 @pytest.mark.slow
 async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> None:
     async with running(ECHO, size=WIDE, until="Returns at once.", keep=True) as (app, pilot):
-        await pilot.press("enter")
-        await shows(app, pilot, "f12 load test")
+        await press(pilot, "enter", shows="f12 load test")
         await pilot.press("f12")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
         await pilot.press("ctrl+r")
@@ -110,24 +106,19 @@ async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> 
         screen = app.screen
         assert isinstance(screen, LoadScreen)
         await shows(app, pilot, "space pause")
-        await pilot.press("plus", "space")
-        await shows(app, pilot, "open, 12.5/s")
+        await press(pilot, "plus", "space", shows="open, 12.5/s")
         await shows(app, pilot, "space go on")
-        await pilot.press("space", "escape")
-        await shows(app, pilot, "incomplete")
+        await press(pilot, "space", "escape", shows="incomplete")
         await shows(app, pilot, "esc back")
         assert screen._report is not None
         assert '"model": "open"' in report_text(screen._report, "json")
-        await pilot.press("x")
-        await shows(app, pilot, "a web page with plots")
-        await pilot.press("enter")
-        await shows(app, pilot, "Save the report")
+        await press(pilot, "x", shows="a web page with plots")
+        await press(pilot, "enter", shows="Save the report")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: bool(list(home.glob("*-load.html"))), "a file")
         await pilot.press("e")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
-        await pilot.press("escape", "m")
-        await shows(app, pilot, "read-only")
+        await press(pilot, "escape", "m", shows="read-only")
         await shows(app, pilot, "tools/call")
         await pilot.press("backspace")
         await becomes(app, pilot, lambda: app.screen is screen, "the report")
@@ -138,14 +129,11 @@ async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> 
 @pytest.mark.slow
 async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
     async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
-        await pilot.press("enter")
-        await shows(app, pilot, "f12 load test")
+        await press(pilot, "enter", shows="f12 load test")
         await pilot.press("f12")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "Latency")
+        await press(pilot, "ctrl+r", shows="Latency")
         assert "Over time" not in screen_text(app)
-        await pilot.press("right_curly_bracket")
-        await shows(app, pilot, "Over time")
+        await press(pilot, "right_curly_bracket", shows="Over time")
         assert "Latency" not in screen_text(app)
         await pilot.press("escape")

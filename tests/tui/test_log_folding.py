@@ -21,7 +21,7 @@ from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.test_messages import facts, shown
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
 def recorded(name: str) -> RecordedSession:
@@ -82,8 +82,7 @@ def test_a_match_on_a_folded_event_shows_its_row_and_what_failed_says_so() -> No
     log.draw("kind:http status:404")
     (line,) = log.lines
     assert log.facts == "1 row  2 hidden by the filter"
-    assert "tools/call pay" in line
-    assert "404 html" in line
+    assert_in(line, "tools/call pay", "404 html")
     log.draw("kind:http dir:recv")
     assert ["paid  200 sse" in line for line in log.lines] == [True, False]
 
@@ -134,8 +133,7 @@ async def test_the_http_view_has_what_is_folded_and_counts_it() -> None:
         detail.tab_row.choose("http")
         await settle(pilot, lambda: "200 OK" in screen_text(app))
         detail.focus_inside()
-        await pilot.press("end")
-        await settle(pilot, lambda: "These 7 events are folded into the row in the log." in screen_text(app))
+        await press(pilot, "end", shows="These 7 events are folded into the row in the log.")
         assert "server-sent event  id 3.3" in screen_text(app)
 
 
@@ -182,8 +180,7 @@ def asked() -> Talk:
 def test_the_time_of_a_person_stands_apart_from_the_servers() -> None:
     log = DrawnLog(asked().session, width=110)
     line = next(line for line in log.lines if "ordered" in line)
-    assert "+14.0 s yours" in line
-    assert "1.7 s" in line
+    assert_in(line, "+14.0 s yours", "1.7 s")
     assert "+14.0 s yours" in next(line for line in log.lines if "accept" in line)
     log.draw("", by_exchange=True)
     assert "p50 1.7 s  p95 1.7 s  +14.0 s yours" in log.facts

@@ -10,7 +10,7 @@ from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows
 from tests.tui.recorded_conversation import Talk
 from tests.tui.test_calls import to_tool
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 
 def edge(live: Live) -> str:
@@ -32,8 +32,7 @@ async def test_the_filter_of_an_exchange_ends_with_the_next_call() -> None:
         app, pilot = live
         await call(live, "add", "1", "tab", "2", says="sum 3")
         main_screen(app).pane_layout.focus_in(main_screen(app).panes.work.result)
-        await pilot.press("m")
-        await shows(app, pilot, "/ exchange:")
+        await press(pilot, "m", shows="/ exchange:")
         assert "2 rows of this exchange" in edge(live)
         assert "hidden by the filter" in edge(live)
         await call(live, "echo", *"hi", says="hi")
@@ -49,8 +48,7 @@ async def test_a_message_that_is_sent_again_ends_the_filter_of_its_exchange() ->
         await call(live, "echo", *"hi", says="tools/call echo")
         log = main_screen(app).panes.messages
         log.focus_inside()
-        await pilot.press("end", "g")
-        await shows(app, pilot, "/ exchange:")
+        await press(pilot, "end", "g", shows="/ exchange:")
         await pilot.press("s")
         await becomes(app, pilot, lambda: log.filter is None, "no filter")
 

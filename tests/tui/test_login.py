@@ -26,7 +26,7 @@ from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import browser, protected_server
 from tests.cli.test_login import location_of
 from tests.tui.live_app import WIDE, becomes, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,7 @@ def dialog_of(app: InspectorApp) -> LoginDialog:
 async def test_the_browser_is_opened_after_consent_and_the_dialog_goes(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at 127.0.0.1?")
-        await shows(app, pilot, "/authorize?response_type=code")
+        await shows(app, pilot, "Log in at 127.0.0.1?", "/authorize?response_type=code")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
@@ -88,8 +87,7 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("escape")
-        await shows(app, pilot, "Connection failed")
+        await press(pilot, "escape", shows="Connection failed")
         await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
         assert app.session is not None
@@ -108,8 +106,7 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("enter")
-        await shows(app, pilot, "paste a URL here")
+        await press(pilot, "enter", shows="paste a URL here")
         found = re.search(r"http://127\S+", dialog_of(app).question.text)
         assert found is not None
         came = await asyncio.to_thread(location_of, found.group())
@@ -124,12 +121,9 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
 async def test_who_has_a_browser_elsewhere_copies_the_address_and_pastes_the_answer(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
-        await shows(app, pilot, "Log in at 127.0.0.1?")
-        await shows(app, pilot, " min left")
-        await pilot.press("ctrl+l")
-        await shows(app, pilot, "Copied the address.")
-        await pilot.press("ctrl+w")
-        await shows(app, pilot, "Waiting for the login")
+        await shows(app, pilot, "Log in at 127.0.0.1?", " min left")
+        await press(pilot, "ctrl+l", shows="Copied the address.")
+        await press(pilot, "ctrl+w", shows="Waiting for the login")
         assert app.clipboard in dialog_of(app).question.text
         assert "10 min left" in screen_text(app)
         came = await asyncio.to_thread(location_of, app.clipboard)
@@ -145,16 +139,13 @@ async def test_a_rejected_redirect_stays_in_the_dialog_and_three_wrong_pastes_en
         app = app_on(url)
         async with app.run_test(size=size) as pilot:
             await shows(app, pilot, "Log in at")
-            await pilot.press("enter")
-            await shows(app, pilot, "Rejected a redirect with code, state, iss=http://127.0.0.1")
+            await press(pilot, "enter", shows="Rejected a redirect with code, state, iss=http://127.0.0.1")
             await shows(app, pilot, "Waiting for the login")
             assert "it has a “state” of another login" in " ".join(screen_text(app).replace("│", " ").split())
             for count in (1, 2):
-                await pilot.press(*"no", "enter")
-                await shows(app, pilot, f"Rejected the pasted URL (try {count} of 3)")
+                await press(pilot, *"no", "enter", shows=f"Rejected the pasted URL (try {count} of 3)")
                 assert dialog_of(app).query_one(Editor).value == ""
-            await pilot.press(*"no", "enter")
-            await shows(app, pilot, "3 pasted URLs were rejected")
+            await press(pilot, *"no", "enter", shows="3 pasted URLs were rejected")
             assert isinstance(app.screen, MainScreen)
 
 
@@ -164,25 +155,20 @@ async def test_a_secret_that_is_typed_is_not_shown() -> None:
         app = app_on(url)
         async with app.run_test(size=WIDE) as pilot:
             await shows(app, pilot, "Client for this server")
-            await pilot.press(*"demo-service", "enter")
-            await shows(app, pilot, "client secret")
+            await press(pilot, *"demo-service", "enter", shows="client secret")
             await pilot.press(*"demo-service-secret")
             await shows(app, pilot, "*" * len("demo-service-secret"))
             assert "service-secret" not in screen_text(app)
-            await pilot.press("enter")
-            await shows(app, pilot, "Log in at 127.0.0.1?")
+            await press(pilot, "enter", shows="Log in at 127.0.0.1?")
 
 
 async def test_a_login_that_was_cancelled_says_so_in_its_view_too(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("escape")
-        await shows(app, pilot, "starts another login")
-        await pilot.press("a")
-        await shows(app, pilot, "stopped at step 9 of 10")
-        assert "redirect" in screen_text(app)
-        assert "log in again" in screen_text(app)
+        await press(pilot, "escape", shows="starts another login")
+        await press(pilot, "a", shows="stopped at step 9 of 10")
+        assert_in(screen_text(app), "redirect", "log in again")
 
 
 @pytest.mark.slow
@@ -191,10 +177,8 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("enter")
-        await shows(app, pilot, "Waiting for the login")
-        await pilot.press("escape")
-        await shows(app, pilot, "The login was cancelled.")
+        await press(pilot, "enter", shows="Waiting for the login")
+        await press(pilot, "escape", shows="The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
 
 
@@ -202,11 +186,9 @@ async def test_the_waiting_ends_with_one_key(server: str, monkeypatch: pytest.Mo
 async def test_who_never_returns_is_not_waited_for_for_ever(server: str) -> None:
     app = app_on(server, login_timeout=3)
     async with app.run_test(size=WIDE) as pilot:
-        await shows(app, pilot, "Log in at")
-        await shows(app, pilot, "The login was not completed within 3 s")
+        await shows(app, pilot, "Log in at", "The login was not completed within 3 s")
         assert isinstance(app.screen, MainScreen), "the dialog is gone"
-        await pilot.press("a")
-        await shows(app, pilot, "stopped at step 9 of 10")
+        await press(pilot, "a", shows="stopped at step 9 of 10")
         await shows(app, pilot, "Log in again, or allow more time with")
 
 

@@ -15,7 +15,7 @@ from inspector.tui.widgets.editor import Editor
 from tests.auth.demo_login import protected_server
 from tests.tui.live_app import NARROW, WIDE, becomes, shows
 from tests.tui.login_app import app_on, own_state, steps_of
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -37,44 +37,33 @@ async def test_a_step_is_run_again_and_stands_beside_the_earlier_answer(size: tu
         app = app_on(url)
         async with app.run_test(size=size, notifications=True) as pilot:
             await shows(app, pilot, "a login")
-            await pilot.press("a")
-            await shows(app, pilot, "stopped at step")
-            await pilot.press("r")
-            await shows(app, pilot, "only by a full login")
-            await pilot.press("home", "down", "down", "down")
-            await shows(app, pilot, "4 server metadata")
-            await pilot.press("r")
-            await shows(app, pilot, "again, at ")
+            await press(pilot, "a", shows="stopped at step")
+            await press(pilot, "r", shows="only by a full login")
+            await press(pilot, "home", "down", "down", "down", shows="4 server metadata")
+            await press(pilot, "r", shows="again, at ")
             (again,) = steps_of(app)[3].again
             assert again.outcome == "ok"
             assert "stopped at step" in screen_text(app)
-            await pilot.press("r")
-            await shows(app, pilot, "again, 2 times, at ")
+            await press(pilot, "r", shows="again, 2 times, at ")
 
 
 async def test_a_spent_code_is_not_sent_again_but_the_token_is_renewed(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE, notifications=True) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "10 token")
-        await pilot.press("end", "r")
-        await shows(app, pilot, "again, at ")
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="10 token")
+        await press(pilot, "end", "r", shows="again, at ")
         assert steps_of(app)[-1].again[0].name == "refresh"
-        await pilot.press("up", "r")
-        await shows(app, pilot, "The browser's redirect is valid once")
+        await press(pilot, "up", "r", shows="The browser's redirect is valid once")
 
 
 async def test_the_token_itself_is_shown_by_its_key_alone(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "issued by")
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="issued by")
         screen = app.screen
         assert isinstance(screen, AuthorizationScreen)
         token = screen._work.token
@@ -91,16 +80,14 @@ async def test_who_logs_in_otherwise_is_asked_with_what_and_goes_on_with_it() ->
         app = app_on(url)
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             await shows(app, pilot, "Client for this server")
-            await pilot.press("escape")
-            await shows(app, pilot, "o other login")
+            await press(pilot, "escape", shows="o other login")
             assert not any("--client-id" in line[:95] for line in screen_lines(app))
             await pilot.press("o")
             await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
             await pilot.press(*"demo-service", "enter", *"secret-1234")
             assert "secret-1234" not in screen_text(app)
             app.screen.query_one("#login-grant", Editor).value = "nonsense"
-            await pilot.press("ctrl+r")
-            await shows(app, pilot, "unknown grant")
+            await press(pilot, "ctrl+r", shows="unknown grant")
             app.screen.query_one("#login-grant", Editor).value = ""
             app.screen.query_one("#login-client_secret", Editor).value = "demo-service-secret"
             await pilot.press("ctrl+r")
@@ -112,10 +99,8 @@ async def test_a_tab_leads_back_to_the_main_screen(server: str) -> None:
     app = app_on(server)
     async with app.run_test(size=WIDE) as pilot:
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
-        await pilot.press("6")
-        await shows(app, pilot, "a login")
-        await pilot.press("a")
-        await shows(app, pilot, "issued by")
+        await press(pilot, "6", shows="a login")
+        await press(pilot, "a", shows="issued by")
         await pilot.press("4")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
         screen = app.screen
@@ -136,14 +121,12 @@ async def test_a_token_that_is_given_is_sent_unchanged(
     app = app_on(server, opens=None)
     async with app.run_test(size=WIDE) as pilot:
         await shows(app, pilot, "Log in at")
-        await pilot.press("escape")
-        await shows(app, pilot, "o other login")
+        await press(pilot, "escape", shows="o other login")
         await pilot.press("o")
         await becomes(app, pilot, lambda: isinstance(app.screen, LoginOptions), "asked")
         editor = app.screen.query_one("#login-bearer", Editor)
         editor.value = f"Bearer {token}"
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "a token is ASCII without spaces")
+        await press(pilot, "ctrl+r", shows="a token is ASCII without spaces")
         editor.value = token
         assert token[:20] not in screen_text(app)
         await pilot.press("ctrl+r")

@@ -43,7 +43,7 @@ from tests.tui.live_app import (
     shows,
 )
 from tests.tui.live_demo import sent
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 
 @pytest.mark.slow
@@ -151,8 +151,7 @@ async def test_the_key_of_the_log_says_where_it_goes() -> None:
 @pytest.mark.slow
 async def test_one_column_goes_to_the_work_and_back() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
-        await pilot.press("enter")
-        await shows(app, pilot, "Tools › ")
+        await press(pilot, "enter", shows="Tools › ")
         assert "Returns its message." in screen_text(app)
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "Tools › " not in screen_text(app))
@@ -165,8 +164,7 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
 @pytest.mark.slow
 async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the_list() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
-        await pilot.press("m", "enter")
-        await shows(app, pilot, "parsed  raw  http  findings")
+        await press(pilot, "m", "enter", shows="parsed  raw  http  findings")
         assert "esc messages" in screen_lines(app)[-1]
         await pilot.press("escape")
         await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
@@ -197,17 +195,14 @@ async def test_one_column_shows_the_keys_of_the_start_list_and_the_export_everyw
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "c copy   esc messages" in bar(), "the message")
         assert "x export exchange   b start" in bar()
-        await pilot.press("x")
-        await shows(app, pilot, "Export 2 messages")
+        await press(pilot, "x", shows="Export 2 messages")
         await pilot.press("escape", "escape", "z")
         await becomes(app, pilot, lambda: bar().endswith("z restore"), "the maximised log")
     async with on_demo() as (app, pilot):
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "tab next field   f3 start" in screen_lines(app)[-1], "the form")
-        await pilot.press(*"hello", "ctrl+r")
-        await shows(app, pilot, "^r call again")
-        await pilot.press("alt+r", "x")
-        await shows(app, pilot, "Export 2 messages")
+        await press(pilot, *"hello", "ctrl+r", shows="^r call again")
+        await press(pilot, "alt+r", "x", shows="Export 2 messages")
 
 
 @pytest.mark.slow
@@ -215,8 +210,7 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
     async with on_demo(size=MEDIUM) as (app, pilot):
         screen = main_screen(app)
         messages, detail = screen.query_one(MessagesPane), screen.query_one(DetailPane)
-        await pilot.press("m", "enter")
-        await shows(app, pilot, "parsed  raw  http  findings")
+        await press(pilot, "m", "enter", shows="parsed  raw  http  findings")
         assert detail.has_focus_within
         assert "Tools" in panes(app)
         assert messages.is_on_screen
@@ -232,8 +226,7 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         assert messages.has_focus_within
         assert not detail.is_on_screen
         # Also from the log itself, after Tab or a click.
-        await pilot.press("enter")
-        await shows(app, pilot, "parsed  raw  http  findings")
+        await press(pilot, "enter", shows="parsed  raw  http  findings")
         await pilot.press("shift+tab", "shift+tab")  # over the filter
         await becomes(app, pilot, lambda: isinstance(screen.focused, MessageList))
         await pilot.press("escape")
@@ -259,16 +252,14 @@ async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_th
         screen = main_screen(app)
         await pilot.press("slash", *"forget", "down", "ctrl+r")
         await becomes(app, pilot, lambda: screen.query_one(RunningPane).has_focus_within, "the call has the focus")
-        await pilot.press("escape")
-        await shows(app, pilot, "You cancelled it after")
+        await press(pilot, "escape", shows="You cancelled it after")
         await becomes(app, pilot, lambda: screen.query_one(CatalogPane).has_focus_within, "back in the list")
 
 
 @pytest.mark.slow
 async def test_where_nothing_is_chosen_the_work_says_so() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("slash", *"qqqq")
-        await shows(app, pilot, "The selected item is shown here.")
+        await press(pilot, "slash", *"qqqq", shows="The selected item is shown here.")
         assert not main_screen(app).query_one("#request").display
 
 
@@ -304,13 +295,11 @@ async def test_any_pane_is_zoomed_and_restored() -> None:
         await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list alone")
         assert screen.query_one("#catalog").region.width == WIDE[0]
         assert screen_lines(app)[-1].endswith("z restore")
-        await pilot.press("z", "slash", *"list-orders", "enter", "enter", "ctrl+r")
-        await shows(app, pilot, "500 rows")
+        await press(pilot, "z", "slash", *"list-orders", "enter", "enter", "ctrl+r", shows="500 rows")
         screen.query_one(ResultPane).focus_inside()
         for size in (WIDE, MEDIUM, NARROW):
             await pilot.resize_terminal(*size)
-            await pilot.press("z")
-            await shows(app, pilot, "list-orders › Result")
+            await press(pilot, "z", shows="list-orders › Result")
             assert screen.query_one(ResultPane).region.size == (size[0], size[1] - 3 - (size == NARROW))
             assert screen_lines(app)[-1].endswith("z restore")
             await pilot.press("z")
@@ -382,8 +371,7 @@ async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -
 @pytest.mark.slow
 async def test_a_user_who_went_elsewhere_while_it_connects_stays_there() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("6", "r", "m")
-        await shows(app, pilot, "Reconnected")
+        await press(pilot, "6", "r", "m", shows="Reconnected")
         assert main_screen(app).query_one(MessagesPane).has_focus_within
 
 
@@ -392,16 +380,14 @@ async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
         app.session.start("tools/call", {"name": "forget", "arguments": {}})
-        await pilot.press("q")
-        await shows(app, pilot, "Quit with a call in flight?")
+        await press(pilot, "q", shows="Quit with a call in flight?")
         assert "tools/call forget has no answer yet." in screen_text(app)
         await pilot.press("escape")
         await becomes(app, pilot, lambda: app.screen is main_screen(app))
         assert app.is_running
         await pilot.press("escape", "escape")
         assert app.is_running, "escape never leaves"
-        await pilot.press("q")
-        await shows(app, pilot, "Quit with a call in flight?")
+        await press(pilot, "q", shows="Quit with a call in flight?")
         await pilot.press("y")
         await becomes(app, pilot, lambda: app.return_code == 0 and not app._running)
     async with on_demo() as (app, pilot):
@@ -437,8 +423,7 @@ async def test_the_recording_opens_as_the_session_was() -> None:
         assert "1 notice: Server tab" in lines[-1], "an event of a kind that this version does not know"
         await shows(app, pilot, "echo")
         assert "1 Tools 1" in lines[1]
-        await pilot.press("6")
-        await shows(app, pilot, "Capabilities")
+        await press(pilot, "6", shows="Capabilities")
         assert "reconnect" not in screen_text(app)
         assert "going on" in screen_text(app), "its stderr"
 
@@ -475,8 +460,7 @@ async def test_a_recording_of_a_newer_version_is_shown_raw_with_a_notice(tmp_pat
     newer.write_bytes(head.replace(b'"version": 1', b'"version": 2') + b"".join(rest))
     async with on_recording(newer, until="This recording has format version 2") as (app, pilot):
         app.clear_notifications()
-        await shows(app, pilot, "recording of a newer version")
-        await shows(app, pilot, "event 21 of 21")
+        await shows(app, pilot, "recording of a newer version", "event 21 of 21")
 
 
 @pytest.mark.slow
@@ -507,8 +491,7 @@ async def test_a_keymap_moves_keys_in_bindings_hints_and_palette() -> None:
         await shows(app, pilot, "f1 palette")
         await pilot.press("6")
         assert "Capabilities" not in screen_text(app)
-        await pilot.press("f6")
-        await shows(app, pilot, "Capabilities")
+        await press(pilot, "f6", shows="Capabilities")
         await pilot.press("ctrl+p")
         assert app.screen is main_screen(app)
         await pilot.press("f1")
@@ -607,8 +590,7 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
         session.call_tool("ask-user", {"message": "Who?"})
         await becomes(app, pilot, lambda: bool(session.inbox.open()), "asked")
         for _ in range(2):
-            await pilot.press("7")
-            await shows(app, pilot, "asks you")
+            await press(pilot, "7", shows="asks you")
             await shows(app, pilot, "Your answer goes to")
             await pilot.press("1", "down")
             await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
@@ -618,13 +600,11 @@ async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
 async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
     """Textual may move the focus from a hidden list to the filter beside it, which is hidden too."""
     async with on_demo() as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "Capabilities")
+        await press(pilot, "6", shows="Capabilities")
         hidden = app.screen.query_one("#catalog FilterInput", FilterInput)
         app.screen.set_focus(hidden, scroll_visible=False)
         app.screen.focused = hidden
-        await pilot.press("1")
-        await shows(app, pilot, "echo message")
+        await press(pilot, "1", shows="echo message")
         assert hidden.value == ""
 
 

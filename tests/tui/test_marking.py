@@ -7,10 +7,10 @@ import pytest
 from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.marking import AskNote
 from inspector.tui.log.pane import MessagesPane
-from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import example
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
 def marked_rows(app: Ticking) -> list[str]:
@@ -54,8 +54,7 @@ async def test_a_note_is_typed_and_its_letters_are_text() -> None:
         await pilot.press("x", "escape")
         assert talk.journal.marks.of(2) == mark
         await pilot.press("slash", *"mark:wrong", "enter")
-        assert "tools/list" in screen_text(app)
-        assert "1 row  " in screen_text(app)
+        assert_in(screen_text(app), "tools/list", "1 row  ")
 
 
 async def test_the_detail_shows_the_note() -> None:
@@ -76,10 +75,8 @@ async def test_the_detail_shows_the_note() -> None:
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_an_open_message_is_marked_by_the_same_key(size: tuple[int, int]) -> None:
     async with on_demo(size=size) as (app, pilot):
-        await pilot.press("m", "up", "enter")
-        await shows(app, pilot, "* mark")
-        await pilot.press("asterisk")
-        await shows(app, pilot, "* remove mark")
+        await press(pilot, "m", "up", "enter", shows="* mark")
+        await press(pilot, "asterisk", shows="* remove mark")
         assert app.session is not None
         (marked,) = app.session.journal.marks.events()
         assert marked == main_screen(app).panes.detail.n

@@ -21,7 +21,7 @@ from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import TOOLS, becomes, on_demo
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.recorded_conversation import Talk, example
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 
 def shown(app: Any) -> list[str]:
@@ -218,8 +218,7 @@ async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
         await settle(pilot, lambda: pane.current == 4)
         await pilot.press("n")
         await settle(pilot, lambda: pane.current == 7)
-        await pilot.press("n")
-        await settle(pilot, lambda: "No later" in screen_text(app))
+        await press(pilot, "n", shows="No later")
         await pilot.press("N")
         await settle(pilot, lambda: pane.current == 4)
 

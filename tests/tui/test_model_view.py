@@ -15,7 +15,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.model_view.rows import ToolCostRows
 from inspector.tui.model_view.screen import ModelScreen
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, running
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "shop", "version": "1"}}
 TOOLS: list[dict[str, Any]] = [
@@ -69,8 +69,7 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         assert [tool.name for tool in screen.rows.tools] == ["create_order", "list_orders", "\x1b[31mred"]
         assert screen.tool is not None
         assert screen.tool.name == "list_orders"  # The cursor was on it.
-        await pilot.press("g")
-        await becomes(app, pilot, lambda: "▲ 1280" in screen_text(app), "the limits of the tool")
+        await press(pilot, "g", shows="▲ 1280")
         shown = screen_text(app)
         for words in ("1,280 characters; at most 1,024 characters", "Claude connectors directory",
                       "nothing is sent to a model", "Sources", "mcp__shop__create_order"):  # fmt: skip
@@ -88,10 +87,8 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
 async def test_a_narrow_screen_shows_one_pane_and_a_tool_is_opened(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=NARROW) as (app, pilot):
         await opened((app, pilot))
-        await pilot.press("tab")
-        await becomes(app, pilot, lambda: "Model input" in screen_text(app), "the text")
-        await pilot.press("tab")
-        await becomes(app, pilot, lambda: "limits as of" in screen_text(app), "the hosts")
+        await press(pilot, "tab", shows="Model input")
+        await press(pilot, "tab", shows="limits as of")
         await pilot.press("tab", "g", "enter")
         await becomes(
             app,
@@ -128,10 +125,8 @@ async def test_quit_ends_the_program(recording: Path) -> None:
 async def test_the_checks_have_the_limits_of_chosen_hosts(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await becomes(app, pilot, lambda: "create_order" in screen_text(app), "tools")
-        await pilot.press("8")
-        await becomes(app, pilot, lambda: "runs the checks" in screen_text(app), "the checks")
-        await pilot.press("h")
-        await becomes(app, pilot, lambda: "Limits of which hosts?" in screen_text(app), "the dialog")
+        await press(pilot, "8", shows="runs the checks")
+        await press(pilot, "h", shows="Limits of which hosts?")
         await pilot.press("down", "enter")
         await becomes(app, pilot, lambda: "hosts all" in screen_text(app) and "HOST-" in screen_text(app), "the notes")
 

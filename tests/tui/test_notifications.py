@@ -16,7 +16,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.notifications import signal_for, signal_sequence
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, Live, becomes, demo, on_demo, running, shows
 from tests.tui.terminal import Terminal
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 BELL = Settings(attention="always-bell")
 
@@ -35,8 +35,7 @@ async def left(live: Live) -> Session:
     session = app.session
     assert isinstance(session, Session)
     await becomes(app, pilot, lambda: session.phase == "ready", "connected")
-    await pilot.press("b")
-    await shows(app, pilot, "Open now")
+    await press(pilot, "b", shows="Open now")
     return session
 
 
@@ -49,8 +48,7 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
         assert rings == ["\a"]
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is app.sessions.opened[0].screen, "in front")
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         app.attention._look()
         assert rings == ["\a"], "the user has seen it"
 

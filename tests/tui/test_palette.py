@@ -18,7 +18,7 @@ from inspector.tui.widgets.virtual_list import VirtualList
 from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, SESSION, WIDE, becomes, main_screen, on_demo, on_recording, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 EVIL = "\x1b]0;owned\x07[bold red]x[/]"
 
@@ -36,8 +36,7 @@ def with_tools(path: Path, names: list[str]) -> Path:
 
 async def find(app: InspectorApp, pilot, words: str) -> list[str]:
     """Open the palette, type, and return what it lists."""
-    await pilot.press("ctrl+p")
-    await shows(app, pilot, "╭─ Palette ")
+    await press(pilot, "ctrl+p", shows="╭─ Palette ")
     await pilot.press(*words)
     return listed(app)
 
@@ -202,8 +201,7 @@ async def test_a_hostile_name_is_shown_as_text(tmp_path: Path) -> None:
 
 async def test_there_is_no_palette_over_a_dialog() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x")
-        await shows(app, pilot, "Export the recording")
+        await press(pilot, "x", shows="Export the recording")
         await pilot.press("ctrl+p")
         await pilot.pause(0.1)
         assert "Palette" not in screen_text(app)

@@ -15,7 +15,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.pane import ServerPane
 from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import running
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -67,8 +67,7 @@ async def test_a_server_is_pinned_from_the_palette_and_warned_of_later(target: S
         await pilot.press("6")
         await quiet(app)
         text = screen_text(app)
-        assert "Changed since it was pinned" in text
-        assert "tool add:" in text
+        assert_in(text, "Changed since it was pinned", "tool add:")
         await app.screen.run_action("pin")
         await quiet(app)
         assert "Changed since it was pinned" not in screen_text(app)

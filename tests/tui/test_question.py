@@ -24,7 +24,7 @@ from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
 from tests.tui.live_demo import Ticking, desk, go, sent, write
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -46,17 +46,14 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         shown = screen_text(app)
-        assert "Demo server asks you" in shown
-        assert "elicitation  form ─" in shown
-        assert "Please tell us about yourself." in shown
+        assert_in(shown, "Demo server asks you", "elicitation  form ─", "Please tell us about yourself.")
         assert "Your answer goes to Demo server" in shown
         assert app.work.asking.tone == "ask"
         assert "1 required" in shown, "the address has no default and is required"
         assert "to fix" not in shown, "it was not sent yet"
         await pilot.press("tab")
         await write(app, pilot, "ada@example.org")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "The user accepted" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="The user accepted")
         assert answers(session)[0]["action"] == "accept"
         assert answers(session)[0]["content"]["name"] == "Ada"
         assert answers(session)[0]["content"]["email"] == "ada@example.org"
@@ -68,8 +65,7 @@ async def test_what_is_wrong_is_reported_before_it_is_sent_unchanged(tmp_path: P
         await go(app, pilot, "tools", "ask-user")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="again: send it anyway")
         assert "is required" in screen_text(app)
         assert answers(session) == []
         await pilot.press("ctrl+r")
@@ -124,8 +120,7 @@ async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted
         shown = screen_text(app)
         for words in ("sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words."):
             assert words in shown
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="again: send it anyway")
         await write(app, pilot, "one two three four")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(answers(session)) == 1)
@@ -157,13 +152,11 @@ async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         await write(app, pilot, "hello")
-        await pilot.press("ctrl+e")
-        await settle(pilot, lambda: '"role": "assistant"' in screen_text(app))
+        await press(pilot, "ctrl+e", shows='"role": "assistant"')
         body = app.work.asking.body
         assert body is not None
         body.json.value = "{"  # type: ignore[union-attr]
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="again: send it anyway")
         result = {"role": "assistant", "content": {"type": "text", "text": "mine"}, "model": "me"}
         body.json.value = json.dumps(result)  # type: ignore[union-attr]
         await pilot.pause()
@@ -193,8 +186,7 @@ async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
         await pilot.press("ctrl+u")
         await write(app, pilot, "https://example.com")
         await settle(pilot, lambda: "is not a file:// URI" in screen_text(app))
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send it anyway" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="again: send it anyway")
         await settle(pilot, lambda: "is not a file:// URI" in screen_text(app))
         await pilot.press("ctrl+u")
         await settle(pilot, lambda: "is not a file:// URI" not in screen_text(app))
@@ -224,11 +216,9 @@ async def test_a_url_stands_whole_opens_by_its_key_and_is_accepted_then(
         await go(app, pilot, "tools", "ask-link")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        assert "https://example.com/demo/connect?visit=visit-1" in screen_text(app)
-        assert "host  example.com" in screen_text(app)
+        assert_in(screen_text(app), "https://example.com/demo/connect?visit=visit-1", "host  example.com")
         assert opened == []
-        await pilot.press("o")
-        await settle(pilot, lambda: "no browser" in screen_text(app))
+        await press(pilot, "o", shows="no browser")
         assert answers(session) == []
         await pilot.press("o")
         await settle(pilot, lambda: answers(session) == [{"action": "accept"}])
@@ -383,11 +373,9 @@ async def test_several_questions_are_gone_through_by_a_key_and_keep_what_was_wri
         app.work.focus_question()
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         await settle(pilot, lambda: "1 of 2" in screen_text(app))
-        await pilot.press(*"zz", "ctrl+g")
-        await settle(pilot, lambda: "2 of 2" in screen_text(app))
+        await press(pilot, *"zz", "ctrl+g", shows="2 of 2")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+g")
-        await settle(pilot, lambda: "1 of 2" in screen_text(app))
+        await press(pilot, "ctrl+g", shows="1 of 2")
         await settle(pilot, lambda: "Adazz" in screen_text(app) or "zz" in screen_text(app))
 
 
@@ -401,13 +389,11 @@ async def test_each_question_of_one_call_is_answered_in_its_own_field(
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert "Which colour do you like?" in screen_text(app)
-        await pilot.press("right", "ctrl+r")
-        await settle(pilot, lambda: "Say one word." in screen_text(app))
+        await press(pilot, "right", "ctrl+r", shows="Say one word.")
         assert "Which colour" not in screen_text(app)
         await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
         await write(app, pilot, "hello")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "A root is a folder" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="A root is a folder")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.result.display)
         assert [question.state for question in session.inbox.questions] == ["answered"] * 3
@@ -506,8 +492,7 @@ async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(t
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert len(sent(session, "tools/call")) == 1, "not called a second time"
         app.work.request.focus_inside()
-        await pilot.press(*"other")
-        await settle(pilot, lambda: "^r call" in screen_text(app))
+        await press(pilot, *"other", shows="^r call")
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
 
@@ -634,8 +619,7 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
         await app.mount(pane)
         await pane.show(question)
         await settle(pilot, lambda: "accepted" in screen_text(app))
-        assert "Really?" in screen_text(app)
-        assert '"yes": true' in screen_text(app)
+        assert_in(screen_text(app), "Really?", '"yes": true')
         assert [hint.verb for hint in pane.hints()] == ["ask.its-messages", "ask.later"]
 
 

@@ -21,7 +21,7 @@ from inspector.tui.replay.rerun import words_of
 from inspector.tui.replay.timeline import ScrubLine
 from tests.replay.written_recordings import Tape
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, main_screen, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
 
 FORM = {
     "message": "Charge 12.50 EUR?",
@@ -114,8 +114,7 @@ async def test_it_opens_at_its_end_as_the_session_was(path: Path) -> None:
         assert lines[0].split()[:4] == ["replay", "shop.mcp.jsonl", "shop", "python"]
         assert "read-only" in lines[0]
         assert "19 Nov" in lines[0]
-        assert "as it was" not in screen_text(app)
-        assert " now ─" not in screen_text(app)
+        assert_not_in(screen_text(app), "as it was", " now ─")
         assert "1 Tools 1" in lines[1]
         assert "space play" in lines[-1]
         assert "←→ event" in lines[-1]
@@ -138,10 +137,8 @@ async def test_at_a_moment_the_panes_show_what_was_known_then(path: Path) -> Non
         await goes_to(pilot, PAID)
         await shows(app, pilot, "paid with thanks")
         assert "in flight" not in screen_lines(app)[1]
-        await pilot.press("left")
-        await shows(app, pilot, "75 %  3 of 4")
-        await pilot.press("ctrl+end")
-        await shows(app, pilot, "1 Tools 1")
+        await press(pilot, "left", shows="75 %  3 of 4")
+        await press(pilot, "ctrl+end", shows="1 Tools 1")
         assert "as it was" not in screen_text(app)
 
 
@@ -180,8 +177,7 @@ async def test_a_question_is_shown_with_the_answer_that_came_later_and_a_key_goe
 
 async def test_in_the_inbox_a_question_waits_until_it_is_answered(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):
-        await pilot.press("7")
-        await shows(app, pilot, "accepted")
+        await press(pilot, "7", shows="accepted")
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "1 waiting")
         await goes_to(pilot, CALLED)
@@ -193,8 +189,7 @@ async def test_the_server_is_shown_as_far_as_it_had_introduced_itself(tmp_path: 
     tape.event("stderr", "recv", raw="going down")
     path = tape.write(tmp_path / "a.mcp.jsonl")
     async with replayed(path) as (app, pilot, _screen):
-        await pilot.press("6")
-        await shows(app, pilot, "going down")
+        await press(pilot, "6", shows="going down")
         await goes_to(pilot, 1)
         await shows(app, pilot, "The server has not introduced itself yet.")
         await becomes(app, pilot, lambda: not any("going down" in line[:90] for line in screen_lines(app)))
@@ -217,8 +212,7 @@ async def test_the_log_shows_all_with_a_line_where_it_is_now(path: Path) -> None
         assert screen.panes.messages.current == PROGRESSED
         await pilot.press("down", "down", "enter")
         assert playback(screen).player.position == PROGRESSED + 2
-        await pilot.press("ctrl+home")
-        await shows(app, pilot, f"0 of {LAST} rows so far")
+        await press(pilot, "ctrl+home", shows=f"0 of {LAST} rows so far")
         assert screen.panes.messages.current == 1
 
 
@@ -267,7 +261,7 @@ async def test_speeds_by_key_and_from_the_list(path: Path) -> None:
 
 @pytest.mark.slow
 async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
-    async with replayed(path) as (app, pilot, screen):
+    async with replayed(path) as (_app, pilot, screen):
         await pilot.press("left")
         assert playback(screen).player.position == LAST - 1
         await pilot.press("shift+left")
@@ -281,8 +275,7 @@ async def test_steps_by_frame_exchange_and_finding(path: Path) -> None:
         for n in [n for n in found if n]:
             await pilot.press("right_square_bracket")
             assert playback(screen).player.position == n
-        await pilot.press("right_square_bracket")
-        await shows(app, pilot, "No later finding")
+        await press(pilot, "right_square_bracket", shows="No later finding")
 
 
 @pytest.mark.slow
@@ -300,20 +293,18 @@ async def test_the_matches_of_the_filter_are_gone_through(path: Path) -> None:
         await becomes(app, pilot, lambda: playback(screen).player.position == 10)
         assert "of 4 rows so far" in screen_text(app)
         await goes_to(pilot, LAST - 1)
-        await pilot.press("n")
-        await shows(app, pilot, "No later message matches method:tools/call")
+        await press(pilot, "n", shows="No later message matches method:tools/call")
 
 
 @pytest.mark.slow
 async def test_times_and_words_lead_to_places_and_what_is_none_is_reported(path: Path) -> None:
-    async with replayed(path) as (app, pilot, screen):
+    async with replayed(path) as (_app, pilot, screen):
         for words, position in (("0:11", PROGRESSED), ("+4s", ANSWERED), ("-100s", 0), ("end", LAST), ("start", 0)):
             await pilot.press("at")
             await pilot.press(*words, "enter")
             assert playback(screen).player.position == position, words
         await pilot.press("at")
-        await pilot.press(*"soon", "enter")
-        await shows(app, pilot, "Write 01:12.3")
+        await press(pilot, *"soon", "enter", shows="Write 01:12.3")
         await pilot.press("escape")
         assert playback(screen).player.position == 0
 
@@ -334,17 +325,13 @@ async def test_it_has_room_in_every_size(path: Path, size: tuple[int, int]) -> N
         await goes_to(pilot, PROGRESSED)
         await shows(app, pilot, f"event {PROGRESSED} of {LAST}")
         text = screen_text(app)
-        assert "00:11.000" in text
-        assert "of 00:20.000" in text
-        assert "errors 1" in text
+        assert_in(text, "00:11.000", "of 00:20.000", "errors 1")
         if size != NARROW:
             assert "as it was at 00:11.000" in text
             return
         assert "space play" in screen_lines(app)[-1]
-        await pilot.press("m")
-        await shows(app, pilot, "── now ──")
-        await pilot.press("m", "enter")
-        await shows(app, pilot, "75 %")
+        await press(pilot, "m", shows="── now ──")
+        await press(pilot, "m", "enter", shows="75 %")
         await goes_to(pilot, ASKED)
         await shows(app, pilot, "answered accept")
         await pilot.press("escape")
@@ -394,10 +381,8 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
     from inspector.journal.journal import Journal
 
     async with replayed(path) as (app, pilot, screen):
-        await pilot.press("s")
-        await shows(app, pilot, "inspector serve --http 8000")
-        await pilot.press("s")
-        await shows(app, pilot, "http://127.0.0.1:")
+        await press(pilot, "s", shows="inspector serve --http 8000")
+        await press(pilot, "s", shows="http://127.0.0.1:")
         assert playback(screen).server is not None
         session = Session(parse_target([playback(screen).server.url]), Journal.unnamed({}), Options(era="legacy"))
         await session.open()
@@ -407,21 +392,16 @@ async def test_it_is_served_here_and_by_a_command(path: Path) -> None:
         await shows(app, pilot, "from 1 clients")
         await pilot.press("escape")
         assert playback(screen).server.url
-        await pilot.press("s", "s")
-        await shows(app, pilot, "not running")
+        await press(pilot, "s", "s", shows="not running")
 
 
 @pytest.mark.slow
 async def test_it_is_run_again_on_a_target_that_is_requested(path: Path) -> None:
     async with replayed(path) as (app, pilot, _screen):
-        await pilot.press("r")
-        await shows(app, pilot, "target  python shop.py")
-        await pilot.press("ctrl+u", "ctrl+r")
-        await shows(app, pilot, "enter a target")
-        await pilot.press(*"'half", "ctrl+r")
-        await shows(app, pilot, "a quotation mark is not closed")
-        await pilot.press("ctrl+u", *"/no/such/program", "ctrl+r")
-        await shows(app, pilot, "ended with exit code")
+        await press(pilot, "r", shows="target  python shop.py")
+        await press(pilot, "ctrl+u", "ctrl+r", shows="enter a target")
+        await press(pilot, *"'half", "ctrl+r", shows="a quotation mark is not closed")
+        await press(pilot, "ctrl+u", *"/no/such/program", "ctrl+r", shows="ended with exit code")
         await pilot.press("escape", "escape")
         await becomes(app, pilot, lambda: app.screen is main_screen(app))
 

@@ -20,7 +20,7 @@ from inspector.tui.widgets import links
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 from inspector.tui.work.result import ResultPane, ViewChosen
 from tests.tui.live_demo import Ticking, demo
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -65,8 +65,7 @@ async def test_a_structured_result_is_held_against_its_schema() -> None:
         schema = (session.catalog.tools.get("weather") or {})["outputSchema"]
         await show((session, pane, app, pilot), session.call_tool("weather", {"city": "Lima"}), schema)
         await settle(pilot, lambda: "✓ matches schema" in screen_lines(app)[0])
-        assert "content  structured  raw" in screen_text(app)
-        assert '"city": "Lima"' in screen_text(app)
+        assert_in(screen_text(app), "content  structured  raw", '"city": "Lima"')
 
 
 async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() -> None:
@@ -88,8 +87,7 @@ async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() ->
         assert answer.structured
         assert answer.structured.splitlines()[0][:1] == "{"
         pane.focus_inside()
-        await pilot.press("e")
-        await settle(pilot, lambda: '"jsonrpc"' in screen_text(app))
+        await press(pilot, "e", shows='"jsonrpc"')
 
 
 async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_are_reported() -> None:
@@ -118,8 +116,7 @@ async def test_errors_are_reported_apart(tool: str, arguments: dict[str, Any], s
         assert pane.tone == "error"
         shown = screen_text(app)
         if tool == "no-such-tool":
-            assert "-32602  Invalid params" in shown
-            assert "Unknown tool" in shown
+            assert_in(shown, "-32602  Invalid params", "Unknown tool")
 
 
 async def test_our_own_time_out_and_our_own_cancelling_are_no_answers() -> None:
@@ -156,8 +153,7 @@ async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
         await show(here, session.read_resource("demo://planets"))
         await settle(pilot, lambda: " Mercury           0" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("i")
-        await settle(pilot, lambda: '"Mercury"' in screen_text(app))
+        await press(pilot, "i", shows='"Mercury"')
         assert "application/json" in screen_text(app)
         await show(here, session.read_resource("demo://bytes"))
         await settle(pilot, lambda: "application/octet-stream" in screen_text(app))
@@ -199,8 +195,7 @@ async def test_a_link_that_must_be_opened_first_stands_whole_and_opens_by_its_ke
         assert "-32042  URL elicitation required" in screen_text(app)
         assert opened == []
         pane.focus_inside()
-        await pilot.press("o")
-        await settle(pilot, lambda: "call again" in screen_text(app))
+        await press(pilot, "o", shows="call again")
         assert [url.partition("?")[0] for url in opened] == ["https://example.com/demo/connect"]
         await pilot.press("o")
         assert len(opened) == 1
@@ -289,8 +284,7 @@ async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
         )
         await settle(pilot, lambda: "row 1 of 2" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("down", "enter")
-        await settle(pilot, lambda: '"deep"' in screen_text(app))
+        await press(pilot, "down", "enter", shows='"deep"')
         await pilot.press("escape")
         await settle(pilot, lambda: "1.5" in screen_text(app) and "row 2 of 2" in screen_text(app))
         assert not app.heard(LeaveWork)
@@ -349,8 +343,7 @@ async def test_a_large_result_is_read_in_a_thread() -> None:
         assert not answer.begin_check(), "one check is enough"
         await settle(pilot, lambda: "1 difference from schema" in screen_lines(app)[0] and answer.is_light)
         pane.focus_inside()
-        await pilot.press("i")
-        await settle(pilot, lambda: "The content is empty." in screen_text(app))
+        await press(pilot, "i", shows="The content is empty.")
         await pilot.press("t", "right_square_bracket")
         assert pane.body.table.row == 2_999
         pane.focus_inside()

@@ -14,7 +14,7 @@ from inspector.tui.work.running import RunningPane, fraction
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
 from tests.tui.live_demo import Ticking, demo
 from tests.tui.test_calls import to_tool
-from tests.tui.tui_screens import screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_text, settle
 
 
 @pytest.mark.slow
@@ -28,10 +28,7 @@ async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
             await settle(pilot, lambda: call.progress is not None and call.progress.count >= 2)
             await settle(pilot, lambda: "+" in screen_text(app))
             shown = screen_text(app)
-            assert "running" in shown
-            assert "s of 6" in shown
-            assert "of 60" in shown
-            assert "%" in shown
+            assert_in(shown, "running", "s of 6", "of 60", "%")
             pane.focus_inside()
             before = call.allowed
             await pilot.press("plus")
@@ -55,8 +52,7 @@ async def test_the_call_of_the_row_is_cancelled_from_the_list(size: tuple[int, i
         await shows(app, pilot, "esc cancel call")
         await pilot.press("down")
         await becomes(app, pilot, lambda: "esc cancel call" not in screen_text(app), "the key of another row")
-        await pilot.press("escape", "up")
-        await shows(app, pilot, "esc cancel call")
+        await press(pilot, "escape", "up", shows="esc cancel call")
         assert work.running_call is not None
         await pilot.press("escape")
         await becomes(app, pilot, lambda: work.running_call is None, "cancelled")

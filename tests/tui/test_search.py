@@ -19,7 +19,7 @@ from inspector.tui.search.sources import SearchHit, SearchTerms
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import becomes, demo, on_demo, running, shows
 from tests.tui.recorded_conversation import example
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 
 class Catalog(dict[str, Any]):
@@ -182,8 +182,7 @@ def test_saved_calls_are_found_by_file_name_and_step(tmp_path: Path) -> None:
 async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> None:
     async with on_demo(size=(120, 35)) as (app, pilot):
         assert isinstance(app.screen, MainScreen)
-        await pilot.press("ctrl+f", *"echo")
-        await settle(pilot, lambda: "Messages of this session" in screen_text(app))
+        await press(pilot, "ctrl+f", *"echo", shows="Messages of this session")
         lines = screen_lines(app)
         assert any(line.startswith("│ Tools") for line in lines)
         assert "underline" not in screen_text(app)
@@ -195,15 +194,12 @@ async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> Non
 @pytest.mark.slow
 async def test_letters_are_text_and_keys_move_between_groups(recorded: Path) -> None:
     async with on_demo(size=(120, 35)) as (app, pilot):
-        await pilot.press("ctrl+f", *"refund")
-        await settle(pilot, lambda: "Earlier sessions" in screen_text(app))
+        await press(pilot, "ctrl+f", *"refund", shows="Earlier sessions")
         await pilot.press("q")
         assert isinstance(app.screen, SearchScreen)
         await settle(pilot, lambda: "Nothing has all of these words." in screen_text(app))
-        await pilot.press("backspace", "tab", "ctrl+o")
-        await settle(pilot, lambda: "3 messages" in screen_text(app))
-        await pilot.press("enter")
-        await settle(pilot, lambda: "read-only" in screen_text(app))
+        await press(pilot, "backspace", "tab", "ctrl+o", shows="3 messages")
+        await press(pilot, "enter", shows="read-only")
         assert "shop" in screen_lines(app)[0]
 
 
@@ -235,10 +231,8 @@ def test_a_group_keeps_a_bounded_number_of_results() -> None:
 @pytest.mark.parametrize("from_start", [True, False])
 async def test_a_recording_that_was_found_leads_back_to_the_search(recorded: Path, from_start: bool) -> None:
     async with running(None if from_start else demo(), until=" Start " if from_start else "echo") as (app, pilot):
-        await pilot.press("ctrl+f", *"refund")
-        await shows(app, pilot, "3 messages")
-        await pilot.press("enter")
-        await shows(app, pilot, "backspace the search")
+        await press(pilot, "ctrl+f", *"refund", shows="3 messages")
+        await press(pilot, "enter", shows="backspace the search")
         await pilot.press("backspace")
         await becomes(app, pilot, lambda: isinstance(app.screen, SearchScreen), "the search")
         await shows(app, pilot, "3 messages")

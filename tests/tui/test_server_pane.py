@@ -27,7 +27,7 @@ from tests.tui.live_app import (
     running,
     shows,
 )
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -65,30 +65,25 @@ def counting(home: Path) -> StdioTarget:
 
 async def test_it_says_who_the_server_is_and_what_it_can() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "Capabilities")
+        await press(pilot, "6", shows="Capabilities")
         text = screen_text(app)
         for words in ("Demo server  1.0.0", "2025-11-25  (legacy)", "-m inspector.demo", "not saved"):
             assert words in text
-        assert "✓ resources     subscribe  listChanged" in text
-        assert "Every feature of the protocol can be tried" in text
+        assert_in(text, "✓ resources     subscribe  listChanged", "Every feature of the protocol can be tried")
         assert "**" not in text, "instructions are markdown"
-        assert "✓ handshake" in text
-        assert "✓ ready" in text
+        assert_in(text, "✓ handshake", "✓ ready")
 
 
 async def test_it_says_until_when_answers_are_fresh() -> None:
     async with on_demo(era="modern") as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "Cached answers")
+        await press(pilot, "6", shows="Cached answers")
         rows = app.screen.query_one("#identity-rows", FactsView)
         assert "server/discover  at " in "".join(section.copy_text(0) for section in rows.sections)
 
 
 async def test_what_is_not_offered_is_reported_and_stderr_is_kept(home: Path) -> None:
     async with running(counting(home), until="connected") as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "not offered: resources, prompts")
+        await press(pilot, "6", shows="not offered: resources, prompts")
         await shows(app, pilot, "run 1")
         assert "1 lines" in screen_text(app) or "1 line" in screen_text(app)
         assert "log level" not in screen_text(app), "it has no logging"
@@ -97,26 +92,19 @@ async def test_what_is_not_offered_is_reported_and_stderr_is_kept(home: Path) ->
 async def test_reconnecting_shows_what_has_changed(home: Path) -> None:
     async with running(counting(home), until="connected") as (app, pilot):
         await shows(app, pilot, "Tools 2")
-        await pilot.press("6")
-        await shows(app, pilot, "run 1")
-        await pilot.press("r")
-        await shows(app, pilot, "Reconnected. 3 changes in what the server offers.")
+        await press(pilot, "6", shows="run 1")
+        await press(pilot, "r", shows="Reconnected. 3 changes in what the server offers.")
         await shows(app, pilot, "Changed since the last connection")
         text = screen_text(app)
-        assert "+ tools       new" in text
-        assert "- tools       old" in text
-        assert "~ tools       echo" in text
-        assert "run 2" in text
-        await pilot.press("R")
-        await shows(app, pilot, "run 3")
+        assert_in(text, "+ tools       new", "- tools       old", "~ tools       echo", "run 2")
+        await press(pilot, "R", shows="run 3")
         assert isinstance(app.session, Session)
         await becomes(app, pilot, lambda: "Changed since" not in screen_text(app))
 
 
 async def test_a_log_level_is_chosen() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("6", "l")
-        await shows(app, pilot, "Log level of the server")
+        await press(pilot, "6", "l", shows="Log level of the server")
         await pilot.press("down", "down", "enter")
         assert app.session is not None
         journal = app.session.journal
@@ -132,14 +120,12 @@ async def test_subscriptions_are_listed_with_their_updates() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
         await app.session.subscribe("demo://readme")
-        await pilot.press("6")
-        await shows(app, pilot, "Subscriptions")
+        await press(pilot, "6", shows="Subscriptions")
         await shows(app, pilot, "demo://readme  no update yet")
         n = len(app.session.journal)
         app.session.subscriptions.updated("demo://readme", n)
         clock = app.session.journal.clock(app.session.journal.index.time(n))
-        await shows(app, pilot, "demo://readme  1 update")
-        await shows(app, pilot, f"{clock:%H:%M:%S}")
+        await shows(app, pilot, "demo://readme  1 update", f"{clock:%H:%M:%S}")
 
 
 async def test_what_the_server_will_not_tell_of_is_reported() -> None:
@@ -147,15 +133,13 @@ async def test_what_the_server_will_not_tell_of_is_reported() -> None:
         assert isinstance(app.session, Session)
         app.session.subscriptions.refused = ["promptsListChanged"]
         app.session.changes.bump("subscriptions")
-        await pilot.press("6")
-        await shows(app, pilot, "promptsListChanged")
+        await press(pilot, "6", shows="promptsListChanged")
         await shows(app, pilot, "requested, but the")
 
 
 async def test_a_recording_cannot_be_reconnected() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "going on")
+        await press(pilot, "6", shows="going on")
         pane = main_screen(app).query_one(ServerPane)
         assert pane.hints() == []
         assert all(who_does(pane, BY_ID[f"server.{name}"]) is None for name in ("reconnect", "restart", "log-level"))
@@ -170,8 +154,7 @@ async def test_a_recording_cannot_be_reconnected() -> None:
 
 async def test_it_is_one_column_if_there_is_no_room_for_two() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "─ Connection")
+        await press(pilot, "6", shows="─ Connection")
         tops = [line for line in screen_lines(app) if line.startswith("╭─")]
         assert [line.split()[1] for line in tops] == ["Server", "Connection", "stderr"]
 
@@ -198,8 +181,7 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
     path = tmp_path / "evil.mcp.jsonl"
     path.write_bytes(head + b"".join([*lines[:2], json.dumps(event).encode() + b"\n", *lines[3:]]))
     async with on_recording(path, until="echo", settings=Settings()) as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "name          not given")
+        await press(pilot, "6", shows="name          not given")
         for keys in (["pagedown"], ["end"], ["pageup"], ["c"], ["slash", "b", "o", "enter"], ["home"]):
             await pilot.press(*keys)
             await pilot.pause()
@@ -207,17 +189,12 @@ async def test_hostile_capabilities_and_instructions_are_only_text(home: Path, t
 
 
 async def test_another_revision_is_chosen_and_connected_with() -> None:
-    async with on_demo() as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "f9 revision")
-        await pilot.press("f9")
-        await shows(app, pilot, "detect what the server supports")
-        await pilot.press("up", "enter")
-        await shows(app, pilot, "2026-07-28  (modern)")
-        await pilot.press("f9", "down", "down", "down", "enter")
-        await shows(app, pilot, "2025-03-26  (legacy)")
-        await pilot.press("f9", "home", "enter")
-        await shows(app, pilot, "2026-07-28  (modern)")
+    async with on_demo() as (_app, pilot):
+        await press(pilot, "6", shows="f9 revision")
+        await press(pilot, "f9", shows="detect what the server supports")
+        await press(pilot, "up", "enter", shows="2026-07-28  (modern)")
+        await press(pilot, "f9", "down", "down", "down", "enter", shows="2025-03-26  (legacy)")
+        await press(pilot, "f9", "home", "enter", shows="2026-07-28  (modern)")
 
 
 async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() -> None:
@@ -227,13 +204,11 @@ async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() ->
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-03-26")
         main_screen(app).show_address("tools", "ask-user")
         await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within)
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "not support that; 2025-11-25 does.")
+        await press(pilot, "ctrl+r", shows="not support that; 2025-11-25 does.")
         await shows(app, pilot, "f9 other revision")
         await pilot.press("f9", "enter")  # the cursor is on the revision that the hint names
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-11-25")
         await becomes(app, pilot, lambda: "not support that" not in screen_text(app), "said of another revision")
         assert "other revision" not in screen_text(app)
         main_screen(app).show_address("tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "asks you")
+        await press(pilot, "ctrl+r", shows="asks you")

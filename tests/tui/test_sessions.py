@@ -18,7 +18,7 @@ from inspector.tui.start.screen import StartScreen
 from inspector.tui.widgets.editor import Editor
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, becomes, demo, on_recording, running, shows
 from tests.tui.terminal import Terminal, recordings
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -41,8 +41,7 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
         await pilot.press("enter")
         await becomes(app, pilot, lambda: ready(app, 1) and "connected" in screen_lines(app)[0], "connected")
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         assert isinstance(app.screen, StartScreen)
         assert any("● Demo server" in line and "connected" in line for line in screen_lines(app))
         assert "recording now" not in screen_text(app), "the session stands above"
@@ -71,8 +70,7 @@ async def test_the_time_of_a_session_counts_from_connecting() -> None:
         assert isinstance(opened.session, Session)
         await becomes(app, pilot, lambda: ready(app, 1), "connected")
         opened.session.phase_since -= 12 * 60
-        await pilot.press("f3")
-        await shows(app, pilot, "connected 12 min")
+        await press(pilot, "f3", shows="connected 12 min")
         await opened.session.reopen()
         assert opened.state[0].endswith(" s"), "from the new connection"
 
@@ -98,14 +96,12 @@ async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -
         await becomes(app, pilot, lambda: ready(app, 1), "connected")
         behind = app.sessions.opened[0]
         assert isinstance(behind.session, Session)
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         await pilot.press("down", "down", "enter")
         await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
         behind.session.call_tool("ask-user", {"message": "Who?"})
         await becomes(app, pilot, lambda: "@alpha 1" in screen_lines(app)[0], "the mark")
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: "1 question" in screen_text(app), "in the list too")
+        await press(pilot, "b", shows="1 question")
 
 
 async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
@@ -114,8 +110,7 @@ async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
         await becomes(app, pilot, lambda: ready(app, 1), "connected")
         behind = app.sessions.opened[0]
         assert isinstance(behind.session, Session)
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         ticks: list[None] = []
         behind.screen._tick_state = lambda: ticks.append(None)  # type: ignore[method-assign]
         before = len(behind.session.journal)
@@ -133,19 +128,15 @@ async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> 
         assert isinstance(session, Session)
         call = session.call_tool("slow", {"seconds": 60, "steps": 2})
         await becomes(app, pilot, lambda: call.n > 0, "sent")
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
-        await pilot.press("tab", "delete")
-        await shows(app, pilot, "Close this session with a call in flight?")
+        await press(pilot, "b", shows="Open now")
+        await press(pilot, "tab", "delete", shows="Close this session with a call in flight?")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
         assert app.sessions.opened
-        await pilot.press("q")
-        await shows(app, pilot, "Quit with a call in flight?")
+        await press(pilot, "q", shows="Quit with a call in flight?")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
-        await pilot.press("delete")
-        await shows(app, pilot, "Close this session")
+        await press(pilot, "delete", shows="Close this session")
         await pilot.press("y")
         await becomes(app, pilot, lambda: not app.sessions.opened, "closed")
         await becomes(app, pilot, lambda: "Open now" not in screen_text(app), "gone from the list")
@@ -154,11 +145,9 @@ async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> 
 
 async def test_an_open_recording_is_listed_too(configured: Path) -> None:
     async with on_recording(size=NARROW, until="read-only") as (app, pilot):
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         assert any("session" in line and "recording" in line for line in screen_lines(app))
-        await pilot.press("enter")
-        await shows(app, pilot, "read-only")
+        await press(pilot, "enter", shows="read-only")
 
 
 @pytest.mark.parametrize("way", ["q", "signal"])
@@ -195,12 +184,10 @@ async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> N
         first, second = app.sessions.opened
         assert app.screen is first.screen
         assert second.session.target == other
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is second.screen, "the second, which is marked")
-        await pilot.press("b")
-        await shows(app, pilot, "Open now")
+        await press(pilot, "b", shows="Open now")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is first.screen, "back, because it was in front before")
 
@@ -211,8 +198,7 @@ async def test_a_text_found_in_another_open_session_leads_to_that_session() -> N
         first, second = app.sessions.opened
         assert isinstance(second.session, Session)
         await second.session.request("tools/call", {"name": "echo", "arguments": {"message": "needle-behind"}})
-        await pilot.press("ctrl+f", *"needle-behind")
-        await shows(app, pilot, "Other open sessions")
+        await press(pilot, "ctrl+f", *"needle-behind", shows="Other open sessions")
         assert "Earlier sessions" not in screen_text(app)
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is second.screen, "the session, and not a copy of its recording")
@@ -226,8 +212,7 @@ async def test_a_server_has_the_name_of_its_header_in_every_row_and_the_rows_are
         pass
     async with running(demo(), size=MEDIUM, until="connected", keep=True) as (app, pilot):
         assert "Demo server" in screen_lines(app)[0]
-        await pilot.press("b")
-        await shows(app, pilot, "1 recording ")
+        await press(pilot, "b", shows="1 recording ")
         lines = screen_lines(app)
         assert "● Demo server" in lines[0]
         for word in ("connected", "today"):

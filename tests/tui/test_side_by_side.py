@@ -16,7 +16,7 @@ from inspector.tui.side_by_side.arguments import shared_schema, split_arguments
 from inspector.tui.side_by_side.screen import PairScreen
 from tests.tui.live_app import WIDE, Live, becomes, demo, on_demo, shows
 from tests.tui.live_demo import sent
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_not_in, press, screen_lines, screen_text, settle
 
 OLD = {"type": "object", "properties": {"a": {"type": "string"}, "gone": {}}, "required": ["a"]}
 NEW = {
@@ -77,8 +77,7 @@ async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator
 async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
     async with two() as ((app, pilot), pair):
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
-        await pilot.press(*"hello", "ctrl+r")
-        await shows(app, pilot, "The two answers are equal")
+        await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
         for opened in app.sessions.opened:
             assert sent(opened.session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
         await pilot.press("escape")
@@ -95,16 +94,14 @@ async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
 @pytest.mark.slow
 async def test_differences_are_shown_alone_where_there_is_no_room() -> None:
     async with two(size=(80, 20), tool="what-time") as ((app, pilot), _pair):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "The two answers are equal")
+        await press(pilot, "ctrl+r", shows="The two answers are equal")
         assert "both answers from 100 columns" in screen_text(app)
 
 
 @pytest.mark.slow
 async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
     async with two() as ((app, pilot), _pair):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "the same key again: send anyway")
+        await press(pilot, "ctrl+r", shows="the same key again: send anyway")
         assert not any(sent(opened.session, "tools/call") for opened in app.sessions.opened)
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: all(sent(each.session, "tools/call") for each in app.sessions.opened), "sent")
@@ -113,8 +110,7 @@ async def test_a_form_with_errors_is_sent_with_the_second_press() -> None:
 @pytest.mark.slow
 async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
     async with two(tool="ask-model") as ((app, pilot), pair):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "^g to question")
+        await press(pilot, "ctrl+r", shows="^g to question")
         await becomes(app, pilot, lambda: all(side.opened.questions for side in pair.sides), "asked by both")
         await pilot.press("ctrl+g")
         await settle(pilot, lambda: app.screen is pair.a.opened.screen)
@@ -138,9 +134,8 @@ async def test_a_session_that_is_closed_ends_the_pair() -> None:
 
 @pytest.mark.slow
 async def test_one_session_alone_says_what_is_missing() -> None:
-    async with on_demo() as (app, pilot):
-        await pilot.press("vertical_line")
-        await shows(app, pilot, "No other session is connected.")
+    async with on_demo() as (_app, pilot):
+        await press(pilot, "vertical_line", shows="No other session is connected.")
 
 
 @pytest.mark.slow
@@ -149,32 +144,26 @@ async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comp
         other = pair.b.opened.session.commands
         assert other is not None
         other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
-        await pilot.press(*"hello", "ctrl+r")
-        await shows(app, pilot, "The two answers are equal")
+        await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
-        await pilot.press("up")
-        await shows(app, pilot, '"said in B"')
+        await press(pilot, "up", shows='"said in B"')
         await shows(app, pilot, '"hello"')
         await pilot.press("end", "enter")
         await settle(pilot, lambda: app.screen is pair)
         await shows(app, pilot, "said in B")
         text = screen_text(app)
-        assert "The two answers are equal" not in text
-        assert "Echo: hello" not in text
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "The two answers are equal")
+        assert_not_in(text, "The two answers are equal", "Echo: hello")
+        await press(pilot, "ctrl+r", shows="The two answers are equal")
 
 
 @pytest.mark.slow
 async def test_answers_are_text_and_json_with_a_key() -> None:
     async with two() as ((app, pilot), pair):
-        await pilot.press(*"hello", "ctrl+r")
-        await shows(app, pilot, "The two answers are equal")
+        await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
         await shows(app, pilot, "hello")
         assert '"jsonrpc"' not in screen_text(app)
         pair.query_one(AnswersView).focus_inside()
-        await pilot.press("v")
-        await shows(app, pilot, '"jsonrpc"')
+        await press(pilot, "v", shows='"jsonrpc"')
         await pilot.press("v")
         await settle(pilot, lambda: '"jsonrpc"' not in screen_text(app))
 
@@ -185,13 +174,10 @@ async def test_a_new_call_shows_nothing_of_the_comparison_before() -> None:
         view = pair.query_one(AnswersView)
         answers = [AnswerSide(name, text=_result(f"old {name}")) for name in ("A", "B")]
         view.compare(*answers, "tools/call", "slow")
-        await shows(app, pilot, "1 difference")
-        await shows(app, pilot, "old B")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "waiting")
+        await shows(app, pilot, "1 difference", "old B")
+        await press(pilot, "ctrl+r", shows="waiting")
         text = screen_text(app)
-        assert "old A" not in text
-        assert "1 difference" not in text
+        assert_not_in(text, "old A", "1 difference")
         await pilot.press("escape")
 
 

@@ -10,7 +10,7 @@ import pytest
 from inspector.config.targets import RecordingTarget, StdioTarget
 from inspector.tui.app import InspectorApp
 from tests.tui.live_app import NARROW, ROOT, Live, becomes, demo, main_screen, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -41,18 +41,14 @@ async def test_the_list_reads_no_file_and_enter_reads_skill_md() -> None:
     async with running(demo(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
-        assert "Finds an order" in screen_text(app)
-        assert "SKILL.md was not read" in screen_text(app)
+        assert_in(screen_text(app), "Finds an order", "SKILL.md was not read")
         assert reads(app) == []
-        await pilot.press("enter")
-        await shows(app, pilot, "Order lookup")
+        await press(pilot, "enter", shows="Order lookup")
         assert reads(app) == ["skill://shop/order-lookup/SKILL.md"]
         assert "references/STATUS.md" in screen_text(app)
-        await pilot.press("down", "down", "enter")
-        await shows(app, pilot, "Status words")
+        await press(pilot, "down", "down", "enter", shows="Status words")
         assert len(reads(app)) == 2
-        await pilot.press("right_curly_bracket")
-        await shows(app, pilot, "allowed-tools: list-orders export-orders")
+        await press(pilot, "right_curly_bracket", shows="allowed-tools: list-orders export-orders")
         assert "## Status" not in screen_text(app)
         await pilot.press("escape", "slash", *"tide")
         await becomes(app, pilot, lambda: "order-lookup" not in screen_text(app).split("╭─ SKILL.md")[0], "filtered")
@@ -64,32 +60,26 @@ async def test_verify_asks_first_and_failures_hide_the_content() -> None:
     async with running(hostile(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
-        await pilot.press("v")
-        await shows(app, pilot, "Read and verify tide-table?")
+        await press(pilot, "v", shows="Read and verify tide-table?")
         assert "2 files, 198 B" in screen_text(app)
         assert reads(app) == []
-        await pilot.press("y")
-        await shows(app, pilot, "1 failed")
+        await press(pilot, "y", shows="1 failed")
         assert "1 not listed" in screen_text(app)
-        await pilot.press("enter", "right_square_bracket")
-        await shows(app, pilot, "✗ digest differs ─")
+        await press(pilot, "enter", "right_square_bracket", shows="✗ digest differs ─")
         text = screen_text(app)
         assert "expected" in text
         assert "Leave at once" not in text
-        await pilot.press("right_square_bracket")
-        await shows(app, pilot, "its entry does not list it")
+        await press(pilot, "right_square_bracket", shows="its entry does not list it")
 
 
 async def test_entries_that_cannot_be_used_say_why() -> None:
     async with running(hostile(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "invalid")
-        await pilot.press("down")
-        await shows(app, pilot, "neither a list nor")
+        await press(pilot, "down", shows="neither a list nor")
         assert "\x1b" not in screen_text(app)
         assert "verify all" not in screen_text(app).splitlines()[-1]
-        await pilot.press("down")
-        await shows(app, pilot, "1,073,741,824 bytes")
+        await press(pilot, "down", shows="1,073,741,824 bytes")
         assert reads(app) == []
 
 
@@ -97,23 +87,18 @@ async def test_one_column_shows_the_files_above_one_of_them() -> None:
     async with running(demo(), size=NARROW, era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
-        await pilot.press("enter")
-        await shows(app, pilot, "allowed-tools: list-orders")
+        await press(pilot, "enter", shows="allowed-tools: list-orders")
         assert "scripts/total.py" in screen_text(app)
-        await pilot.press("escape")
-        await shows(app, pilot, "tide-table")
+        await press(pilot, "escape", shows="tide-table")
 
 
 async def test_a_skill_is_saved_into_a_new_folder(tmp_path: Path) -> None:
     async with running(demo(), era="modern") as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
-        await pilot.press("enter")
-        await shows(app, pilot, "Order lookup")
-        await pilot.press("w")
-        await shows(app, pilot, "Save the skill")
-        await pilot.press("ctrl+u", *str(tmp_path / "out"), "enter")
-        await shows(app, pilot, "Saved 1 file")
+        await press(pilot, "enter", shows="Order lookup")
+        await press(pilot, "w", shows="Save the skill")
+        await press(pilot, "ctrl+u", *str(tmp_path / "out"), "enter", shows="Saved 1 file")
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert [path.name for path in written] == ["SKILL.md"]
 
@@ -123,20 +108,17 @@ async def test_a_recording_shows_what_was_read(tmp_path: Path) -> None:
     async with running(demo(), era="modern", record=kept) as (app, pilot):
         await on_list((app, pilot))
         await shows(app, pilot, "tide-table")
-        await pilot.press("enter")
-        await shows(app, pilot, "Order lookup")
+        await press(pilot, "enter", shows="Order lookup")
     async with running(RecordingTarget(kept)) as (app, pilot):
         await becomes(app, pilot, lambda: "0 Skills" in screen_text(app), "skills")
-        await pilot.press("0")
-        await shows(app, pilot, "Order lookup")
+        await press(pilot, "0", shows="Order lookup")
         assert "verify all" not in screen_text(app)
 
 
 async def test_a_server_without_skills_has_no_tab() -> None:
     async with running(demo(), era="legacy", until="connected") as (app, pilot):
         assert "0 Skills" not in screen_text(app)
-        await pilot.press("0")
-        await shows(app, pilot, "does not declare skills")
+        await press(pilot, "0", shows="does not declare skills")
 
 
 async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
@@ -144,11 +126,7 @@ async def test_an_extension_that_a_server_demands_can_be_offered() -> None:
     server = StdioTarget((sys.executable, str(Path(SERVER).with_name("demanding.py"))), name="demanding")
     async with running(server, era="modern") as (app, pilot):
         await shows(app, pilot, "pay")
-        await pilot.press("enter", "ctrl+r")
-        await shows(app, pilot, "The server needs the extension")
-        await pilot.press("6", "e")
-        await shows(app, pilot, "demanded by an error of the server")
-        await pilot.press("enter")
-        await shows(app, pilot, "com.example/pay  in effect")
-        await pilot.press("1", "enter", "ctrl+r")
-        await shows(app, pilot, "It is paid.")
+        await press(pilot, "enter", "ctrl+r", shows="The server needs the extension")
+        await press(pilot, "6", "e", shows="demanded by an error of the server")
+        await press(pilot, "enter", shows="com.example/pay  in effect")
+        await press(pilot, "1", "enter", "ctrl+r", shows="It is paid.")

@@ -15,7 +15,7 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.source_location import SourceLocation, source_locations
 from inspector.tui.widgets.virtual_list import VirtualList
 from tests.tui.live_app import MEDIUM, WIDE, becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 FAILING = """
 import json, sys
@@ -89,31 +89,26 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened: Path) -> None:
     async with running(failing(tmp_path), size=MEDIUM, until="connected") as (app, pilot):
-        await pilot.press("6")
-        await shows(app, pilot, "at f (/no/such")
+        await press(pilot, "6", shows="at f (/no/such")
         rows = app.screen.query_one("#stderr-rows", VirtualList)
         rows.focus()
         await pilot.press("home")
         await becomes(app, pilot, lambda: rows.cursor == 0, "on the first row")
         assert "open file" not in screen_text(app)
-        await pilot.press("o", "down")
-        await shows(app, pilot, "o open file")
+        await press(pilot, "o", "down", shows="o open file")
         assert not opened.exists()
         await pilot.press("o")
         await becomes(app, pilot, opened.exists, "opened")
         await becomes(app, pilot, lambda: bool(opened.read_text()), "written")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
-        await pilot.press("down", "o")
-        await shows(app, pilot, "/no/such/b.js is not a file here.")
+        await press(pilot, "down", "o", shows="/no/such/b.js is not a file here.")
 
 
 @pytest.mark.slow
 async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, opened: Path) -> None:
     async with running(failing(tmp_path), size=WIDE, until="connected") as (app, pilot):
-        await pilot.press("m")
-        await shows(app, pilot, "tool.py")
-        await pilot.press("slash", *"tool.py", "enter", "enter")
-        await shows(app, pilot, "o open file")
+        await press(pilot, "m", shows="tool.py")
+        await press(pilot, "slash", *"tool.py", "enter", "enter", shows="o open file")
         await pilot.press("o")
         await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]

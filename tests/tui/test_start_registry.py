@@ -13,7 +13,7 @@ from inspector.config.targets import StdioTarget
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.registry import AskStart, AskValue
 from tests.tui.live_app import becomes, running, shows
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import assert_in, press, screen_text
 
 SERVER = {
     "name": "example.demo/tides", "description": "Tide times \x1b[31m", "version": "1.0.0",
@@ -39,13 +39,11 @@ def settings(tmp_path: Path) -> Settings:
 async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings: Settings) -> None:
     """C-REG-02, C-REG-05."""
     async with running(None, settings=settings, until="Start") as (app, pilot):
-        await pilot.press(*"tide", "f6")
-        await shows(app, pilot, "example.demo/tides")
+        await press(pilot, *"tide", "f6", shows="example.demo/tides")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
         await shows(app, pilot, "runs python3 -m inspector.demo")
-        assert "variable TIDES_KEY" in screen_text(app)
-        assert 'variable MODE is "x"' in screen_text(app)
+        assert_in(screen_text(app), "variable TIDES_KEY", 'variable MODE is "x"')
         await pilot.press("enter", "space")
         assert isinstance(app.screen, AskStart), "no key that is pressed in passing starts it"
         await pilot.press("y")
@@ -62,16 +60,13 @@ async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings
 
 async def test_a_refusal_opens_nothing(settings: Settings) -> None:
     async with running(None, settings=settings, until="Start") as (app, pilot):
-        await pilot.press(*"tide", "f6")
-        await shows(app, pilot, "example.demo/tides")
+        await press(pilot, *"tide", "f6", shows="example.demo/tides")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
-        await pilot.press("escape")
-        await shows(app, pilot, "Registry")
+        await press(pilot, "escape", shows="Registry")
         assert not isinstance(app.screen, MainScreen)
 
 
 async def test_without_a_registry_nothing_is_searched() -> None:
-    async with running(None, until="Start") as (app, pilot):
-        await pilot.press(*"tide", "f6")
-        await shows(app, pilot, "No registry is set.")
+    async with running(None, until="Start") as (_app, pilot):
+        await press(pilot, *"tide", "f6", shows="No registry is set.")

@@ -39,7 +39,7 @@ from tests.auth.demo_login import protected_server
 from tests.test_addresses import DISGUISED, LOOKALIKE, MIXES, REQUESTED
 from tests.tui.live_app import MEDIUM, NARROW, ROOT, SESSION, becomes, click, demo, running, shows
 from tests.tui.login_app import own_state
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 SIZE = (100, 30)
 
@@ -94,8 +94,7 @@ async def test_an_entry_that_its_host_does_not_start_says_so(home: Path) -> None
     (home / ".mcp.json").write_text(json.dumps({"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}))
     async with running(None, size=MEDIUM, until="@far") as (app, pilot):
         assert "not started by its host" in screen_text(app)
-        await pilot.press("f", "a", "r", "enter")
-        await shows(app, pilot, "Claude Code does not start @far")
+        await press(pilot, "f", "a", "r", "enter", shows="Claude Code does not start @far")
 
 
 async def test_one_error_is_one_error(configured: Path) -> None:
@@ -114,8 +113,7 @@ async def test_a_command_that_was_recorded_is_started_not_replayed(configured: P
         path.write_text("\n".join([json.dumps({**json.loads(head), "target": target}), *lines, ""]))
         async with running(None, size=MEDIUM, until="@shop") as (app, pilot):
             app.screen.query_one("#target", Editor).value = program
-            await shows(app, pilot, f"Open as typed: {program}")
-            await shows(app, pilot, "Recordings")
+            await shows(app, pilot, f"Open as typed: {program}", "Recordings")
             assert isinstance(app.screen.query_one(ChoiceList).thing, TypedTarget)
             await pilot.press("down")
             assert isinstance(app.screen.query_one(ChoiceList).thing, RecordingInfo)
@@ -130,8 +128,7 @@ async def test_the_first_launch_shows_examples_and_what_the_lists_will_hold() ->
                               ("session.mcp.jsonl", "a recording")):  # fmt: skip
             assert any(example in line and kind in line for line in text.splitlines())
         assert "No recording yet. Every session is recorded and listed here." in text
-        await pilot.press("f5")
-        await shows(app, pilot, "demo")
+        await press(pilot, "f5", shows="demo")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the demo")
 
 
@@ -145,20 +142,16 @@ async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Pat
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
         await pilot.press(*"eve")
         await becomes(app, pilot, lambda: "@shop" not in screen_text(app), "narrowed")
-        assert "1 of 6" in screen_text(app)
-        assert "1 of 3" in screen_text(app)
-        assert "Open as typed: eve" in screen_text(app)
+        assert_in(screen_text(app), "1 of 6", "1 of 3", "Open as typed: eve")
         assert "everything" in marked(app), "not the typed text"
-        await pilot.press("enter")
-        await shows(app, pilot, "read-only")
+        await press(pilot, "enter", shows="read-only")
 
 
 async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it(home: Path) -> None:
     servers = {name: {"command": "uv", "args": ["run", name]} for name in ("our-git", "git", "git-lfs")}
     (home / "inspector.json").write_text(json.dumps({"servers": servers}))
     async with running(None, size=SIZE, until="@our-git") as (app, pilot):
-        await pilot.press(*"gi")
-        await becomes(app, pilot, lambda: "3 of 3" in screen_text(app), "narrowed")
+        await press(pilot, *"gi", shows="3 of 3")
         assert marked(app).split()[0] == "@our-git", "the first that has it"
         await pilot.press("t")
         await becomes(app, pilot, lambda: marked(app).split()[0] == "@git", "the one of this name")
@@ -212,8 +205,7 @@ async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> 
 
 async def test_a_recording_is_opened_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        await pilot.press("down", "down", "down", "enter")
-        await shows(app, pilot, "read-only")
+        await press(pilot, "down", "down", "down", "enter", shows="read-only")
         assert isinstance(app.screen, MainScreen)
 
 
@@ -295,13 +287,11 @@ async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
 
 async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
-        await pilot.press("tab", "down", "down", "down", "down", "delete")
-        await shows(app, pilot, "Delete this recording?")
+        await press(pilot, "tab", "down", "down", "down", "down", "delete", shows="Delete this recording?")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: "Delete this" not in screen_text(app))
         assert len(list((configured / "recordings").iterdir())) == 3
-        await pilot.press("delete")
-        await shows(app, pilot, "Delete this recording?")
+        await press(pilot, "delete", shows="Delete this recording?")
         await pilot.press("y")
         await becomes(app, pilot, lambda: "torn-one" not in screen_text(app), "gone")
         assert len(list((configured / "recordings").iterdir())) == 2
@@ -314,16 +304,14 @@ async def test_a_recording_is_kept_and_released(configured: Path) -> None:
         await becomes(app, pilot, lambda: len(kept(folder)) == 1, "kept")
         await shows(app, pilot, "K release")
         await becomes(app, pilot, lambda: any(line.startswith("│ * ") for line in screen_lines(app)), "its sign")
-        await pilot.press("K")
-        await shows(app, pilot, "K keep")
+        await press(pilot, "K", shows="K keep")
         assert kept(folder) == frozenset()
 
 
 async def test_a_broken_file_is_named_and_hides_nothing(configured: Path) -> None:
     (configured / ".mcp.json").write_text("{")
     async with running(None, size=SIZE, until="@shop") as (app, _):
-        assert ".mcp.json" in screen_text(app)
-        assert "1 problem" in screen_text(app)
+        assert_in(screen_text(app), ".mcp.json", "1 problem")
 
 
 async def test_it_fits_eighty_columns(configured: Path) -> None:
@@ -351,8 +339,7 @@ async def test_more_of_the_marked_row_is_shown_below_the_list_if_there_is_room(c
         if entry.name == "weather":
             ServerMemory(entry).remember_outcome(SpawnError("The program uv was not found in any folder of PATH."))
     async with running(None, size=MEDIUM, until="@weather") as (app, pilot):
-        await pilot.press("down")
-        await shows(app, pilot, "failed: The program uv was not found in any folder of PATH")
+        await press(pilot, "down", shows="failed: The program uv was not found in any folder of PATH")
         assert str(configured / "inspector.json") in screen_text(app)
         await pilot.press("down", "down")
 
@@ -370,8 +357,7 @@ async def test_the_host_of_a_server_is_shown_as_it_is_requested(home: Path) -> N
     (home / "inspector.json").write_text(json.dumps({"servers": {"a": {"url": LOOKALIKE}, "b": {"url": DISGUISED}}}))
     async with running(None, size=(200, 40), until="@a") as (app, pilot):
         assert any(f"{REQUESTED} {MIXES}" in line for line in screen_lines(app))
-        await pilot.press("down")
-        await shows(app, pilot, f"opens         {REQUESTED} {MIXES}")
+        await press(pilot, "down", shows=f"opens         {REQUESTED} {MIXES}")
         shown = " ".join(screen_text(app).split())
         assert "its host “api.github.com\\u2215v3.evil.example”" in shown
         assert "api.github.com\u2215" not in screen_text(app)
@@ -391,8 +377,7 @@ async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
         assert isinstance(session, Session)
         await becomes(app, pilot, lambda: session.phase == "ready", "connected")
         session.call_tool("ask-user", {"message": "Who are you?"})
-        await pilot.press("b")
-        await shows(app, pilot, "? Who are you?")
+        await press(pilot, "b", shows="? Who are you?")
         assert re.search(r"elicitation  waits \d", screen_text(app))
         assert "Demo server 1.0.0" in screen_text(app)
 
@@ -406,12 +391,9 @@ async def test_l_opens_a_server_and_logs_in(home: Path, monkeypatch: pytest.Monk
         app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
-            await pilot.press("tab")
-            await shows(app, pilot, "l log in")
-            await pilot.press("l")
-            await shows(app, pilot, "Log in at 127.0.0.1?")
-            await pilot.press("enter")
-            await shows(app, pilot, "Logged in.")
+            await press(pilot, "tab", shows="l log in")
+            await press(pilot, "l", shows="Log in at 127.0.0.1?")
+            await press(pilot, "enter", shows="Logged in.")
 
 
 @contextmanager
@@ -441,5 +423,4 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
             assert "l log in" not in screen_lines(app)[-1]
             await pilot.press("down")
             await becomes(app, pilot, lambda: "l log in" in screen_lines(app)[-1], "the key")
-            await pilot.press("l")
-            await shows(app, pilot, "The server needs no login.")
+            await press(pilot, "l", shows="The server needs no login.")

@@ -3,7 +3,7 @@ from textual.geometry import Offset
 
 from inspector.tui.keymap import Keymap
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
-from tests.tui.tui_screens import Stage, screen_lines, settle
+from tests.tui.tui_screens import Stage, assert_in, screen_lines, settle
 
 TABS = (
     MainTab("tools", "1", "Tools", "Tools", "17"),
@@ -70,8 +70,7 @@ async def test_the_header_gives_way_from_the_least_to_the_name_and_the_state(wid
 
 async def test_a_failed_connection_keeps_its_words():
     line = await header(48, state=("exited 1 after 0.4 s", "error"), settled=False, latency="")
-    assert "✗ exited 1 after 0.4 s" in line
-    assert "everything" in line
+    assert_in(line, "✗ exited 1 after 0.4 s", "everything")
 
 
 async def test_the_server_names_itself_in_safe_text_only():

@@ -10,7 +10,7 @@ import pytest
 from inspector.protocol.tables import Table, table_of, table_of_text
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.table_view import AT_ONCE, TableHead, TableView
-from tests.tui.tui_screens import Stage, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, press, screen_lines, screen_text, settle
 
 ROWS: list[dict[str, Any]] = [
     {"id": 3492, "customer": "Red Brick Books", "total": 1984.2, "tags": {"a": [1]}},
@@ -99,8 +99,7 @@ async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> No
         assert underlined == ["Books"]
         await pilot.press("enter", "escape")
         assert len(view.rows) == 3
-        await pilot.press("slash", *"zzz")
-        await settle(pilot, lambda: "No rows match" in screen_text(app))
+        await press(pilot, "slash", *"zzz", shows="No rows match")
         await pilot.press("escape", "escape")
         await settle(pilot, lambda: len(view.rows) == 3)
 

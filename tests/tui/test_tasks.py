@@ -29,7 +29,7 @@ from tests.client.conftest import Server, make_session
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, main_screen, shows
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 SCHEMA = {"type": "object", "properties": {"sheep": {"type": "integer"}}}
 TOOL = {
@@ -102,8 +102,7 @@ async def at_work(server: Herd, *, size: tuple[int, int] = WIDE) -> AsyncIterato
     async with watching(server, size=size) as (session, (app, pilot)):
         session.call_tool("count")
         await becomes(app, pilot, lambda: "t-1" in session.tasks.items, "a task")
-        await pilot.press("5")
-        await shows(app, pilot, "count")
+        await press(pilot, "5", shows="count")
         yield session, (app, pilot)
 
 
@@ -112,12 +111,10 @@ async def test_the_tab_is_there_only_where_there_may_be_tasks() -> None:
     async with watching(Server(tools__list={"tools": [{"name": "plain", "inputSchema": {}}]})) as (_, (app, pilot)):
         await shows(app, pilot, "connected")
         assert "Tasks" not in screen_lines(app)[1]
-        await pilot.press("5")
-        await shows(app, pilot, "This server offers no tasks.")
+        await press(pilot, "5", shows="This server offers no tasks.")
     async with watching(Herd()) as (_, (app, pilot)):
         await becomes(app, pilot, lambda: "5 Tasks" in screen_lines(app)[1], "offered")
-        await pilot.press("5")
-        await shows(app, pilot, "No tasks yet.")
+        await press(pilot, "5", shows="No tasks yet.")
 
 
 async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> None:
@@ -132,10 +129,8 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
         await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
         await becomes(app, pilot, lambda: sum("→←     tasks/get" in line for line in screen_lines(app)) == 1, "row")
         server.state["status"] = "completed"
-        await shows(app, pilot, "matches schema")
-        await shows(app, pilot, "✓ completed")
-        assert "↻ working" in screen_text(app)
-        assert '{ "sheep": 12 }' in screen_text(app)
+        await shows(app, pilot, "matches schema", "✓ completed")
+        assert_in(screen_text(app), "↻ working", '{ "sheep": 12 }')
         task = session.tasks.items["t-1"]
         assert task.done
         assert task.result == RESULT
@@ -145,8 +140,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
 async def test_a_call_in_flight_says_how_its_task_stands() -> None:
     server = Herd()
     async with watching(server) as (_, (app, pilot)):
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "↻ working as a task")
+        await press(pilot, "ctrl+r", shows="↻ working as a task")
         await shows(app, pilot, "counting␛[31m")
         server.state["status"] = "completed"
         await shows(app, pilot, "matches schema")
@@ -162,11 +156,9 @@ async def test_a_tool_that_may_be_a_task_is_one_by_its_own_key() -> None:
     )
     async with watching(server) as (session, (app, pilot)):
         await shows(app, pilot, "f4 as a task")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "matches schema")
+        await press(pilot, "ctrl+r", shows="matches schema")
         assert not session.tasks.items
-        await pilot.press("enter", "f4")
-        await shows(app, pilot, "↻ working as a task")
+        await press(pilot, "enter", "f4", shows="↻ working as a task")
         assert list(session.tasks.items) == ["t-1"]
 
 
@@ -176,8 +168,7 @@ async def test_a_tool_that_must_not_be_called_is_flagged_with_the_reason() -> No
         session.changes.bump("tools")
         main_screen(app).panes.work.request.redraw()
         await shows(app, pilot, "It must not be called over HTTP: the header")
-        await pilot.press("ctrl+r")
-        await shows(app, pilot, "must not be called over HTTP")
+        await press(pilot, "ctrl+r", shows="must not be called over HTTP")
         assert "running" not in screen_text(app)
 
 
@@ -190,8 +181,7 @@ async def test_a_task_that_waits_for_the_user_says_where() -> None:
     server.methods["tasks/result"] = ask
     async with at_work(server) as (_, (app, pilot)):
         server.state["status"] = "input_required"
-        await shows(app, pilot, "The task waits for your answer: 7 inbox")
-        await shows(app, pilot, "? input_required")
+        await shows(app, pilot, "The task waits for your answer: 7 inbox", "? input_required")
 
 
 @pytest.mark.slow
@@ -207,14 +197,12 @@ async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
 async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
     server = Herd()
     async with at_work(server) as (session, (app, pilot)):
-        await pilot.press("delete")
-        await shows(app, pilot, "✗ cancelled")
+        await press(pilot, "delete", shows="✗ cancelled")
         assert len(server.asked("tasks/cancel")) == 1
         await shows(app, pilot, "The task count was cancelled.")
         assert "You cancelled it" not in screen_text(app)
         await becomes(app, pilot, lambda: session.tasks.items["t-1"].done, "over")
-        await pilot.press("delete")
-        await shows(app, pilot, "p poll now")
+        await press(pilot, "delete", shows="p poll now")
         assert len(server.asked("tasks/cancel")) == 1, "what is over is not cancelled"
 
 
@@ -230,12 +218,10 @@ async def test_a_task_is_read_at_once_by_a_key() -> None:
 @pytest.mark.slow
 async def test_tasks_of_others_are_listed_by_a_key() -> None:
     async with at_work(Herd()) as (_, (app, pilot)):
-        await pilot.press("r")
-        await shows(app, pilot, "other")
+        await press(pilot, "r", shows="other")
         await shows(app, pilot, "not ours")
         await becomes(app, pilot, lambda: "5 Tasks 2" in screen_lines(app)[1], "counted")
-        await pilot.press("home")
-        await shows(app, pilot, "not this session; it was listed")
+        await press(pilot, "home", shows="not this session; it was listed")
         await shows(app, pilot, "The result went to the client that created the task.")
 
 
@@ -263,8 +249,7 @@ async def test_one_column_shows_the_list_then_the_task() -> None:
     server = Herd()
     async with at_work(server, size=NARROW) as (_, (app, pilot)):
         assert "created by" not in screen_text(app)
-        await pilot.press("enter")
-        await shows(app, pilot, "created by")
+        await press(pilot, "enter", shows="created by")
         server.state["status"] = "completed"
         await shows(app, pilot, '{ "sheep": 12 }')
         await pilot.press("escape")
@@ -281,8 +266,7 @@ async def test_a_failed_task_shows_the_error_of_its_result() -> None:
     async with at_work(server) as (_, (app, pilot)):
         server.state["status"] = "failed"
         await shows(app, pilot, "protocol error")
-        assert "-32050" in screen_text(app)
-        assert "wolves" in screen_text(app)
+        assert_in(screen_text(app), "-32050", "wolves")
 
 
 ODD: list[dict[str, Any]] = [
@@ -301,8 +285,7 @@ async def test_whatever_a_server_says_of_a_task_is_shown(odd: dict[str, Any]) ->
     async with watching(server) as (session, (app, pilot)):
         session.call_tool("count")
         await becomes(app, pilot, lambda: bool(session.tasks.items), "a task")
-        await pilot.press("5")
-        await shows(app, pilot, "created by")
+        await press(pilot, "5", shows="created by")
         assert "\u202e" not in screen_text(app)
         await pilot.press("m")
         await becomes(app, pilot, lambda: main_screen(app).panes.messages.filter is not None, "a filter that is one")

@@ -5,7 +5,7 @@ from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, press, screen_lines, screen_text, settle
 
 
 async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
@@ -49,8 +49,7 @@ async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
         await pilot.pause()
         assert "more: a show all" in screen_lines(app)[5]
         assert screen_lines(app)[3].startswith(" row ")
-        await pilot.press("a", "end")
-        await settle(pilot, lambda: "row 039999" in screen_text(app))
+        await press(pilot, "a", "end", shows="row 039999")
         await pilot.press("c")
         assert app.clipboard == text
 

@@ -18,7 +18,7 @@ from inspector.tui.timeline.view import MAX_ITEMS, TimelineView, TimeWindow, tim
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
 from tests.tui.live_demo import Ticking
 from tests.tui.recorded_conversation import Talk
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 KINDS = Path(__file__).parents[2] / "recordings" / "kinds"
 
@@ -413,20 +413,16 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
     async with running(RecordingTarget(path), size=size, until="") as (app, pilot):
         await pilot.press("m", "v")
         assert "Timeline" not in screen_text(app)
-        await pilot.press("z", "v")
-        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        await press(pilot, "z", "v", shows="Timeline")
         assert app.focused is not None
         assert isinstance(app.focused.parent.parent, TimelinePane)  # type: ignore[union-attr]
         assert "space play" not in screen_lines(app)[-1]
-        await pilot.press("enter")
-        await settle(pilot, lambda: "parsed" in screen_text(app))
+        await press(pilot, "enter", shows="parsed")
         await pilot.press("escape")
         await settle(pilot, lambda: isinstance(app.focused.parent.parent, TimelinePane))  # type: ignore[union-attr]
-        await pilot.press("slash")
-        await settle(pilot, lambda: "time:0s-" in screen_text(app))
+        await press(pilot, "slash", shows="time:0s-")
         assert "Timeline" not in screen_text(app)
-        await pilot.press("v")
-        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        await press(pilot, "v", shows="Timeline")
         if size != (50, 12):
             assert "the rest is faint" in screen_text(app)
         await pilot.press("z")
@@ -436,8 +432,7 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
 @pytest.mark.slow
 async def test_a_live_timeline_grows() -> None:
     async with running(demo(), size=WIDE, until="echo") as (app, pilot):
-        await pilot.press("m", "z", "v")
-        await settle(pilot, lambda: "Timeline" in screen_text(app))
+        await press(pilot, "m", "z", "v", shows="Timeline")
         pane = app.screen.query_one(TimelinePane)
         before = pane.view.lanes.seen
         session = pane.session.commands

@@ -15,7 +15,7 @@ from inspector.tui.start.trust import AskTrust
 from inspector.tui.widgets.editor import Editor
 from tests.recording_server import at, noting
 from tests.tui.live_app import NARROW, ROOT, becomes, main_screen, running, shows
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 SECRET = "s3cr3t-of-the-user"
 
@@ -45,8 +45,7 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
                 app.screen.query_one("#target").focus()
             else:
                 app.screen.query_one(Editor).value = ""
-            await pilot.press("enter")
-            await shows(app, pilot, "Allow @docs?")
+            await press(pilot, "enter", shows="Allow @docs?")
 
         await choose()
         shown = " ".join(screen_text(app).split())
@@ -84,9 +83,7 @@ async def test_a_connection_without_verification_says_so_all_the_time() -> None:
         target = HttpTarget(at(server, "https"), verify=False, proxy=None, owned=False, source="/clone/inspector.json")
         async with running(target, until="certificate not checked") as (app, pilot):
             main_screen(app)
-            await pilot.press("6")
-            await shows(app, pilot, "stored login not sent")
-            assert "not verified: others" in screen_text(app)
-            assert "127.0.0.1  certificate not checked" in screen_text(app)
+            await press(pilot, "6", shows="stored login not sent")
+            assert_in(screen_text(app), "not verified: others", "127.0.0.1  certificate not checked")
         async with running(target, size=NARROW, until="certificate not checked"):
             pass

@@ -15,7 +15,7 @@ from inspector.tui.app import InspectorApp
 from inspector.tui.unexpected_errors import MAX_COUNT, UnexpectedErrors
 from tests.tui.live_app import becomes, on_recording, shows
 from tests.tui.terminal import Terminal
-from tests.tui.tui_screens import screen_text
+from tests.tui.tui_screens import press, screen_text
 
 
 def divide() -> None:
@@ -58,8 +58,7 @@ async def test_an_error_is_logged_and_told_and_the_interface_goes_on(
         logged = (home / "log" / "inspector.log").read_text()
         assert "Traceback" in logged
         assert "by nothing" in logged
-        await pilot.press("6")
-        await shows(app, pilot, "Connection")
+        await press(pilot, "6", shows="Connection")
     assert app.unexpected.untold is None
 
 

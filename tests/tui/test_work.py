@@ -16,7 +16,7 @@ from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
 from tests.tui.live_demo import desk, go, sent, write
-from tests.tui.tui_screens import screen_lines, screen_text, settle
+from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +27,7 @@ async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         await write(app, pilot, "hello")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "last calls  hello" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="last calls  hello")
         assert sent(session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
         assert " ms" in screen_text(app)
         assert app.work.request.has_focus_within, "the focus stays where one types"
@@ -40,8 +39,7 @@ async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(t
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
         await go(app, pilot, "tools", "echo")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "again: send anyway" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="again: send anyway")
         assert "is required" in screen_text(app)
         assert app.work.request.has_focus_within
         assert len(sent(session, "tools/call")) == 1
@@ -68,8 +66,7 @@ async def test_each_item_keeps_its_form_and_its_result(tmp_path: Path) -> None:
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         await write(app, pilot, "zulu")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "last calls  zulu" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="last calls  zulu")
         await write(app, pilot, " two")
         await go(app, pilot, "tools", "what-time")
         assert "zulu" not in screen_text(app)
@@ -107,8 +104,7 @@ async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> N
         await settle(pilot, lambda: "running" in screen_text(app))
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within or app.work.running.has_focus_within)
-        await pilot.press("escape")
-        await settle(pilot, lambda: "You cancelled it after" in screen_text(app))
+        await press(pilot, "escape", shows="You cancelled it after")
         await pilot.press("escape")
         await settle(pilot, lambda: app.catalog.has_focus_within)
         assert len(session.pending) == 0
@@ -193,8 +189,7 @@ async def test_a_resource_is_read_by_enter_and_followed_by_u(tmp_path: Path) -> 
         await go(app, pilot, "resources", "demo://clock")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press("enter")
-        await settle(pilot, lambda: "resource  demo://clock" in screen_text(app))
+        await press(pilot, "enter", shows="resource  demo://clock")
         await pilot.press("u")
         await settle(pilot, lambda: "demo://clock" in session.subscriptions)
         await settle(pilot, lambda: "changed" in screen_lines(app)[0])
@@ -207,28 +202,22 @@ async def test_a_template_shows_what_it_comes_to_and_completes_its_variables(tmp
         await go(app, pilot, "templates", "demo://weather/{country}/{city}")
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
-        await pilot.press(*"it")
-        await settle(pilot, lambda: "tab takes" in screen_text(app))
-        await pilot.press("tab")
-        await settle(pilot, lambda: "reads demo://weather/italy/" in screen_text(app))
-        await pilot.press("tab", "t")
-        await settle(pilot, lambda: "torino" in screen_text(app))
+        await press(pilot, *"it", shows="tab takes")
+        await press(pilot, "tab", shows="reads demo://weather/italy/")
+        await press(pilot, "tab", "t", shows="torino")
         asked = sent(session, "completion/complete")[-1]
         assert asked["context"] == {"arguments": {"country": "italy"}}
-        await pilot.press("tab", "ctrl+r")
-        await settle(pilot, lambda: "Sunny in torino" in screen_text(app))
+        await press(pilot, "tab", "ctrl+r", shows="Sunny in torino")
         assert sent(session, "resources/read") == [{"uri": "demo://weather/italy/torino"}]
 
 
 async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (_session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")
-        await pilot.press("enter")
-        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await press(pilot, "enter", shows="javascript")
         await pilot.press("tab")
         assert "language" not in app.work.request.form.value
-        await pilot.press("shift+tab")
-        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await press(pilot, "shift+tab", shows="javascript")
         await pilot.press("down", "down", "tab")
         await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
 
@@ -323,8 +312,7 @@ async def test_enter_takes_the_suggestion_that_was_picked(
         await go(app, pilot, place, item)
         await pilot.press("enter")
         await settle(pilot, lambda: offered in screen_text(app))
-        await pilot.press("down", "down")
-        await settle(pilot, lambda: "enter takes" in screen_text(app))
+        await press(pilot, "down", "down", shows="enter takes")
         editor = app.focused
         await pilot.press("enter")
         picked = app.work.request.form.value[field]
@@ -338,8 +326,7 @@ async def test_enter_takes_the_suggestion_that_was_picked(
 async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (_session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")
-        await pilot.press("enter", *"py")
-        await settle(pilot, lambda: "tab takes" in screen_text(app))
+        await press(pilot, "enter", *"py", shows="tab takes")
         await pilot.press("enter")
         assert app.work.request.form.value["language"] == "py"
 
@@ -347,8 +334,7 @@ async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Pat
 async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are_none(tmp_path: Path) -> None:
     async with desk(tmp_path, "prompts") as (_session, app, pilot):
         await go(app, pilot, "prompts", "explain-code")
-        await pilot.press("enter")
-        await settle(pilot, lambda: "javascript" in screen_text(app))
+        await press(pilot, "enter", shows="javascript")
         lines = screen_lines(app)
         at = next(number for number, line in enumerate(lines) if "language" in line and "required" in line)
         assert "javascript" in lines[at + 2]
@@ -425,8 +411,7 @@ async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path)
         assert "add a key" not in screen_text(app)
         await go(app, pilot, "prompts", "explain-code")
         await app.work.request.form.load({"language": "python", "code": "x"})
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "Explain this python code" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="Explain this python code")
         assert sent(session, "prompts/get") == [
             {"name": "explain-code", "arguments": {"language": "python", "code": "x"}}
         ]
@@ -447,12 +432,10 @@ async def test_items_of_wrong_types_can_be_looked_at_and_sent(tmp_path: Path, it
 async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "crash")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "✗ no answer" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="✗ no answer")
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "Not sent: not connected to the server." in screen_text(app))
+        await press(pilot, "ctrl+r", shows="Not sent: not connected to the server.")
         await session.reopen()
         await settle(pilot, lambda: "Not sent" not in screen_text(app))
 
@@ -527,11 +510,9 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_, app, pilot):
         await go(app, pilot, "tools", "echo")
         await settle(pilot, lambda: "The text to return" in screen_text(app))
-        await pilot.press("slash", *"qqq")
-        await settle(pilot, lambda: "No match" in screen_text(app))
+        await press(pilot, "slash", *"qqq", shows="No match")
         await settle(pilot, lambda: "The text to return" not in screen_text(app))
-        await pilot.press("backspace", "backspace", "backspace", *"echo")
-        await settle(pilot, lambda: "The text to return" in screen_text(app))
+        await press(pilot, "backspace", "backspace", "backspace", *"echo", shows="The text to return")
 
 
 async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:
@@ -540,13 +521,11 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within)
         await write(app, pilot, "first")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "last calls  first" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="last calls  first")
         await write(app, pilot, "-second")
         await settle(pilot, lambda: "result of other arguments" in screen_text(app))
         assert app.work.result.body.content.muted
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "last calls  first-second" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="last calls  first-second")
         assert "other arguments" not in screen_text(app)
         newest = app.work.result.answer
         await pilot.press("ctrl+up")
@@ -587,8 +566,7 @@ async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
 async def test_the_request_is_sent_again_from_the_result(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         await go(app, pilot, "tools", "list-orders")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "500 rows" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="500 rows")
         app.work.result.focus_inside()
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
@@ -600,8 +578,7 @@ async def test_the_request_is_sent_again_from_the_result(tmp_path: Path) -> None
 async def test_the_view_is_remembered_for_the_tool(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         await go(app, pilot, "tools", "list-orders")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "500 rows" in screen_text(app))
+        await press(pilot, "ctrl+r", shows="500 rows")
         app.work.result.focus_inside()
         await pilot.press("d", "ctrl+r")
         await settle(pilot, lambda: app.work.result.answer.tab == "structured")

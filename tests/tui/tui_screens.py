@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from textual import events
 from textual.app import App, ComposeResult
@@ -57,7 +58,25 @@ def screen_text(app: App[object]) -> str:
     return "\n".join(screen_lines(app))
 
 
-async def settle(pilot: Pilot[None], so: Callable[[], bool]) -> None:
+def assert_in(text: str, *words: str) -> None:
+    """Fail unless the text has all of these words."""
+    missing = [each for each in words if each not in text]
+    assert not missing, f"without {missing}:\n{text}"
+
+
+def assert_not_in(text: str, *words: str) -> None:
+    """Fail if the text has any of these words."""
+    found = [each for each in words if each in text]
+    assert not found, f"with {found}:\n{text}"
+
+
+async def press(pilot: Pilot[Any], *keys: str, shows: str) -> None:
+    """Press keys, and wait until the screen shows these words."""
+    await pilot.press(*keys)
+    await settle(pilot, lambda: shows in screen_text(pilot.app))
+
+
+async def settle(pilot: Pilot[Any], so: Callable[[], bool]) -> None:
     """Let the app run until something is so; a worker's result may take several turns."""
     if not await wait_until(pilot.app, so):
         raise AssertionError(f"never became so, the focus is on {pilot.app.focused}:\n{screen_text(pilot.app)}")
