@@ -24,7 +24,7 @@ from inspector.tui.work.catalog import CatalogPane
 from inspector.tui.work.pane import WorkPane
 from inspector.tui.work.work_items import WorkItem
 from tests.processes import ROOT
-from tests.tui.tui_screens import Stage, settle
+from tests.tui.tui_screens import Stage, W, settle, standing
 
 ASK = StandingAnswers(sampling="ask", elicitation="ask", roots="ask")
 
@@ -69,6 +69,15 @@ class Ticking(Stage):
         for pane in self.panes:
             if pane.is_attached:  # The app is taken down while its timer runs.
                 pane.tick()
+
+
+@asynccontextmanager
+async def on_pane(
+    pane: W, size: tuple[int, int], *, notifications: bool = False, focus: bool = True, **more: Any
+) -> AsyncIterator[tuple[Ticking, Pilot[None], W]]:
+    """A screen of this size with one pane, which is told of changes and has the focus."""
+    async with standing(Ticking(pane, **more), size, pane if focus else None, notifications) as (app, pilot):
+        yield app, pilot, pane
 
 
 class Desk(Ticking):
@@ -146,6 +155,42 @@ def sent(session: Session, method: str) -> list[Any]:
             params.pop("_meta", None)
             found.append(params)
     return found
+
+
+@asynccontextmanager
+async def at_item(folder: Path, list_name: str, address: str, **more: Any) -> AsyncIterator[Live]:
+    """A desk with the cursor on an item."""
+    async with desk(folder, list_name, **more) as (session, app, pilot):
+        await go(app, pilot, list_name, address)
+        yield session, app, pilot
+
+
+@asynccontextmanager
+async def in_form(folder: Path, list_name: str, address: str, **more: Any) -> AsyncIterator[Live]:
+    """A desk with the focus in the form of an item."""
+    async with at_item(folder, list_name, address, **more) as (session, app, pilot):
+        await enter_form(app, pilot)
+        yield session, app, pilot
+
+
+@asynccontextmanager
+async def asked_by(folder: Path, tool: str, **more: Any) -> AsyncIterator[Live]:
+    """A desk with the focus in the question that a call of a tool caused."""
+    async with at_item(folder, "tools", tool, **more) as (session, app, pilot):
+        await call_that_asks(app, pilot)
+        yield session, app, pilot
+
+
+async def enter_form(app: Desk, pilot: Pilot[None]) -> None:
+    """Go from the list to the form of its item."""
+    await pilot.press("enter")
+    await settle(pilot, lambda: app.work.request.has_focus_within)
+
+
+async def call_that_asks(app: Desk, pilot: Pilot[None]) -> None:
+    """Send the call, and wait until its question has the focus."""
+    await pilot.press("ctrl+r")
+    await settle(pilot, lambda: app.work.asking.has_focus_within)
 
 
 async def write(app: Desk, pilot: Pilot[None], text: str) -> None:

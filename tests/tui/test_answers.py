@@ -69,8 +69,7 @@ async def test_one_key_compares_a_result_with_the_call_before() -> None:
         await shows(app, pilot, "D compare")
         await press(pilot, "D", shows='.city "Lima"')
         assert '"Kyoto"' in screen_text(app)
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.screen is main_screen(app))
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
 
 
 @pytest.mark.slow
@@ -80,10 +79,8 @@ async def test_two_answers_of_the_log_are_compared_also_on_a_narrow_screen() -> 
         await call(live, "weather", {"city": "Lima"}, 1)
         await call(live, "weather", {"city": "Kyoto"}, 2)
         messages = main_screen(app).panes.messages
-        await pilot.press("escape", "m", "end")
-        await settle(pilot, lambda: messages.has_focus_within and messages.current > 0)
-        await pilot.press("d", "up", "up", "d")
-        await settle(pilot, lambda: isinstance(app.screen, AnswersScreen))
+        await press(pilot, "escape", "m", "end", until=lambda: messages.has_focus_within and messages.current > 0)
+        await press(pilot, "d", "up", "up", "d", until=lambda: isinstance(app.screen, AnswersScreen))
         await shows(app, pilot, '.city "Kyoto"')
         a, b = (app.screen.query_one(f"#answers-{name}") for name in ("a", "b"))
         await settle(pilot, lambda: a.region.height > 4 and b.region.y == a.region.bottom)

@@ -59,19 +59,15 @@ async def test_the_question_names_the_tool_and_its_arguments_and_each_answer_doe
         await work.request.form.load({"sure": True})
         await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
         await shows(app, pilot, '"sure"')
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.screen is main_screen(app))
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
         assert calls(app) == []
         await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
-        await pilot.press("y")
-        await settle(pilot, lambda: calls(app) == [DELETE])
+        await press(pilot, "y", until=lambda: calls(app) == [DELETE])
         await settle(pilot, lambda: work.work is not None and not work.work.is_running)
         await press(pilot, "ctrl+r", shows=f"Call {DELETE}?")
-        await pilot.press("a")
-        await settle(pilot, lambda: calls(app) == [DELETE] * 2)
+        await press(pilot, "a", until=lambda: calls(app) == [DELETE] * 2)
         await settle(pilot, lambda: work.work is not None and not work.work.is_running)
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: calls(app) == [DELETE] * 3)
+        await press(pilot, "ctrl+r", until=lambda: calls(app) == [DELETE] * 3)
 
 
 @pytest.mark.slow
@@ -79,5 +75,4 @@ async def test_tools_that_say_they_destroy_nothing_are_called_at_once() -> None:
     async with on_demo(settings=Settings(ask_before_call="unannotated")) as live:
         app, pilot = live
         await open_tool(live, "what-time")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: calls(app) == ["what-time"])
+        await press(pilot, "ctrl+r", until=lambda: calls(app) == ["what-time"])

@@ -21,7 +21,7 @@ from inspector.tui.main.screen import MainScreen
 from inspector.tui.widgets.fact_rows import plain
 from tests.tui.live_app import NARROW, ROOT, WIDE, becomes, on_recording, shows
 from tests.tui.login_app import app_on, own_state
-from tests.tui.tui_screens import assert_not_in, press, screen_text
+from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_text
 
 Demo = Callable[..., str]
 PUBLISHED = "https://login.example/"
@@ -43,9 +43,7 @@ def demo() -> Iterator[Demo]:
             command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": ROOT}
         )
         running.append(process)
-        assert process.stderr is not None
         found = re.search(r"http://\S+/mcp", process.stderr.readline())
-        assert found is not None
         return found[0]
 
     yield start
@@ -80,12 +78,10 @@ async def test_a_failed_login_says_where_it_stopped_and_what_would_fix_it(demo: 
         await shows(app, pilot, "Connection failed", "a login")
         await press(pilot, "a", shows="stopped at step 5 of 10")
         text = screen_text(app)
-        for words in ("issuer", "Possible fix", "C-AUTH-10", "not reached", "character by character"):
-            assert words in text
+        assert_in(text, "issuer", "Possible fix", "C-AUTH-10", "not reached", "character by character")
         assert "Logged in" not in text
         assert "log out" not in text, "there is nothing to log out of"
-        await pilot.press("L")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        await press(pilot, "L", until=lambda: isinstance(app.screen, MainScreen), what="back")
         assert app.session is not None
         session = app.session
         await becomes(app, pilot, lambda: session.journal.index.count > 15 and session.phase == "failed", "tried again")
@@ -99,8 +95,7 @@ async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in
         await press(pilot, "6", shows="issued by")
         await press(pilot, "a", shows="names this server")
         await shows(app, pilot, "10 token")
-        await pilot.press("O")
-        await becomes(app, pilot, lambda: "issued by" not in screen_text(app), "logged out")
+        await press(pilot, "O", until=lambda: "issued by" not in screen_text(app), what="logged out")
         await press(pilot, "L", shows="names this server")
         assert app.session is not None
         assert isinstance(app.screen, AuthorizationScreen)
@@ -109,8 +104,7 @@ async def test_who_is_logged_in_stands_in_the_server_pane_and_may_log_out_and_in
         # A request of the session's own may have been refused meanwhile, so that a challenge comes first.
         names = [step.name for step in logins.steps() if step.name != "challenge"]
         assert names[:2] == ["resource", "server"]
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, MainScreen), what="back")
 
 
 @pytest.mark.slow
@@ -130,10 +124,8 @@ async def test_a_step_leads_to_its_messages(tmp_path: Path) -> None:
         await press(pilot, "6", shows="a login")
         await press(pilot, "a", shows="Publish it")
         await press(pilot, "up", shows='"issuer": "https://login.example/"')
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        await press(pilot, "m", until=lambda: isinstance(app.screen, MainScreen), what="back")
         screen = app.screen
-        assert isinstance(screen, MainScreen)
         await becomes(app, pilot, lambda: screen.panes.messages.current == 2, "the request of the step is selected")
 
 
@@ -144,8 +136,7 @@ async def test_help_and_leaving_work_as_anywhere(tmp_path: Path) -> None:
         await press(pilot, "a", shows="Publish it")
         await press(pilot, "question_mark", shows="A login")
         await press(pilot, "escape", shows="Publish it")
-        await pilot.press("q")
-        await becomes(app, pilot, lambda: app._exit, "left")
+        await press(pilot, "q", until=lambda: app._exit, what="left")
 
 
 def test_facts_of_any_type_are_drawn(tmp_path: Path) -> None:

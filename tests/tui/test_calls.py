@@ -95,8 +95,9 @@ def form_shows(app: InspectorApp, name: str) -> bool:
     return panes.request.form.form is work.form and panes.request.has_focus_within
 
 
-async def ran(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
-    """Wait until nothing runs and the screen shows these words."""
+async def ran(app: InspectorApp, pilot: Pilot[Any], words: str, *keys: str) -> None:
+    """Press keys, and wait until nothing runs and the screen shows these words."""
+    await pilot.press(*keys)
     saved = main_screen(app).panes.saved_calls
     await becomes(app, pilot, lambda: saved.running is None and words in screen_text(app), words)
     await quiet(app)
@@ -105,8 +106,7 @@ async def ran(app: InspectorApp, pilot: Pilot[Any], words: str) -> None:
 async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "1 failed")
+        await ran(app, pilot, "1 failed", "ctrl+r")
         lines = screen_lines(app)
         assert "2 of 3 steps  1 failed" in screen_text(app)
         at = next(at for at, line in enumerate(lines) if "✗ $.structuredContent.sum" in line)
@@ -119,8 +119,7 @@ async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() 
         await shows(app, pilot, "run calls/echo.yaml")  # The log shows the messages of the run.
         assert "tools/list" not in screen_text(app), "and no others"
         await press(pilot, "1", shows="tools/list")
-        await pilot.press("9")
-        await becomes(app, pilot, lambda: "tools/list" not in screen_text(app), "of the run")
+        await press(pilot, "9", until=lambda: "tools/list" not in screen_text(app), what="of the run")
         await press(pilot, "m", "escape", shows="tools/list")
 
 
@@ -128,8 +127,7 @@ async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
     files = {"calls/echo.yaml": ORDERS}
     async with on_calls(files) as (app, pilot):
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "1 failed")
+        await ran(app, pilot, "1 failed", "ctrl+r")
     async with on_calls(files) as (app, pilot):
         await shows(app, pilot, "✗ sum")
         text = screen_text(app)
@@ -141,13 +139,10 @@ async def test_the_run_of_another_session_is_remembered_with_its_time() -> None:
 async def test_one_step_runs_alone_with_what_the_others_captured() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("end", "ctrl+r")
-        await ran(app, pilot, "has no value")
-        await pilot.press("home", "ctrl+r")
-        await ran(app, pilot, "1 failed")
+        await ran(app, pilot, "has no value", "end", "ctrl+r")
+        await ran(app, pilot, "1 failed", "home", "ctrl+r")
         before = len(main_screen(app).session.journal)
-        await pilot.press("end", "ctrl+r")
-        await ran(app, pilot, "✓ again")
+        await ran(app, pilot, "✓ again", "end", "ctrl+r")
         journal = main_screen(app).session.journal
         sent = [journal.event(n).message for n in range(before + 1, len(journal) + 1) if journal.index.dir(n) == 1]
         assert [message["params"]["arguments"] for message in sent] == [{"message": "hello 4711"}]
@@ -157,18 +152,14 @@ async def test_one_step_runs_alone_with_what_the_others_captured() -> None:
 async def test_enter_goes_to_the_steps_opens_one_and_the_log_follows() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}) as (app, pilot):
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "1 failed")
+        await ran(app, pilot, "1 failed", "ctrl+r")
         await pilot.press("down", "enter")
         flow = main_screen(app).panes.flow
-        assert flow is not None
         await becomes(app, pilot, lambda: flow.has_focus_within, "the focus")
-        assert flow.place is not None
         assert flow.place.number == 1
         await press(pilot, "enter", shows="messages →")
 
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: "messages →" not in screen_text(app), "closed")
+        await press(pilot, "enter", until=lambda: "messages →" not in screen_text(app), what="closed")
         await pilot.press("right_square_bracket")
         await becomes(app, pilot, lambda: flow.place is not None and flow.place.number == 2, "the failure")
         answer = main_screen(app).panes.saved_calls.runs[flow.place.path].steps[2][0].answer
@@ -181,13 +172,11 @@ async def test_all_flows_run_and_the_next_failure_is_gone_to() -> None:
     good = "inspector: 1\nsteps:\n  - call: echo\n    args: {message: hi}\n"
     async with on_calls({**FILES, "calls/good.yaml": good}) as (app, pilot):
         await shows(app, pilot, "calls/good.yaml")
-        await pilot.press("R")
-        await ran(app, pilot, "✓ calls/good.yaml")
+        await ran(app, pilot, "✓ calls/good.yaml", "R")
         assert "✗ calls/echo.yaml" in screen_text(app)
         calls = main_screen(app).panes.calls
         assert calls is not None
         await pilot.press("home", "right_square_bracket")
-        assert calls.row is not None
         assert (calls.row.kind, calls.row.name) == ("step", "sum")
         await pilot.press("right_square_bracket")
         assert calls.row.kind == "error", "a file that cannot be used counts, and the search goes round"
@@ -202,8 +191,7 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
         await press(pilot, "down", "enter", shows="in use")
         assert "env local" in screen_text(app)
         assert "env:DEMO_TOKEN" in screen_text(app), "a secret is shown as it is named"
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "✓ calls/echo.yaml")
+        await ran(app, pilot, "✓ calls/echo.yaml", "ctrl+r")
         await press(pilot, "down", "enter", "enter", shows="messages →")
         text = screen_text(app)
         results = main_screen(app).panes.saved_calls.runs[Path("calls/echo.yaml").absolute()].steps[1]
@@ -215,8 +203,7 @@ async def test_the_environment_is_chosen_and_its_values_are_sent(monkeypatch: An
         await shows(app, pilot, "env local")
         assert "in use" in screen_text(app), "the next session remembers it"
         await press(pilot, "end", shows="enter use no more")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: "in use" not in screen_text(app), "not in use")
+        await press(pilot, "enter", until=lambda: "in use" not in screen_text(app), what="not in use")
 
 
 async def test_the_file_is_opened_in_the_editor_at_the_line_and_read_again(monkeypatch: Any, tmp_path: Path) -> None:
@@ -239,8 +226,7 @@ async def test_a_filter_narrows_the_list_and_esc_drops_it() -> None:
     good = "inspector: 1\nsteps:\n  - read: demo://hello\n"
     async with on_calls({**FILES, "calls/good.yaml": good}) as (app, pilot):
         await shows(app, pilot, "calls/good.yaml")
-        await pilot.press("slash", *"greet")
-        await becomes(app, pilot, lambda: "good.yaml" not in screen_text(app), "narrowed")
+        await press(pilot, "slash", *"greet", until=lambda: "good.yaml" not in screen_text(app), what="narrowed")
         assert "greet" in screen_text(app)
         await press(pilot, "enter", "escape", shows="calls/good.yaml")
 
@@ -248,14 +234,11 @@ async def test_a_filter_narrows_the_list_and_esc_drops_it() -> None:
 async def test_in_one_column_the_list_then_the_steps() -> None:
     async with on_calls({"calls/echo.yaml": ORDERS}, size=NARROW) as (app, pilot):
         await shows(app, pilot, "calls/echo.yaml")
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "✗ sum")
+        await ran(app, pilot, "✗ sum", "ctrl+r")
         assert "expected" not in screen_text(app)
         await press(pilot, "down", "down", "enter", shows="expected  4")
         assert "Calls › Echo and add" in screen_text(app)
         flow = main_screen(app).panes.flow
-        assert flow is not None
-        assert flow.place is not None
         assert flow.place.number == 2, "the cursor is on the step that was chosen"
         await press(pilot, "escape", shows="✓ greet")
         assert "expected" not in screen_text(app)
@@ -266,8 +249,7 @@ async def test_a_run_is_stopped_and_says_what_did_not_run() -> None:
     async with on_calls({"calls/slow.yaml": slow}) as (app, pilot):
         await shows(app, pilot, "calls/slow.yaml")
         await press(pilot, "ctrl+r", shows="esc stop")
-        await pilot.press("escape")
-        await ran(app, pilot, "interrupted")
+        await ran(app, pilot, "interrupted", "escape")
         assert "esc stop" not in screen_text(app)
 
 
@@ -303,8 +285,7 @@ async def test_saving_a_call_writes_a_new_flow_and_then_appends_to_it() -> None:
         assert "call: echo" in first
         await shows(app, pilot, "saved  echo › hello")
         await press(pilot, "backspace", "ctrl+s", shows="after 1 step")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != first, "appended")
+        await press(pilot, "enter", until=lambda: Path("calls/echo.yaml").read_text() != first, what="appended")
         second = Path("calls/echo.yaml").read_text()
         assert second.startswith(first)
         assert "message: hell}" in second
@@ -320,8 +301,7 @@ async def test_a_saved_call_is_loaded_with_one_key_and_called() -> None:
         await becomes(
             app, pilot, lambda: main_screen(app).panes.work.request.form.value == {"message": "hello 4711"}, "loaded"
         )
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: main_screen(app).panes.work.result.answer is not None, "called")
+        await press(pilot, "ctrl+r", until=lambda: main_screen(app).panes.work.result.answer is not None, what="called")
         await pilot.press("f5")
         await becomes(
             app, pilot, lambda: main_screen(app).panes.work.request.form.value == {"message": "{{said}}"}, "the other"
@@ -365,11 +345,9 @@ async def test_an_environment_of_a_cloned_folder_is_used_after_a_question(
         await ran(app, pilot, "opened.")  # "was not opened": one word cannot be broken between two lines
         assert saved.secrets() == []
         await press(pilot, "ctrl+r", shows="Allow environment local?")
-        await pilot.press("o")
-        await ran(app, pilot, "✓ calls/echo.yaml")
+        await ran(app, pilot, "✓ calls/echo.yaml", "o")
         assert saved.secrets() == ["s3cret-token-value"]
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "✓ calls/echo.yaml")
+        await ran(app, pilot, "✓ calls/echo.yaml", "ctrl+r")
         assert "s3cret" not in screen_text(app)
     assert not (home / "trust.json").exists()
 
@@ -438,8 +416,7 @@ async def test_a_flow_of_another_server_gets_no_step_and_run_all_leaves_it_out()
         assert Path("calls/shop.yaml").read_text() == other
         Path("calls/echo.yaml").write_text(own)
         await press(pilot, "escape", "9", shows="calls/shop.yaml")
-        await pilot.press("end", "R")
-        await ran(app, pilot, "✓ calls/echo.yaml")
+        await ran(app, pilot, "✓ calls/echo.yaml", "end", "R")
         said = "calls/shop.yaml (server: @shop). ^r on a flow runs it here."
         await shows(app, pilot, said)
         assert_in(screen_text(app), "· calls/shop.yaml", "server  @shop  not this one")
@@ -465,8 +442,7 @@ async def test_an_expectation_from_a_result_is_saved_with_its_call_and_holds() -
         written = Path("calls/add.yaml").read_text()
         expected = "    expect:\n      result:\n        $.structuredContent: {exactly: {sum: 5}}\n"
         assert written.endswith(expected)
-        await pilot.press("9", "ctrl+r")
-        await ran(app, pilot, "✓ calls/add.yaml")
+        await ran(app, pilot, "✓ calls/add.yaml", "9", "ctrl+r")
 
 
 async def test_the_value_under_the_cursor_is_expected() -> None:
@@ -475,7 +451,6 @@ async def test_the_value_under_the_cursor_is_expected() -> None:
         await pilot.press("e", "d")
         view = main_screen(app).panes.work.result.body.json
         await becomes(app, pilot, lambda: view.display and view.document is not None, "the JSON")
-        assert view.document is not None
         pointer = view.document.pointer(1)
         await pilot.press("down", "E")
         await shows(app, pilot, f"$.structuredContent.{pointer[1:]} is")
@@ -506,8 +481,7 @@ async def test_the_same_shape_and_a_snapshot_hold_when_the_flow_runs() -> None:
         await becomes(app, pilot, lambda: "same_as: snapshots/add.json" in Path("calls/add.yaml").read_text(), "both")
         assert Path("calls/snapshots/add.json").exists()
         await press(pilot, "9", shows="calls/add.yaml")
-        await pilot.press("home", "ctrl+r")
-        await ran(app, pilot, "✓ calls/add.yaml")
+        await ran(app, pilot, "✓ calls/add.yaml", "home", "ctrl+r")
         assert "1 of 1 step" in screen_text(app), Path("calls/add.yaml").read_text()
 
 
@@ -522,8 +496,7 @@ async def test_the_expectation_of_a_saved_call_leaves_its_lines_alone() -> None:
         await press(pilot, "enter", shows="Lines that are in a file are never changed")
         assert "open calls/echo.yaml:5 in $EDITOR" in screen_text(app)
         await press(pilot, "enter", shows="Save echo")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: Path("calls/echo.yaml").read_text() != ORDERS, "appended")
+        await press(pilot, "enter", until=lambda: Path("calls/echo.yaml").read_text() != ORDERS, what="appended")
         assert Path("calls/echo.yaml").read_text().startswith(ORDERS)
 
 
@@ -569,8 +542,7 @@ async def test_after_a_restart_chosen_flows_run_again_and_green_to_red_is_report
     target = serve(tmp_path / "weather", "sunny")
     async with running(target, until="Tools 2", watch=True) as (app, pilot):
         await press(pilot, "9", shows="calls/weather.yaml")
-        await pilot.press("P", "ctrl+r")
-        await ran(app, pilot, "✓ calls/weather.yaml")
+        await ran(app, pilot, "✓ calls/weather.yaml", "P", "ctrl+r")
         await shows(app, pilot, "runs on restart")
         await pilot.pause(0.4)
         serve(tmp_path / "weather", "rain")
@@ -596,8 +568,7 @@ async def test_after_a_restart_the_pinned_call_is_sent_again_and_says_what_chang
         serve(tmp_path / "weather", "rain")
         await shows(app, pilot, "1 change since the restart")
         assert '$.content[0].text "sunny" → "rain"' in screen_text(app)
-        await pilot.press("P")
-        await becomes(app, pilot, lambda: "runs on restart" not in screen_text(app), "no more")
+        await press(pilot, "P", until=lambda: "runs on restart" not in screen_text(app), what="no more")
 
 
 async def test_a_secret_in_a_result_is_not_written(monkeypatch: Any) -> None:
@@ -651,14 +622,11 @@ def watched(monkeypatch: Any) -> None:
 async def test_a_run_uses_the_files_as_they_are_now(key: str) -> None:
     async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
         await shows(app, pilot, "calls/sum.yaml")
-        await pilot.press(key)
-        await ran(app, pilot, "✓ add")
+        await ran(app, pilot, "✓ add", key)
         Path("calls/sum.yaml").write_text(SUM.replace("sum: 3", "sum: 99"))
-        await pilot.press(key)
-        await ran(app, pilot, "1 failed")
+        await ran(app, pilot, "1 failed", key)
         Path("calls/sum.yaml").write_text("inspector: 1\nsteps:\n  - cal: echo\n")
-        await pilot.press(key)
-        await ran(app, pilot, "✗ calls/sum.yaml:3")
+        await ran(app, pilot, "✗ calls/sum.yaml:3", key)
 
 
 @pytest.mark.usefixtures("unwatched")
@@ -667,16 +635,14 @@ async def test_run_all_runs_a_new_file() -> None:
         await shows(app, pilot, "calls/sum.yaml")
         Path("calls/more").mkdir()
         Path("calls/more/new.yaml").write_text(SUM)
-        await pilot.press("R")
-        await ran(app, pilot, "✓ calls/more/new.yaml")
+        await ran(app, pilot, "✓ calls/more/new.yaml", "R")
 
 
 @pytest.mark.usefixtures("watched")
 async def test_files_changed_outside_are_shown_and_a_result_of_their_old_text_is_not() -> None:
     async with on_calls({"calls/sum.yaml": SUM}) as (app, pilot):
         await shows(app, pilot, "calls/sum.yaml")
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "✓ add")
+        await ran(app, pilot, "✓ add", "ctrl+r")
         Path("calls/sum.yaml").write_text("# a comment\n" + SUM)
         Path("calls/new.yaml").write_text(SUM)
         await shows(app, pilot, "calls/new.yaml")
@@ -697,8 +663,7 @@ async def test_a_step_that_moved_runs_as_itself_and_one_that_is_gone_does_not_ru
         await shows(app, pilot, "calls/sum.yaml")
         await pilot.press("end")
         Path("calls/sum.yaml").write_text(SUM.replace("steps:\n", "steps:\n  - call: fail\n"))
-        await pilot.press("ctrl+r")
-        await ran(app, pilot, "✓ add")
+        await ran(app, pilot, "✓ add", "ctrl+r")
         assert "✗" not in screen_text(app), "the step that has its number now did not run"
         await pilot.press("end")
         Path("calls/sum.yaml").write_text(SUM.replace("call: add", "call: echo"))

@@ -18,7 +18,7 @@ from inspector.journal.journal import Journal
 from inspector.tui.pane_messages import ItemHighlighted, ItemOpened
 from inspector.tui.work.catalog import CatalogPane
 from tests.tui.live_app import TOOLS
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import Ticking, demo, on_pane
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 
@@ -45,71 +45,54 @@ def shown_name(app: Ticking) -> Any:
 
 @pytest.mark.slow
 async def test_each_list_keeps_its_cursor_and_its_filter() -> None:
-    async with demo("tools", "resources", "prompts") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(34, 12), message_hook=app.hear) as pilot:
-            await settle(pilot, lambda: shown_name(app) == "echo")
-            pane.focus_inside()
-            await pilot.press("slash", *"count", "down", "down")
-            await settle(pilot, lambda: f"of {TOOLS}" in screen_lines(app)[0])
-            there = shown_name(app)
-            pane.show("prompts")
-            await settle(pilot, lambda: "Prompts" in screen_text(app))
-            assert f"of {TOOLS}" not in screen_text(app)
-            assert "filter" in screen_lines(app)[-2]
-            pane.show("tools")
-            await settle(pilot, lambda: shown_name(app) == there)
-            assert "count" in screen_lines(app)[-2]
-            await pilot.press("enter")
-            assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
+    async with (
+        demo("tools", "resources", "prompts") as session,
+        on_pane(CatalogPane(session), (34, 12), focus=False) as (app, pilot, pane),
+    ):
+        await settle(pilot, lambda: shown_name(app) == "echo")
+        pane.focus_inside()
+        await press(pilot, "slash", *"count", "down", "down", until=lambda: f"of {TOOLS}" in screen_lines(app)[0])
+        there = shown_name(app)
+        pane.show("prompts")
+        await settle(pilot, lambda: "Prompts" in screen_text(app))
+        assert f"of {TOOLS}" not in screen_text(app)
+        assert "filter" in screen_lines(app)[-2]
+        pane.show("tools")
+        await settle(pilot, lambda: shown_name(app) == there)
+        assert "count" in screen_lines(app)[-2]
+        await pilot.press("enter")
+        assert [message.item["name"] for message in app.heard(ItemOpened)] == [there]
 
 
 @pytest.mark.slow
 async def test_enter_in_the_filter_opens_the_item_at_the_cursor() -> None:
-    async with demo("tools") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
-            pane.focus_inside()
-            await pilot.press("slash", "enter")
-            assert app.heard(ItemOpened) == [], "nothing was typed: enter goes to the rows"
-            await pilot.press("slash", *"ech", "enter")
-            await settle(pilot, lambda: bool(app.heard(ItemOpened)))
-            assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
+    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, _pane):
+        await pilot.press("slash", "enter")
+        assert app.heard(ItemOpened) == [], "nothing was typed: enter goes to the rows"
+        await press(pilot, "slash", *"ech", "enter", until=lambda: bool(app.heard(ItemOpened)))
+        assert [message.item["name"] for message in app.heard(ItemOpened)] == ["echo"]
 
 
 @pytest.mark.slow
 async def test_typing_filters_at_once_and_escape_brings_all_back() -> None:
-    async with demo("tools") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
-            pane.focus_inside()
-            await pilot.press("slash", *"order pizza")
-            await settle(pilot, lambda: shown_name(app) == "order-pizza")
-            assert f"1 of {TOOLS}" in screen_lines(app)[0]
-            await pilot.press("escape")
-            await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
-            assert shown_name(app) == "order-pizza", "the cursor stays with the item"
-            await press(pilot, "escape", "slash", *"qqqq", shows="No match")
-            assert shown_name(app) is None
+    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20)) as (app, pilot, _pane):
+        await press(pilot, "slash", *"order pizza", until=lambda: shown_name(app) == "order-pizza")
+        assert f"1 of {TOOLS}" in screen_lines(app)[0]
+        await press(pilot, "escape", until=lambda: f"of {TOOLS}" not in screen_lines(app)[0])
+        assert shown_name(app) == "order-pizza", "the cursor stays with the item"
+        await press(pilot, "escape", "slash", *"qqqq", shows="No match")
+        assert shown_name(app) is None
 
 
 @pytest.mark.slow
 async def test_a_filter_begun_again_replaces_the_one_before_and_escape_in_the_list_drops_it() -> None:
-    async with demo("tools") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 20), message_hook=app.hear) as pilot:
-            await go_filtered(pilot, pane, "echo")
-            await pilot.press("slash", *"order pizza", "down")
-            await settle(pilot, lambda: shown_name(app) == "order-pizza")
-            await pilot.press("escape")
-            await settle(pilot, lambda: f"of {TOOLS}" not in screen_lines(app)[0])
-            assert shown_name(app) == "order-pizza", "the cursor stays with the item"
-            await pilot.press("escape")
-            assert pane.has_focus_within, "there is nothing more to leave"
+    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 20), focus=False) as (app, pilot, pane):
+        await go_filtered(pilot, pane, "echo")
+        await press(pilot, "slash", *"order pizza", "down", until=lambda: shown_name(app) == "order-pizza")
+        await press(pilot, "escape", until=lambda: f"of {TOOLS}" not in screen_lines(app)[0])
+        assert shown_name(app) == "order-pizza", "the cursor stays with the item"
+        await pilot.press("escape")
+        assert pane.has_focus_within, "there is nothing more to leave"
 
 
 async def test_pages_that_come_leave_the_cursor_where_it_is() -> None:
@@ -161,9 +144,7 @@ async def test_enter_just_before_the_list_comes_opens_its_first_item() -> None:
 
 async def test_an_empty_list_says_what_would_be_there() -> None:
     session = recorded()
-    pane = CatalogPane(session)
-    app = Ticking(pane)
-    async with app.run_test(size=(50, 10)) as pilot:
+    async with on_pane(CatalogPane(session), (50, 10), focus=False) as (app, pilot, pane):
         await settle(pilot, lambda: "has no list of tools" in screen_text(app))
         give(session, "tools", [])
         await settle(pilot, lambda: "This server offers no tools." in screen_text(app))
@@ -174,29 +155,25 @@ async def test_an_empty_list_says_what_would_be_there() -> None:
 
 @pytest.mark.slow
 async def test_listing_again_asks_the_server() -> None:
-    async with demo("tools") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 12)) as pilot:
-            pane.focus_inside()
-            before = session.catalog.tools.version
-            await pilot.press("r")
-            await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
-            assert len(session.catalog.tools) == TOOLS
+    async with demo("tools") as session, on_pane(CatalogPane(session), (40, 12)) as (_app, pilot, _pane):
+        before = session.catalog.tools.version
+        await pilot.press("r")
+        await settle(pilot, lambda: session.catalog.tools.version > before and not session.catalog.tools.loading)
+        assert len(session.catalog.tools) == TOOLS
 
 
 @pytest.mark.slow
 async def test_an_item_can_be_gone_to_by_its_name_in_spite_of_a_filter() -> None:
-    async with demo("tools", "resources") as session:
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 12), message_hook=app.hear) as pilot:
-            await go_filtered(pilot, pane, "echo")
-            assert pane.select("tools", "weather")
-            await settle(pilot, lambda: shown_name(app) == "weather")
-            assert pane.select("resources", "demo://planets")
-            await settle(pilot, lambda: shown_name(app) == "planets")
-            assert not pane.select("resources", "demo://nowhere")
+    async with (
+        demo("tools", "resources") as session,
+        on_pane(CatalogPane(session), (40, 12), focus=False) as (app, pilot, pane),
+    ):
+        await go_filtered(pilot, pane, "echo")
+        assert pane.select("tools", "weather")
+        await settle(pilot, lambda: shown_name(app) == "weather")
+        assert pane.select("resources", "demo://planets")
+        await settle(pilot, lambda: shown_name(app) == "planets")
+        assert not pane.select("resources", "demo://nowhere")
 
 
 async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
@@ -208,9 +185,7 @@ async def go_filtered(pilot: Pilot[None], pane: CatalogPane, text: str) -> None:
 async def test_only_a_session_that_can_send_offers_to_list() -> None:
     async with demo() as session:
         assert isinstance(session, Session)
-        pane = CatalogPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(40, 12)) as pilot:
+        async with on_pane(CatalogPane(session), (40, 12), focus=False) as (app, pilot, pane):
             await settle(pilot, lambda: "Not listed yet." in screen_text(app))
             assert any(hint.verb == "catalog.refresh" for hint in pane.hints())
     silent = CatalogPane(recorded())
@@ -223,15 +198,11 @@ async def test_only_a_session_that_can_send_offers_to_list() -> None:
 async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Path) -> None:
     async with demo("tools", "prompts") as session:
         memory = ServerMemory(session.target, tmp_path)
-        pane = CatalogPane(session, memory=memory)
-        app = Ticking(pane)
-        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
+        async with on_pane(CatalogPane(session, memory=memory), (70, 20), focus=False) as (app, pilot, pane):
             await settle(pilot, lambda: shown_name(app) == "echo")
             pane.focus_inside()
             assert not any(hint.verb == "catalog.sort" for hint in pane.hints())
-            await pilot.press("o")
-            await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
-            assert pane.item is not None
+            await press(pilot, "o", until=lambda: "by cost" in screen_lines(app)[0])
             assert pane.item["name"] == "echo", "the cursor stays on its tool"
             await pilot.press("home")
             limit = max(session.catalog.tools.items, key=lambda tool: tool_cost(tool).characters)["name"]
@@ -240,16 +211,13 @@ async def test_tools_are_sorted_by_cost_and_the_order_is_remembered(tmp_path: Pa
             pane.show("prompts")
             await settle(pilot, lambda: "Prompts" in screen_text(app))
             assert "by cost" not in screen_lines(app)[0]
-        later = CatalogPane(session, memory=memory)
-        app = Ticking(later)
-        async with app.run_test(size=(140, 20), message_hook=app.hear) as pilot:
+        async with on_pane(CatalogPane(session, memory=memory), (140, 20), focus=False) as (app, pilot, later):
             await settle(pilot, lambda: "by cost" in screen_lines(app)[0])
             assert [hint.title for hint in later.hints() if hint.verb == "catalog.sort"] == ["server's order"]
             later.show("prompts")
             assert not any(hint.verb == "catalog.sort" for hint in later.hints())
             later.show("tools")
             later.focus_inside()
-            await pilot.press("o")
-            await settle(pilot, lambda: "by cost" not in screen_lines(app)[0])
+            await press(pilot, "o", until=lambda: "by cost" not in screen_lines(app)[0])
             assert [hint.title for hint in later.hints() if hint.verb == "catalog.sort"] == ["by cost"]
             await settle(pilot, lambda: not memory.tools_by_cost())

@@ -22,7 +22,6 @@ from inspector.journal.journal import whole_journal
 from inspector.protocol.revisions import REVISIONS
 from inspector.tui.app import InspectorApp
 from inspector.tui.check.pane import CheckPane
-from inspector.tui.main.screen import MainScreen
 from inspector.tui.replay.playback import Playback
 from tests.tui.idle import quiet
 from tests.tui.live_app import MEDIUM, NARROW, SESSION, WIDE, Live, becomes, main_screen, on_recording, running, shows
@@ -138,7 +137,6 @@ async def test_worst_comes_first_two_lines_each_and_what_passed_or_was_skipped_i
         assert "ping gets an empty result" not in text
         assert f"Check {pane(app).score}" in lines[1]
         current = pane(app).current
-        assert current is not None
         assert current.check.id == "TEST-01", "the worst is looked at, though another came first"
         assert_not_in(text, "\x1b[31m", "\u202e")
 
@@ -167,16 +165,13 @@ async def test_one_goes_to_a_message_in_the_recording_of_the_run_and_back(
     async with on_demo() as (app, pilot):
         await run(app, pilot)
         before, first = len(app.session.journal), pane(app)._view.message
-        await pilot.press(*keys)
-        await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the recording")
+        await press(pilot, *keys, until=lambda: app.screen is not main_screen(app), what="the recording")
         await shows(app, pilot, "tools/list")
         screen = app.screen
-        assert isinstance(screen, MainScreen)
         assert isinstance(screen.playback, Playback)
         assert screen.session.journal is pane(app).found.journal
         await becomes(app, pilot, lambda: screen.panes.detail.n == first, "at the message")
-        await pilot.press("backspace")
-        await becomes(app, pilot, lambda: app.screen is main_screen(app), "back")
+        await press(pilot, "backspace", until=lambda: app.screen is main_screen(app), what="back")
         assert pane(app).found.journal.event(1) is not None, "the recording stays open"
         assert len(app.session.journal) == before, "nothing of it is in the session's own"
 
@@ -233,8 +228,7 @@ async def test_tools_are_called_only_as_allowed(probes: Probes) -> None:
         await run(app, pilot)
         assert probes.called == []
         await press(pilot, "a", shows="Which tools may be called?")
-        await pilot.press("down", "enter")
-        await becomes(app, pilot, lambda: probes.called == ["read-only"], "called")
+        await press(pilot, "down", "enter", until=lambda: probes.called == ["read-only"], what="called")
         await pilot.press("escape")
         await ended(app, pilot)
         assert "calls read-only" in screen_text(app)
@@ -268,8 +262,7 @@ async def test_a_report_and_a_baseline_are_saved(
         await press(pilot, "enter", shows="Written to")
         assert "b start" in screen_lines(app)[-1]
         await press(pilot, "w", shows="demo-baseline.json")
-        await pilot.press("enter")
-        await becomes(app, pilot, (tmp_path / "demo-baseline.json").exists, "written")
+        await press(pilot, "enter", until=(tmp_path / "demo-baseline.json").exists, what="written")
         await quiet(app)
     assert (tmp_path / "demo-check.xml").read_text().startswith("<?xml")
     text = (tmp_path / "demo-baseline.json").read_text()
@@ -305,8 +298,7 @@ async def test_in_two_columns_both_and_the_log_when_it_is_requested(probes: Prob
         await run(app, pilot)
         assert_in(screen_text(app), "TEST-02", "Do so.")
         await press(pilot, "m", shows="Messages")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "Messages" not in screen_text(app), "away")
+        await press(pilot, "escape", until=lambda: "Messages" not in screen_text(app), what="away")
         assert pane(app).has_focus_within
 
 
@@ -363,8 +355,7 @@ async def test_the_recording_of_a_run_has_ended_with_it_and_goes_on_when_a_check
         assert read_info(path).ended
         assert not read_info(path).growing
         probes.holds = True
-        await pilot.press("r")
-        await becomes(app, pilot, lambda: pane(app).found.running and read_info(path).growing, "recording")
+        await press(pilot, "r", until=lambda: pane(app).found.running and read_info(path).growing, what="recording")
         probes.holds = False
         await pilot.press("escape")
         await ended(app, pilot)

@@ -10,7 +10,8 @@ import pytest
 
 from inspector.tui.app import InspectorApp
 from inspector.tui.clipboard_programs import clipboard_programs, give
-from tests.tui.live_app import becomes, hostile, running, shows
+from tests.tui.live_app import hostile, running, shows
+from tests.tui.tui_screens import press
 
 
 @pytest.mark.parametrize(
@@ -62,5 +63,4 @@ async def test_only_a_key_that_copies_does_so(monkeypatch: pytest.MonkeyPatch) -
         await shows(app, pilot, "gpj.exe")
         assert copied == []
         app.screen.panes.work.result.focus_inside()  # type: ignore[attr-defined]
-        await pilot.press("c")
-        await becomes(app, pilot, lambda: len(copied) == 1, "copied")
+        await press(pilot, "c", until=lambda: len(copied) == 1, what="copied")

@@ -11,7 +11,7 @@ from textual.app import App
 from inspector.client.session import Session
 from inspector.journal.findings import Finding
 from inspector.tui.log.compose import METHODS, ComposeScreen, DescribedMessage, MessageEditor, template, with_method
-from tests.tui.live_app import becomes, on_demo
+from tests.tui.live_app import on_demo
 from tests.tui.live_demo import demo
 from tests.tui.tui_screens import Stage, press, screen_text, settle
 
@@ -175,8 +175,7 @@ async def test_the_answer_is_beside_the_message_where_the_screen_is_wide(size: t
 async def test_over_the_zoomed_log_the_editor_leaves_no_strip_of_cut_rows(zoomed: bool, whole: bool) -> None:
     async with on_demo() as (app, pilot):
         await pilot.press("m", *["z"] * zoomed, "home", *["down"] * 6)
-        await pilot.press("S")
-        await becomes(app, pilot, lambda: isinstance(app.screen, ComposeScreen), "the editor")
+        await press(pilot, "S", until=lambda: isinstance(app.screen, ComposeScreen), what="the editor")
         await pilot.pause()
         assert (app.screen.query_one("#panel").size.width == app.size.width) is whole
         await pilot.press("escape")

@@ -16,7 +16,7 @@ from inspector.tui.widgets.content_blocks import (
     text_sections,
 )
 from tests.tui.test_media import png
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, on_stage, press, screen_lines, screen_text, settle
 
 PICTURE = base64.b64encode(png(4, 4, (b"\x00" + b"\xff\x00\x00" * 4) * 4)).decode()
 WAV = base64.b64encode(
@@ -72,10 +72,7 @@ def lines_of(blocks, **look) -> list[str]:
             ["resource  x:/a  application/octet-stream  3 B"],
         ),
         (LINK | {"description": "the first"}, ["↳  One  text/plain  1.2 kB", "  demo://r/1", "  the first"]),
-        (
-            {"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}},
-            ["tool use  add  t1", '{ "a": 1 }'],
-        ),
+        ({"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}}, ["tool use  add  t1", '{ "a": 1 }']),
         (
             {"type": "tool_result", "toolUseId": "t1", "isError": True, "content": [{"type": "text", "text": "no"}]},
             ["tool result for  t1  an error", "text", "no"],
@@ -161,9 +158,7 @@ async def test_content_is_drawn_and_text_alone_scrolls():
 
 async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
     blocks = [{"type": "text", "text": "see"}, LINK, {"type": "image", "mimeType": "image/png", "data": PICTURE}]
-    view = ContentView(blocks)
-    app = Stage(view)
-    async with app.run_test(size=(60, 20), message_hook=app.hear) as pilot:
+    async with on_stage(ContentView(blocks), (60, 20)) as (app, pilot, _view):
         await burst(pilot, "o", "down", "down", "down", "down", "enter", "o")
         assert [m.uri for m in app.heard(ContentView.OpenResource)] == ["demo://r/1", "demo://r/1"]
         await burst(pilot, "w", "end", "w")
@@ -176,8 +171,7 @@ async def test_a_link_is_followed_and_a_block_is_saved_by_asking():
 
 async def test_json_in_a_text_folds_and_is_copied_as_written():
     view = ContentView([{"type": "text", "text": '{"a":  {"b": 1, "c": [1, [2]]}}'}])
-    app = Stage(view)
-    async with app.run_test(size=(60, 20)) as pilot:
+    async with on_stage(view, (60, 20)) as (app, pilot, _):
         await pilot.press("down", "space")
         assert screen_lines(app)[:3] == [" {", '   "a": {  2 fields', " }"]
         await pilot.press("c", "p")
@@ -189,8 +183,7 @@ async def test_json_in_a_text_folds_and_is_copied_as_written():
 async def test_a_picture_is_painted_where_there_are_colours(monkeypatch):
     view = ContentView([{"type": "image", "mimeType": "image/png", "data": PICTURE}])
     monkeypatch.setattr(ContentView, "_can_paint", lambda self: True)
-    app = Stage(view)
-    async with app.run_test(size=(60, 20)) as pilot:
+    async with on_stage(view, (60, 20)) as (app, pilot, _):
         await settle(pilot, lambda: "▀▀▀▀" in screen_text(app))
         assert screen_lines(app)[1:3] == [" ▀▀▀▀", " ▀▀▀▀"]
 
@@ -204,9 +197,7 @@ async def test_without_colours_there_is_no_picture():
 
 async def test_megabytes_of_text_are_drawn_beside():
     text = json.dumps([{"n": at, "text": "x" * 40} for at in range(4000)])
-    view = ContentView([{"type": "text", "text": text}])
-    app = Stage(view)
-    async with app.run_test(size=(60, 8)) as pilot:
+    async with on_stage(ContentView([{"type": "text", "text": text}]), (60, 8)) as (app, pilot, view):
         await settle(pilot, lambda: '"n": 0' in screen_text(app))
         view.load([{"type": "text", "text": "y " * 150_000}])
         view.load([{"type": "text", "text": "last"}])
@@ -214,13 +205,11 @@ async def test_megabytes_of_text_are_drawn_beside():
         assert screen_text(app).strip() == "last"
         view.load([{"type": "text", "text": "z " * 150_000}])
         await settle(pilot, lambda: " z z" in screen_text(app))
-        await pilot.press("end")
-        await settle(pilot, lambda: view.is_measured)
+        await press(pilot, "end", until=lambda: view.is_measured)
         await pilot.press("end")
         assert "more: a show all" in screen_text(app)
         top = view.scroll_offset.y
-        await pilot.press("a")
-        await settle(pilot, lambda: "more: a" not in screen_text(app) and "z z" in screen_text(app))
+        await press(pilot, "a", until=lambda: "more: a" not in screen_text(app) and "z z" in screen_text(app))
         assert view.scroll_offset.y == top > 0
 
 

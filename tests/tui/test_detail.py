@@ -39,8 +39,7 @@ async def test_a_message_is_shown_parsed_with_what_it_answers() -> None:
         pane.show(4)
         await settle(pilot, lambda: "answered by ← 2" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("r")
-        await settle(pilot, lambda: [message.n for message in app.heard(ShowEvent)] == [4, 7])
+        await press(pilot, "r", until=lambda: [message.n for message in app.heard(ShowEvent)] == [4, 7])
         pane.show(0)
         await settle(pilot, lambda: "is shown here" in screen_text(app))
 

@@ -85,17 +85,14 @@ async def test_the_footer_below_a_dialog_is_muted() -> None:
         footer = main_screen(app).query_one(Footer)
         await press(pilot, "x", shows="Export")
         assert footer.muted, "its keys do not work now"
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: not footer.muted, "bright again")
+        await press(pilot, "escape", until=lambda: not footer.muted, what="bright again")
 
 
 async def test_escape_leaves_without_writing(home: Path) -> None:
     async with on_recording(until="echo") as (app, pilot):
-        await pilot.press("x", "escape")
-        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+        await press(pilot, "x", "escape", until=lambda: app.screen is main_screen(app))
         await press(pilot, "x", "enter", shows="as md")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
     assert not list(home.glob("*.md"))
 
 

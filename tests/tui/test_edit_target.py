@@ -11,7 +11,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.edit_target import EditTarget
 from inspector.tui.widgets.editor import Editor
-from tests.tui.live_app import NARROW, ROOT, becomes, running, shows
+from tests.tui.live_app import NARROW, ROOT, running, shows
 from tests.tui.tui_screens import press, screen_text
 
 MISSPELT = StdioTarget((sys.executable, "-m", "inspector.demmo", "--items", "3"), env={"PYTHONPATH": ROOT}, name="demo")
@@ -22,15 +22,13 @@ async def test_e_opens_what_is_written_instead(tmp_path: Path) -> None:
     first = tmp_path / "first.mcp.jsonl"
     async with running(MISSPELT, until="not connected", record=first, keep=True, size=NARROW) as (app, pilot):
         await shows(app, pilot, "e edit the command")
-        await pilot.press("e")
-        await becomes(app, pilot, lambda: isinstance(app.screen, EditTarget), "the dialog")
+        await press(pilot, "e", until=lambda: isinstance(app.screen, EditTarget), what="the dialog")
         editor = app.screen.query_one(Editor)
         editor.value = editor.value.replace("demmo", "demo")
         await press(pilot, "enter", shows="● connected")
         await shows(app, pilot, "Tools ")
         assert isinstance(app.screen, MainScreen)
         assert [type(screen).__name__ for screen in app.screen_stack].count("MainScreen") == 1
-        assert app.session is not None
         assert app.session.journal.storage.path not in (None, first)
         assert '"event":"exit"' in first.read_text()
         assert first.read_text().splitlines()[-1].count('"end"') == 1, "the first session has ended well"
@@ -40,6 +38,5 @@ async def test_what_is_none_is_reported_and_escape_leaves_it() -> None:
     async with running(HttpTarget("http://127.0.0.1:9/mcp"), until="not connected") as (app, pilot):
         await shows(app, pilot, "e edit the URL")
         await press(pilot, "e", "home", "delete", "enter", shows="The text is not an http or https URL")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the screen")
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, MainScreen), what="the screen")
         assert "Connection failed" in screen_text(app)

@@ -5,13 +5,11 @@ from textual.geometry import Size
 from inspector.tui.widgets.editor import MAX_ROWS, Editor
 from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.visible_characters import shown
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text
+from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text
 
 
 async def test_typing_moving_deleting():
-    editor = Editor()
-    app = Stage(editor)
-    async with app.run_test(size=(30, 5), message_hook=app.hear) as pilot:
+    async with on_stage(Editor(), (30, 5)) as (app, pilot, editor):
         await burst(pilot, *"hello", "left", "left", "X", "backspace", "delete", "home", "O", "end", "!")
         assert editor.value == "Ohelo!"
         assert app.heard(Editor.Changed)[-1].value == "Ohelo!"
@@ -111,9 +109,7 @@ async def test_up_and_down_leave_a_text_at_its_ends():
 
 
 async def test_enter_submits_and_a_single_line_has_no_line_ends():
-    editor = Editor()
-    app = Stage(editor)
-    async with app.run_test(size=(20, 5), message_hook=app.hear) as pilot:
+    async with on_stage(Editor(), (20, 5)) as (app, pilot, editor):
         await burst(pilot, "a", "ctrl+j", "b", "enter")
         assert [m.value for m in app.heard(Editor.Submitted)] == ["ab"]
         editor.post_message(events.Paste("\none\r\ntwo\n"))
@@ -133,9 +129,7 @@ async def test_lines_are_pasted_where_lines_may_be():
 
 
 async def test_a_text_that_is_too_long_is_handed_on_whole():
-    editor = Editor("ab", limit=10)
-    app = Stage(editor)
-    async with app.run_test(size=(20, 5), message_hook=app.hear) as pilot:
+    async with on_stage(Editor("ab", limit=10), (20, 5)) as (app, pilot, editor):
         editor.post_message(events.Paste("x" * 100))
         await pilot.pause()
         assert editor.value == "ab"
@@ -185,9 +179,7 @@ async def test_a_suggestion_is_taken_at_the_end_only():
 
 
 async def test_a_value_shown_for_another_posts_nothing():
-    editor = Editor("one")
-    app = Stage(editor)
-    async with app.run_test(size=(20, 3), message_hook=app.hear) as pilot:
+    async with on_stage(Editor("one"), (20, 3)) as (app, pilot, editor):
         editor.show_without_change("two")
         await pilot.pause()
         assert screen_lines(app)[0] == "two▏"
@@ -223,9 +215,7 @@ async def test_the_filter_is_quiet_until_it_is_used():
 
 
 async def test_esc_clears_and_then_leaves_and_enter_leaves_with_the_filter_in_force():
-    view = FilterInput()
-    app = Stage(view)
-    async with app.run_test(size=(40, 4), message_hook=app.hear) as pilot:
+    async with on_stage(FilterInput(), (40, 4)) as (app, pilot, view):
         await burst(pilot, *"abc", "enter")
         assert view.value == "abc"
         assert len(app.heard(FilterInput.Left)) == 1
@@ -239,8 +229,7 @@ async def test_esc_clears_and_then_leaves_and_enter_leaves_with_the_filter_in_fo
 
 async def test_the_words_of_a_filter_are_coloured():
     view = FilterInput(highlight=lambda text: [(0, 7, "json-key"), (7, 99, "error")])
-    app = Stage(view)
-    async with app.run_test(size=(40, 4)) as pilot:
+    async with on_stage(view, (40, 4)) as (app, pilot, _):
         await burst(pilot, *"method:x")
         look = app.current_theme.palette
         strip = app.screen._compositor.render_strips()[0]

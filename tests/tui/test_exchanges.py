@@ -17,7 +17,6 @@ from tests.tui.recorded_conversation import Talk, example
 
 
 def rows(view: MessageView) -> list[tuple[int, int]]:
-    assert view.exchanges is not None
     return [(view.exchanges.root(row), view.exchanges[row]) for row in range(len(view.exchanges))]
 
 
@@ -44,7 +43,6 @@ def test_an_exchange_is_a_row_and_what_happened_in_it_stands_below() -> None:
     view = MessageView(example().journal, None, by_exchange=True)
     catch_up(view)
     assert rows(view) == [(1, 1), (2, 2), (4, 4), (4, 5), (4, 6), (8, 8), (10, 10), (11, 11)]
-    assert view.exchanges is not None
     assert view.exchanges.position(7) == view.exchanges.position(4) == 2
     assert view.exchanges.position(99) is None
     assert view.exchanges.stats == Stats(3, 1, 14_000, 612_000)

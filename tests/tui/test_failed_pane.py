@@ -18,7 +18,7 @@ from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, ma
 from tests.tui.live_demo import sent
 from tests.tui.test_calls import to_tool
 from tests.tui.test_server_pane import COUNTING
-from tests.tui.tui_screens import press, screen_lines, screen_text
+from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +74,6 @@ async def test_r_tries_again(home: Path) -> None:
         await press(pilot, "r", shows="● connected")
         await shows(app, pilot, "Tools 2")
         assert "start again" not in screen_text(app)
-        assert app.focused is not None
         assert app.focused.is_on_screen
 
 
@@ -110,8 +109,7 @@ async def test_it_wraps_to_every_width(home: Path) -> None:
 async def test_a_connection_that_is_lost_says_so_and_is_made_again() -> None:
     async with running(hostile("exits-after-initialize"), until="connection lost") as (app, pilot):
         await shows(app, pilot, "exit code 4")
-        await pilot.press("r")
-        await becomes(app, pilot, lambda: screen_text(app).count("exit") > 1)
+        await press(pilot, "r", until=lambda: screen_text(app).count("exit") > 1)
 
 
 async def test_a_command_that_does_not_exist_is_named(home: Path) -> None:
@@ -132,8 +130,7 @@ async def test_an_address_without_a_listener_is_named() -> None:
 async def test_tabs_and_messages_can_be_looked_at_meanwhile(home: Path) -> None:
     async with running(fails_once(home), until="not connected") as (app, pilot):
         await shows(app, pilot, "start again")
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
+        await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
         await press(pilot, "6", "2", shows="r start again")
 
 
@@ -143,8 +140,7 @@ async def test_the_doctor_names_the_cause_first_and_the_fix(home: Path) -> None:
         await shows(app, pilot, "d doctor")
         await press(pilot, "d", shows="It cannot import the Python module no_such_package")
         text = screen_text(app)
-        for words in ("✓ command", "✗ stderr", "✗ exit", "Try   ", "-m pip install no_such_package"):
-            assert words in text
+        assert_in(text, "✓ command", "✗ stderr", "✗ exit", "Try   ", "-m pip install no_such_package")
         await press(pilot, "c", shows="Copied the doctor's report.")
         assert app.clipboard.startswith("**It cannot import the Python module no_such_package")
 
@@ -183,7 +179,6 @@ async def test_the_steps_of_a_connection_are_shown_while_it_is_made(home: Path) 
         assert "1 line on stdout not JSON-RPC" in text
         await press(pilot, "escape", shows="It prints “My server 1.0 is starting” to stdout")
         await shows(app, pilot, "r start again")
-        assert app.session is not None
         assert app.session.phase == "failed"
 
 
@@ -205,13 +200,11 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
     async with on_demo(size=size) as (app, pilot):
         work = main_screen(app).panes.work
         await to_tool(app, pilot, "echo")
-        await pilot.press(*"hi", "ctrl+r")
-        await becomes(app, pilot, lambda: work.result.answer is not None, "a result")
+        await press(pilot, *"hi", "ctrl+r", until=lambda: work.result.answer is not None, what="a result")
         await lose(app, pilot)
         await shows(app, pilot, 'crash  {"exit_code": 7}', "^r connects and sends it again")
         await pilot.press("1")
         failed = main_screen(app).panes.failed
-        assert failed is not None
         assert not failed.display
         assert main_screen(app).panes.catalog.display
         await pilot.press("home", "enter")
@@ -222,8 +215,7 @@ async def test_a_lost_session_names_its_call_and_can_be_read(size: tuple[int, in
         await press(pilot, "ctrl+r", shows="not connected to the server. f10")
         await press(pilot, "escape", shows="Not connected. f10 connects")
         assert "f10 reconnect" in screen_lines(app)[-1]
-        await pilot.press("6")
-        await becomes(app, pilot, lambda: failed.display, "the failure is shown by Server")
+        await press(pilot, "6", until=lambda: failed.display, what="the failure is shown by Server")
 
 
 @pytest.mark.slow
@@ -234,8 +226,7 @@ async def test_one_key_connects_again_from_everywhere(place: str) -> None:
         session = main_screen(app).session
         await pilot.press(*(("1", "enter") if place == "form" else place))
         await becomes(app, pilot, lambda: "f10 reconnect" in screen_lines(app)[-1], "the key in the footer")
-        await pilot.press("f10")
-        await becomes(app, pilot, lambda: session.phase == "ready", "ready")
+        await press(pilot, "f10", until=lambda: session.phase == "ready", what="ready")
         await becomes(app, pilot, lambda: "f10" not in screen_text(app), "no key of a lost session")
 
 
@@ -243,7 +234,6 @@ async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
     async with on_demo() as (app, pilot):
         await lose(app, pilot)
         lost = main_screen(app).panes.work.sending.lost_work()
-        assert lost is not None
         lost.sent = {"exit_code": 9}
         await press(pilot, "ctrl+r", shows="exit code 9")
         calls = sent(main_screen(app).session, "tools/call")
@@ -254,12 +244,10 @@ async def test_after_a_restart_the_form_still_has_the_lost_call() -> None:
     async with on_demo() as (app, pilot):
         await lose(app, pilot)
         session = main_screen(app).session
-        await pilot.press("r")
-        await becomes(app, pilot, lambda: session.phase == "ready", "ready")
+        await press(pilot, "r", until=lambda: session.phase == "ready", what="ready")
         assert main_screen(app).panes.work.request.form.value == {"exit_code": 7}
         assert len(sent(session, "tools/call")) == 1
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: len(sent(session, "tools/call")) == 2, "sent again")
+        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2, what="sent again")
 
 
 def test_a_long_path_leaves_room_for_what_matters() -> None:

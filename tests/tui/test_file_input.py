@@ -7,7 +7,7 @@ import pytest
 
 from inspector.config.targets import StdioTarget
 from inspector.tui.widgets.pick_file import PickFile
-from tests.tui.live_app import becomes, running, shows
+from tests.tui.live_app import running, shows
 from tests.tui.tui_screens import press, screen_text
 
 pytestmark = pytest.mark.slow
@@ -37,8 +37,7 @@ async def test_a_file_is_picked_read_and_sent(tmp_path: Path) -> None:
     file.write_bytes(b"\x00\xff\xe4\n")
     async with running(StdioTarget((sys.executable, "-c", SERVER)), until="draw") as (app, pilot):
         await press(pilot, "enter", shows="file, image/png, at most 3 B")
-        await pilot.press("alt+f")
-        await becomes(app, pilot, lambda: isinstance(app.screen, PickFile), "the dialog")
+        await press(pilot, "alt+f", until=lambda: isinstance(app.screen, PickFile), what="the dialog")
         await press(pilot, *"/nothing", "enter", shows="/nothing cannot be read")
         await press(pilot, "ctrl+u", *str(file), "enter", shows="data:image/png;base64,AP/kCg==")
         await shows(app, pilot, "Warning:")

@@ -55,7 +55,6 @@ def project(tmp_path: Path) -> Project:
 
 
 def notes(app: InspectorApp) -> list[str]:
-    assert app.session is not None
     return [event.fields["text"] for event in app.session.journal.events() if event.kind is Kind.NOTE]
 
 
@@ -85,7 +84,6 @@ async def test_the_steps_after_a_restart_count_from_the_restart(project: Project
         project.offers("hello", "bye")
         await shows(app, pilot, "Tools 2")
         await press(pilot, "6", shows="handshake")
-        assert app.session is not None
         steps = connection_steps(app.session.journal)
         index = app.session.journal.index
         assert index.time(index.count) > 2_500_000, "since the beginning"

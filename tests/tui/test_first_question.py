@@ -90,8 +90,7 @@ async def test_roots_are_answered_by_one_key_of_the_list(
                 app, pilot, lambda: "^d decline   enter open" in screen_lines(app)[-1], "a tool can be opened"
             )
         assert isinstance(app.focused, VirtualList), "the question does not take the focus"
-        await pilot.press(key)
-        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
+        await press(pilot, key, until=lambda: session.inbox.questions[0].state == "answered", what="answered")
         assert session.inbox.questions[0].answer == {"roots": [{"uri": Path.cwd().as_uri(), "name": "home"}]}
         await becomes(app, pilot, lambda: session.phase == "ready" and "echo" in screen_text(app), "the list")
         assert isinstance(app.focused, VirtualList)
@@ -116,12 +115,9 @@ async def test_who_opens_a_tool_types_into_its_form_and_goes_to_the_question_by_
         await pilot.press("ctrl+g")
         question = main_screen(app).query_one(QuestionPane)
         await becomes(app, pilot, lambda: question.has_focus_within, "in the question")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: app.focused is field, "later: back in the field")
-        await pilot.press("ctrl+g")
-        await becomes(app, pilot, lambda: question.has_focus_within, "in the question again")
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
+        await press(pilot, "escape", until=lambda: app.focused is field, what="later: back in the field")
+        await press(pilot, "ctrl+g", until=lambda: question.has_focus_within, what="in the question again")
+        await press(pilot, "ctrl+r", until=lambda: session.inbox.questions[0].state == "answered", what="answered")
         await becomes(app, pilot, lambda: app.focused is field, "back in the field")
         await press(pilot, "!", "ctrl+r", shows="said hi!")
 
@@ -170,5 +166,4 @@ async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from
         await shows(app, pilot, "1 question")
         await press(pilot, "enter", shows="asks you")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: session.inbox.questions[0].state == "answered", "answered")
+        await press(pilot, "ctrl+r", until=lambda: session.inbox.questions[0].state == "answered", what="answered")

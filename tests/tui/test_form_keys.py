@@ -19,7 +19,7 @@ from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
 from tests.tui.test_calls import to_tool
-from tests.tui.tui_screens import screen_lines, screen_text
+from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
 
@@ -158,7 +158,6 @@ async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> 
         screen = app.screen
 
         def focused() -> str:
-            assert isinstance(app.focused, FieldFrame)
             return app.focused.field.path
 
         def focus(path: str) -> None:
@@ -172,8 +171,7 @@ async def test_text_typed_on_the_head_of_an_object_goes_to_its_first_field() -> 
         assert focused() == "/traveller/name"
         assert request.form.value == {"traveller": {"name": "Ada L."}}
         focus("/traveller/passport")
-        await pilot.press("space")
-        await becomes(app, pilot, lambda: len(focusable(request)) > 6, "unfolded")
+        await press(pilot, "space", until=lambda: len(focusable(request)) > 6, what="unfolded")
         await pilot.press(*"X 7")
         assert request.form.value == {"traveller": {"name": "Ada L.", "passport": {"country": "X 7"}}}
         focus("/traveller")
@@ -188,8 +186,7 @@ async def test_the_footer_says_what_works_in_an_open_list_of_choices() -> None:
         await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the choices of toppings")
         await pilot.press("q")
         await becomes(app, pilot, lambda: screen_lines(app)[-1].startswith(" enter choose   esc close"), "the list")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "space choose" in screen_lines(app)[-1], "the field")
+        await press(pilot, "escape", until=lambda: "space choose" in screen_lines(app)[-1], what="the field")
 
 
 @pytest.mark.slow

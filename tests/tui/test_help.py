@@ -105,8 +105,7 @@ async def test_help_is_searched_and_closed_as_it_was_opened() -> None:
         assert "Give the focused pane" not in screen_text(app)
         await press(pilot, "slash", *"whole screen", shows="Give the focused pane the whole ")
         await pilot.press("enter")
-        await pilot.press("question_mark")
-        await becomes(app, pilot, lambda: app.screen is main_screen(app), "closed")
+        await press(pilot, "question_mark", until=lambda: app.screen is main_screen(app), what="closed")
 
 
 async def test_long_sentences_wrap_below_themselves() -> None:

@@ -39,8 +39,7 @@ async def call(live: Live, tool: str, arguments: dict[str, object]) -> None:
     work = main_screen(app).panes.work
     await work.request.form.load(arguments)
     before = len(work.work.past or ()) if work.work is not None else 0
-    await pilot.press("ctrl+r")
-    await settle(pilot, lambda: work.work is not None and len(work.work.past or ()) > before)
+    await press(pilot, "ctrl+r", until=lambda: work.work is not None and len(work.work.past or ()) > before)
 
 
 async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(state: Path) -> None:
@@ -54,11 +53,9 @@ async def test_calls_of_an_earlier_session_fill_the_form_and_are_compared(state:
         lines = [line for line in screen_text(app).splitlines() if '{"message"' in line]
         assert '"now"' in lines[0], "the newest first"
         assert "today" in lines[1]
-        await pilot.press("d", "down", "d")
-        await settle(pilot, lambda: isinstance(app.screen, AnswersScreen))
+        await press(pilot, "d", "down", "d", until=lambda: isinstance(app.screen, AnswersScreen))
         await shows(app, pilot, '"now" → "yesterday"')
-        await pilot.press("escape")
-        await settle(pilot, lambda: isinstance(app.screen, EarlierCalls))
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, EarlierCalls))
         await pilot.press("end", "enter")
         form = main_screen(app).panes.work.request.form
         await settle(pilot, lambda: form.value == {"message": "yesterday"})
@@ -132,5 +129,4 @@ async def test_a_tool_without_earlier_calls_says_so(state: Path, monkeypatch: py
         await press(pilot, "up", shows="Reading recordings")
         drawn.set()
         await shows(app, pilot, "It was not called before.")
-        await pilot.press("escape")
-        await settle(pilot, lambda: not isinstance(app.screen, EarlierCalls))
+        await press(pilot, "escape", until=lambda: not isinstance(app.screen, EarlierCalls))

@@ -12,33 +12,30 @@ from inspector.client.recorded import RecordedSession
 from inspector.journal.journal import Journal
 from inspector.tui.ask import labels
 from inspector.tui.ask.inbox import InboxPane
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import demo, on_pane
 from tests.tui.tui_screens import screen_lines, screen_text, settle
 
 
 @pytest.mark.slow
 async def test_open_questions_come_first_and_what_was_answered_stays() -> None:
-    async with demo() as session:
-        pane = InboxPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(60, 10), message_hook=app.hear) as pilot:
-            await settle(pilot, lambda: "The server has no questions" in screen_text(app))
-            session.call_tool("ask-user", {"message": "First of all"})
-            await settle(pilot, lambda: "First of all" in screen_text(app))
-            assert screen_lines(app)[0].endswith(" 1 waiting ─╮"), "all of them: they are counted once"
-            first = session.inbox.questions[0]
-            assert pane.question is first
-            pane.focus_inside()
-            await pilot.press("enter")
-            assert [message.question for message in app.heard(InboxPane.Opened)] == [first]
-            first.decline()
-            await settle(pilot, lambda: "declined" in screen_text(app))
-            session.call_tool("where-am-i")
-            await settle(pilot, lambda: "which folders" in screen_text(app))
-            lines = screen_lines(app)
-            assert "1 waiting  2" in lines[0]
-            assert "roots" in lines[1]
-            assert "First of all" in lines[2]
+    async with demo() as session, on_pane(InboxPane(session), (60, 10), focus=False) as (app, pilot, pane):
+        await settle(pilot, lambda: "The server has no questions" in screen_text(app))
+        session.call_tool("ask-user", {"message": "First of all"})
+        await settle(pilot, lambda: "First of all" in screen_text(app))
+        assert screen_lines(app)[0].endswith(" 1 waiting ─╮"), "all of them: they are counted once"
+        first = session.inbox.questions[0]
+        assert pane.question is first
+        pane.focus_inside()
+        await pilot.press("enter")
+        assert [message.question for message in app.heard(InboxPane.Opened)] == [first]
+        first.decline()
+        await settle(pilot, lambda: "declined" in screen_text(app))
+        session.call_tool("where-am-i")
+        await settle(pilot, lambda: "which folders" in screen_text(app))
+        lines = screen_lines(app)
+        assert "1 waiting  2" in lines[0]
+        assert "roots" in lines[1]
+        assert "First of all" in lines[2]
 
 
 def question(topic: Any, params: dict[str, Any]) -> Question:

@@ -9,7 +9,7 @@ from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.search import SearchLine, pattern_of
 from inspector.tui.widgets.sections import json_spans
 from inspector.tui.widgets.virtual_list import VirtualList
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text, settle
 
 ANSWER = (
     '{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"Echo: hello"}],"isError":false,'
@@ -60,13 +60,7 @@ async def test_each_kind_of_value_has_its_colour():
 
 def test_strings_that_look_like_json_are_strings():
     spans = json_spans(r'"a": "x: \"12\", true", -1.5e+3')
-    assert [role for _, _, role in spans] == [
-        "json-key",
-        "json-mark",
-        "json-string",
-        "json-mark",
-        "json-number",
-    ]
+    assert [role for _, _, role in spans] == ["json-key", "json-mark", "json-string", "json-mark", "json-number"]
     assert [role for _, _, role in json_spans('"cut off')] == ["json-string"]
 
 
@@ -137,8 +131,7 @@ async def test_enter_on_a_single_value_opens_it():
 
 async def test_searching_finds_what_is_folded_and_goes_round():
     view = JsonView(ANSWER)
-    app = Stage(Pane(view, title="detail"))
-    async with app.run_test(size=(60, 30)) as pilot:
+    async with on_stage(Pane(view, title="detail"), (60, 30)) as (app, pilot, _):
         await pilot.press("minus", "slash")
         line = app.query_one(SearchLine)
         assert line.has_focus

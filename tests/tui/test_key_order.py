@@ -12,7 +12,7 @@ from inspector.tui.key_order import FORM, LISTS, KeysInOrder
 from inspector.tui.widgets.editor import Editor
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import becomes, on_demo, shows
-from tests.tui.tui_screens import Stage, burst, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, on_stage, screen_text, settle
 
 
 async def test_keys_of_one_burst_go_where_the_focus_is_by_then():
@@ -87,8 +87,7 @@ async def test_text_typed_right_after_enter_goes_to_the_form(monkeypatch):
 
 
 async def test_when_the_newest_key_came_is_known_to_threads_that_give_way_to_it():
-    app = Stage(Editor())
-    async with app.run_test(size=(20, 4)) as pilot:
+    async with on_stage(Editor(), (20, 4)) as (app, pilot, _):
         assert app.key_came == 0.0
         before = time.monotonic()
         await pilot.press("a")
@@ -96,9 +95,7 @@ async def test_when_the_newest_key_came_is_known_to_threads_that_give_way_to_it(
 
 
 async def test_a_paste_keeps_its_place_among_the_keys():
-    one = Editor()
-    app = Stage(one)
-    async with app.run_test(size=(20, 4)) as pilot:
+    async with on_stage(Editor(), (20, 4)) as (app, pilot, one):
         app.post_message(Key("a", None))
         app.post_message(Key("left", None))
         app.post_message(Paste("xyz"))
@@ -155,8 +152,7 @@ async def test_keys_behind_one_that_opens_a_dialog_are_typed_in_the_dialog() -> 
         def compose(self) -> ComposeResult:
             yield Editor()
 
-    app = Stage(Asker())
-    async with app.run_test(size=(20, 4)) as pilot:
+    async with on_stage(Asker(), (20, 4)) as (app, pilot, _):
         await burst(pilot, "x", "slash", *"x/echo")
         await settle(pilot, lambda: isinstance(app.focused, Editor) and app.focused.value == "x/echo")
 
@@ -175,9 +171,7 @@ async def test_a_key_that_removes_what_has_the_focus_holds_nothing_up():
 
 
 async def test_many_keys_are_all_taken():
-    one = Editor()
-    app = Stage(one)
-    async with app.run_test(size=(20, 4)) as pilot:
+    async with on_stage(Editor(), (20, 4)) as (app, pilot, one):
         await burst(pilot, *(["a", "left"] * 200))
         assert one.value == "a" * 200
         assert app._key_under_way is None

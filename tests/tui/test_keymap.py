@@ -9,7 +9,7 @@ from textual.widgets import Static
 from inspector.tui.keymap import Keymap, bindings, label, normal_key
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
-from tests.tui.tui_screens import Stage
+from tests.tui.tui_screens import on_stage
 
 
 def test_the_table_is_sound():
@@ -151,9 +151,7 @@ def test_a_key_may_move_to_where_another_was_moved_away():
 
 
 async def test_the_users_keys_work():
-    view = VirtualList(TextRows([str(at) for at in range(9)]))
-    app = Stage(view)
-    async with app.run_test(size=(20, 10)) as pilot:
+    async with on_stage(VirtualList(TextRows([str(at) for at in range(9)])), (20, 10)) as (app, pilot, view):
         app.set_keymap(Keymap({"list.down": "n,f2"}).overrides)
         await pilot.press("n", "f2")
         assert view.cursor == 2
@@ -171,9 +169,7 @@ class _Session(Static, can_focus=True):
 
 async def test_a_verb_without_a_key_gets_one_by_the_settings():
     assert Keymap().keys("app.restart") == []
-    widget = _Session()
-    app = Stage(widget)
-    async with app.run_test(size=(20, 10)) as pilot:
+    async with on_stage(_Session(), (20, 10)) as (app, pilot, widget):
         widget.focus()
         app.set_keymap(Keymap({"app.restart": "f9"}).overrides)
         await pilot.press("f9")

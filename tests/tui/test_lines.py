@@ -44,30 +44,24 @@ async def test_the_log_gets_its_lines_when_it_is_used() -> None:
     async with on_demo(size=(100, 30)) as (app, pilot):
         log = main_screen(app).panes.log
         assert log.size.height == 6
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: log.size.height > 10, "entered")
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: log.size.height == 6, "left")
+        await press(pilot, "m", until=lambda: log.size.height > 10, what="entered")
+        await press(pilot, "m", until=lambda: log.size.height == 6, what="left")
 
 
 @pytest.mark.parametrize("size", [(100, 30), (120, 35), (139, 45)])
 async def test_the_zoomed_log_has_all_lines(size: tuple[int, int]) -> None:
     async with on_demo(size=size) as (app, pilot):
         log = main_screen(app).panes.log
-        await pilot.press("m", "z")
-        await becomes(app, pilot, lambda: log.size.height >= size[1] - 4, "alone")
-        await pilot.press("v")
-        await becomes(app, pilot, lambda: log.size.height >= size[1] - 4, "as a timeline")
-        await pilot.press("v", "z", "m")
-        await becomes(app, pilot, lambda: log.size.height == 6, "below again")
+        await press(pilot, "m", "z", until=lambda: log.size.height >= size[1] - 4, what="alone")
+        await press(pilot, "v", until=lambda: log.size.height >= size[1] - 4, what="as a timeline")
+        await press(pilot, "v", "z", "m", until=lambda: log.size.height == 6, what="below again")
 
 
 @pytest.mark.parametrize("size", [(120, 35), (100, 30), (80, 24)])
 async def test_earlier_calls_open_beside_a_result(size: tuple[int, int]) -> None:
     async with on_demo(size=size) as (app, pilot):
         await press(pilot, *"/list-orders", "enter", "ctrl+r", shows="rows  6 columns")
-        await pilot.press("up")
-        await becomes(app, pilot, lambda: isinstance(app.screen, EarlierCalls), "listed")
+        await press(pilot, "up", until=lambda: isinstance(app.screen, EarlierCalls), what="listed")
         await pilot.press("escape")
 
 

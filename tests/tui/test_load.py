@@ -19,7 +19,7 @@ from inspector.tui.widgets.fact_rows import Row, RowSection, plain
 from inspector.tui.widgets.facts_view import FactsView
 from tests.load.simulated import stalls
 from tests.load.test_report import run
-from tests.tui.live_app import NARROW, WIDE, becomes, running, shows
+from tests.tui.live_app import NARROW, WIDE, running, shows
 from tests.tui.tui_screens import assert_in, press, screen_text
 
 ECHO = StdioTarget((sys.executable, "-I", echo_server.__file__, "stdio"))
@@ -69,8 +69,7 @@ async def test_a_long_verdict_is_shown_whole() -> None:
     verdict = " ".join(f"word{at}" for at in range(60))
     async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
         await press(pilot, "enter", shows="f12 load test")
-        await pilot.press("f12")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await press(pilot, "f12", until=lambda: isinstance(app.screen, LoadDialog), what="the dialog")
         await press(pilot, "ctrl+r", shows="Latency")
         app.screen.query_one("#load-verdict-text", FactsView).show(RowSection([Row([verdict], 2)]))
         await shows(app, pilot, "word59")
@@ -99,10 +98,8 @@ def test_rows_show_the_figures() -> None:
 async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> None:
     async with running(ECHO, size=WIDE, until="Returns at once.", keep=True) as (app, pilot):
         await press(pilot, "enter", shows="f12 load test")
-        await pilot.press("f12")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
-        await pilot.press("ctrl+r")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoadScreen), "the screen")
+        await press(pilot, "f12", until=lambda: isinstance(app.screen, LoadDialog), what="the dialog")
+        await press(pilot, "ctrl+r", until=lambda: isinstance(app.screen, LoadScreen), what="the screen")
         screen = app.screen
         assert isinstance(screen, LoadScreen)
         await shows(app, pilot, "space pause")
@@ -114,24 +111,19 @@ async def test_a_tool_is_loaded_and_the_run_is_stopped_and_saved(home: Path) -> 
         assert '"model": "open"' in report_text(screen._report, "json")
         await press(pilot, "x", shows="a web page with plots")
         await press(pilot, "enter", shows="Save the report")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: bool(list(home.glob("*-load.html"))), "a file")
-        await pilot.press("e")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await press(pilot, "enter", until=lambda: bool(list(home.glob("*-load.html"))), what="a file")
+        await press(pilot, "e", until=lambda: isinstance(app.screen, LoadDialog), what="the dialog")
         await press(pilot, "escape", "m", shows="read-only")
         await shows(app, pilot, "tools/call")
-        await pilot.press("backspace")
-        await becomes(app, pilot, lambda: app.screen is screen, "the report")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: not isinstance(app.screen, LoadScreen), "the session")
+        await press(pilot, "backspace", until=lambda: app.screen is screen, what="the report")
+        await press(pilot, "escape", until=lambda: not isinstance(app.screen, LoadScreen), what="the session")
 
 
 @pytest.mark.slow
 async def test_a_narrow_screen_shows_one_column_beside_the_counts() -> None:
     async with running(ECHO, size=NARROW, until="Returns at once.") as (app, pilot):
         await press(pilot, "enter", shows="f12 load test")
-        await pilot.press("f12")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoadDialog), "the dialog")
+        await press(pilot, "f12", until=lambda: isinstance(app.screen, LoadDialog), what="the dialog")
         await press(pilot, "ctrl+r", shows="Latency")
         assert "Over time" not in screen_text(app)
         await press(pilot, "right_curly_bracket", shows="Over time")

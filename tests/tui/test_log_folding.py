@@ -18,7 +18,7 @@ from inspector.tui.pane_messages import EventHighlighted
 from inspector.tui.widgets.completing_filter import CompletingFilter
 from tests.processes import ROOT
 from tests.tui.drawn_log import DrawnLog
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import Ticking, demo, on_pane
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.test_messages import facts, shown
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
@@ -59,9 +59,7 @@ def paged() -> Talk:
 
 
 async def test_http_heads_stand_in_the_rows_of_their_messages() -> None:
-    pane = MessagesPane(recorded("demo-http"))
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 20)) as pilot:
+    async with on_pane(MessagesPane(recorded("demo-http")), (100, 20), focus=False) as (app, pilot, pane):
         assert "28 rows  39 events folded" in facts(app)
         assert [line.split()[2:] for line in shown(app)[6:9:2]] == [
             ["1", "48", "tools", "200", "json", "1.7", "ms", "24.8", "kB"],
@@ -104,10 +102,7 @@ async def test_a_row_becomes_that_of_its_list_when_the_next_page_is_requested() 
     talk = Talk()
     talk.ask(1, "tools/list")
     talk.answer(1, {"tools": [{"name": "a"}], "nextCursor": "x"})
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 12)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (78, 12)) as (app, pilot, pane):
         pane.select(2)
         assert len(shown(app)) == 2
         talk.ask(2, "tools/list", {"cursor": "x"})
@@ -151,20 +146,15 @@ def test_a_long_name_keeps_its_end() -> None:
 
 @pytest.mark.slow
 async def test_newer_rows_are_counted_where_the_end_is_not_followed() -> None:
-    async with demo() as session:
-        pane = MessagesPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(78, 9)) as pilot:
-            pane.focus_inside()
-            for _ in range(4):
-                await session.request("ping")
-            await settle(pilot, lambda: pane.current == len(session.journal))
-            await pilot.press("home")
-            before = len(session.journal)
+    async with demo() as session, on_pane(MessagesPane(session), (78, 9)) as (app, pilot, pane):
+        for _ in range(4):
             await session.request("ping")
-            await settle(pilot, lambda: f"▾ {len(session.journal) - before} newer rows below" in facts(app))
-            await pilot.press("end")
-            await settle(pilot, lambda: "newer" not in facts(app))
+        await settle(pilot, lambda: pane.current == len(session.journal))
+        await pilot.press("home")
+        before = len(session.journal)
+        await session.request("ping")
+        await settle(pilot, lambda: f"▾ {len(session.journal) - before} newer rows below" in facts(app))
+        await press(pilot, "end", until=lambda: "newer" not in facts(app))
 
 
 def asked() -> Talk:
@@ -230,9 +220,7 @@ def test_the_edge_of_the_exchange_view_counts_the_rows_below_it() -> None:
 
 
 async def test_the_scale_of_the_bars_is_that_of_the_rows_that_are_shown() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
+    async with on_pane(MessagesPane(example().session), (120, 18), focus=False) as (app, pilot, pane):
         pane.maximised = True
         await settle(pilot, lambda: "9.7 s" in screen_lines(app)[2])
         pane.focus_inside()
@@ -248,22 +236,16 @@ async def test_the_scale_of_the_bars_follows_the_scrolling() -> None:
         talk.at(id * 10 + 2).answer(id, {})
     talk.at(1_000).ask(41, "slow", {})
     talk.at(9_000).answer(41, {})
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(120, 18)) as pilot:
+    async with on_pane(MessagesPane(talk.session), (120, 18), focus=False) as (app, pilot, pane):
         pane.maximised = True
         pane.focus_inside()
         scale = lambda: screen_lines(app)[2].split("duration")[0]  # noqa: E731
         for key, unit, other in (("end", " s ", " ms "), ("home", " ms ", " s "), ("end", " s ", " ms ")):
-            await pilot.press(key)
-            await settle(pilot, lambda unit=unit, other=other: unit in scale() and other not in scale())
+            await press(pilot, key, until=lambda unit=unit, other=other: unit in scale() and other not in scale())
 
 
 async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_term_is_complete() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(90, 24)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (90, 24)) as (app, pilot, _pane):
         await pilot.press("slash", *"met")
         assert "method; * stands for any text" in screen_text(app)
         assert "11 rows" in facts(app)
@@ -285,20 +267,14 @@ async def test_the_filter_offers_terms_and_values_and_keeps_the_rows_until_a_ter
 
 
 async def test_enter_takes_a_filter_as_it_stands() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(90, 24)) as pilot:
-        pane.focus_inside()
-        await pilot.press("slash", *"method:nothing/x")
-        await settle(pilot, lambda: "0 rows  11 hidden by the filter" in facts(app))
+    async with on_pane(MessagesPane(example().session), (90, 24)) as (app, pilot, _pane):
+        await press(pilot, "slash", *"method:nothing/x", until=lambda: "0 rows  11 hidden by the filter" in facts(app))
         await pilot.press("ctrl+u", *"id", "enter")
         await settle(pilot, lambda: "hidden by the filter" in facts(app) and "searches" not in facts(app))
 
 
 async def test_only_keys_that_work_are_shown_while_the_filter_is_typed() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(110, 24)) as pilot:
+    async with on_pane(MessagesPane(example().session), (110, 24), focus=False) as (app, pilot, pane):
         pane.maximised = True
         pane.focus_inside()
         await pilot.pause()

@@ -49,8 +49,7 @@ async def test_a_message_that_is_sent_again_ends_the_filter_of_its_exchange() ->
         log = main_screen(app).panes.messages
         log.focus_inside()
         await press(pilot, "end", "g", shows="/ exchange:")
-        await pilot.press("s")
-        await becomes(app, pilot, lambda: log.filter is None, "no filter")
+        await press(pilot, "s", until=lambda: log.filter is None, what="no filter")
 
 
 def test_a_filter_shows_what_must_be_seen_since_it_was_typed() -> None:
@@ -86,8 +85,7 @@ async def test_a_detail_says_that_it_is_not_of_the_call_whose_result_is_shown() 
         await call(live, "echo", *"one", says="tools/call echo")
         log, detail = main_screen(app).panes.messages, main_screen(app).panes.detail
         log.focus_inside()
-        await pilot.press("end", "enter")
-        await becomes(app, pilot, lambda: detail.has_focus_within, "the detail")
+        await press(pilot, "end", "enter", until=lambda: detail.has_focus_within, what="the detail")
         assert "not the call of the result" not in screen_text(app)
         log.focus_inside()
         await pilot.press("up")

@@ -15,7 +15,6 @@ from inspector.auth.options import AuthOptions
 from inspector.auth.person import NoPerson
 from inspector.client.fetching import Fetching
 from inspector.client.options import Options
-from inspector.client.session import Session
 from inspector.config.settings import Settings
 from inspector.config.targets import HttpTarget
 from inspector.tui.app import InspectorApp
@@ -77,8 +76,7 @@ async def test_a_login_that_asks_before_its_screen_is_loaded_is_not_hidden_by_it
         assert isinstance(app.screen, StartScreen), "the screen of the session is not there yet"
         app.navigator.open_target(target, begun=begun)
         await shows(app, pilot, "Log in at 127.0.0.1?")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: begun.session.phase == "ready", "ready")
+        await press(pilot, "enter", until=lambda: begun.session.phase == "ready", what="ready")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "without a dialog")
 
 
@@ -90,10 +88,8 @@ async def test_who_does_not_consent_sees_why_it_is_not_connected_and_may_try_aga
         await press(pilot, "escape", shows="Connection failed")
         await shows(app, pilot, "The login was cancelled.")
         assert isinstance(app.screen, MainScreen)
-        assert app.session is not None
         assert app.session.phase == "failed"
-        await pilot.press("r")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoginDialog), "asked again")
+        await press(pilot, "r", until=lambda: isinstance(app.screen, LoginDialog), what="asked again")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.phase == "ready", "ready")
 
@@ -108,7 +104,6 @@ async def test_without_a_browser_the_address_is_pasted(server: str, monkeypatch:
         await shows(app, pilot, "Log in at")
         await press(pilot, "enter", shows="paste a URL here")
         found = re.search(r"http://127\S+", dialog_of(app).question.text)
-        assert found is not None
         came = await asyncio.to_thread(location_of, found.group())
         dialog_of(app).query_one(Editor).value = came
         await pilot.press("enter")
@@ -200,9 +195,7 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
         await pilot.press("enter")
         behind = app.sessions.opened[0]
         await becomes(app, pilot, lambda: behind.session.phase == "ready" and isinstance(app.screen, MainScreen))
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
-        assert isinstance(behind.session, Session)
+        await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the start list")
         authorizer = behind.session.options.authorize
         assert isinstance(authorizer, Authorizer)
         assert isinstance(behind.session.target, HttpTarget)
@@ -210,14 +203,11 @@ async def test_a_login_of_a_session_behind_waits_as_a_mark_until_one_goes_there(
         again = asyncio.create_task(login.run(login.authorization.log_in, behind.session.recorder()))
         await becomes(app, pilot, lambda: any("connected" in line and "login" in line for line in screen_lines(app)))
         assert isinstance(app.screen, StartScreen)
-        await pilot.press("f5")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "another session")
+        await press(pilot, "f5", until=lambda: isinstance(app.screen, MainScreen), what="another session")
         await becomes(app, pilot, lambda: bool(re.search(r"127\.0\.0\.1:\d+ 1 ", screen_lines(app)[0])), "the mark")
         assert not any(isinstance(screen, LoginDialog) for screen in app.screen_stack)
-        await pilot.press("f3")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start reload list")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, LoginDialog), "the dialog")
+        await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start reload list")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, LoginDialog), what="the dialog")
         assert app.sessions.front is behind
         await shows(app, pilot, "Log in at 127.0.0.1?")
         await pilot.press("enter")

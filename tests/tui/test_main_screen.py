@@ -69,7 +69,6 @@ async def test_a_number_or_a_click_shows_a_tab_and_focuses_what_it_lists() -> No
         ):  # fmt: skip
             await pilot.press(key)
             await shows(app, pilot, words)
-            assert app.focused is not None
             assert app.focused.is_on_screen
             assert app.focused.region.x < WIDE[0] // 3
         await click(app, pilot, "4 Prompts")
@@ -141,11 +140,9 @@ async def test_resizing_keeps_the_selection_and_keeps_it_in_view() -> None:
 async def test_the_key_of_the_log_says_where_it_goes() -> None:
     async with on_demo(size=WIDE) as (app, pilot):
         assert "m messages" in screen_lines(app)[-1]
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: "m list" in screen_lines(app)[-1], "the way back")
+        await press(pilot, "m", until=lambda: "m list" in screen_lines(app)[-1], what="the way back")
         assert "m messages" not in screen_lines(app)[-1]
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: "m messages" in screen_lines(app)[-1], "the way to the log")
+        await press(pilot, "m", until=lambda: "m messages" in screen_lines(app)[-1], what="the way to the log")
 
 
 @pytest.mark.slow
@@ -153,12 +150,9 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
     async with on_demo(size=NARROW) as (app, pilot):
         await press(pilot, "enter", shows="Tools › ")
         assert "Returns its message." in screen_text(app)
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "Tools › " not in screen_text(app))
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
+        await press(pilot, "escape", until=lambda: "Tools › " not in screen_text(app))
+        await press(pilot, "m", until=lambda: panes(app) == {"Messages"}, what="the log")
+        await press(pilot, "m", until=lambda: panes(app) == {"Tools"}, what="the list")
 
 
 @pytest.mark.slow
@@ -166,16 +160,12 @@ async def test_escape_goes_from_a_message_to_the_log_and_in_one_column_on_to_the
     async with on_demo(size=NARROW) as (app, pilot):
         await press(pilot, "m", "enter", shows="parsed  raw  http  findings")
         assert "esc messages" in screen_lines(app)[-1]
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: panes(app) == {"Messages"}, "the log")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list")
+        await press(pilot, "escape", until=lambda: panes(app) == {"Messages"}, what="the log")
+        await press(pilot, "escape", until=lambda: panes(app) == {"Tools"}, what="the list")
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
-        await pilot.press("m", "enter")
-        await becomes(app, pilot, lambda: screen.query_one(DetailPane).has_focus_within)
-        await pilot.press("escape", "escape")
-        await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
+        await press(pilot, "m", "enter", until=lambda: screen.query_one(DetailPane).has_focus_within)
+        await press(pilot, "escape", "escape", until=lambda: screen.query_one(MessagesPane).has_focus_within)
 
 
 @pytest.mark.slow
@@ -190,17 +180,13 @@ async def test_one_column_shows_the_keys_of_the_start_list_and_the_export_everyw
         await pilot.press("enter")
         await becomes(app, pilot, lambda: "m messages" not in screen_lines(app)[-2], "no key that would be typed")
         assert bar().endswith("f1 help")
-        await pilot.press("escape", "m")
-        await becomes(app, pilot, lambda: "m list   x export   b start" in bar(), "the log")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: "c copy   esc messages" in bar(), "the message")
+        await press(pilot, "escape", "m", until=lambda: "m list   x export   b start" in bar(), what="the log")
+        await press(pilot, "enter", until=lambda: "c copy   esc messages" in bar(), what="the message")
         assert "x export exchange   b start" in bar()
         await press(pilot, "x", shows="Export 2 messages")
-        await pilot.press("escape", "escape", "z")
-        await becomes(app, pilot, lambda: bar().endswith("z restore"), "the maximised log")
+        await press(pilot, "escape", "escape", "z", until=lambda: bar().endswith("z restore"), what="the maximised log")
     async with on_demo() as (app, pilot):
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: "tab next field   f3 start" in screen_lines(app)[-1], "the form")
+        await press(pilot, "enter", until=lambda: "tab next field   f3 start" in screen_lines(app)[-1], what="the form")
         await press(pilot, *"hello", "ctrl+r", shows="^r call again")
         await press(pilot, "alt+r", "x", shows="Export 2 messages")
 
@@ -217,10 +203,8 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         assert detail.region.height == messages.region.height, "both are in the dock"
         assert detail.region.right == MEDIUM[0]
         assert detail.region.width >= MEDIUM[0] // 2
-        await pilot.press("z")
-        await becomes(app, pilot, lambda: detail.region.width == MEDIUM[0], "the message alone")
-        await pilot.press("z")
-        await becomes(app, pilot, lambda: messages.is_on_screen and detail.is_on_screen, "both again")
+        await press(pilot, "z", until=lambda: detail.region.width == MEDIUM[0], what="the message alone")
+        await press(pilot, "z", until=lambda: messages.is_on_screen and detail.is_on_screen, what="both again")
         await pilot.press("escape")
         await becomes(app, pilot, lambda: messages.region.width == MEDIUM[0], "the log has the whole dock")
         assert messages.has_focus_within
@@ -229,8 +213,7 @@ async def test_two_columns_show_a_message_beside_the_log_until_escape() -> None:
         await press(pilot, "enter", shows="parsed  raw  http  findings")
         await pilot.press("shift+tab", "shift+tab")  # over the filter
         await becomes(app, pilot, lambda: isinstance(screen.focused, MessageList))
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: not detail.is_on_screen, "the log has the whole dock")
+        await press(pilot, "escape", until=lambda: not detail.is_on_screen, what="the log has the whole dock")
         assert messages.has_focus_within
 
 
@@ -267,22 +250,16 @@ async def test_where_nothing_is_chosen_the_work_says_so() -> None:
 async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: screen.query_one(MessagesPane).has_focus_within)
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: screen.query_one(CatalogPane).has_focus_within)
-        await pilot.press("M")
-        await becomes(app, pilot, lambda: "Messages" not in panes(app))
+        await press(pilot, "m", until=lambda: screen.query_one(MessagesPane).has_focus_within)
+        await press(pilot, "m", until=lambda: screen.query_one(CatalogPane).has_focus_within)
+        await press(pilot, "M", until=lambda: "Messages" not in panes(app))
         assert screen.query_one("#work").region.right == WIDE[0]
-        await pilot.press("M")
-        await becomes(app, pilot, lambda: "Messages" in panes(app))
-        await pilot.press("m", "z")
-        await becomes(app, pilot, lambda: "Tools" not in panes(app))
+        await press(pilot, "M", until=lambda: "Messages" in panes(app))
+        await press(pilot, "m", "z", until=lambda: "Tools" not in panes(app))
         assert screen.query_one("#messages").region.width > WIDE[0] // 2
         assert screen.query_one(MessagesPane).has_focus_within
         assert "z restore" in screen_lines(app)[-1]
-        await pilot.press("z")
-        await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app))
+        await press(pilot, "z", until=lambda: {"Tools", "Messages"} <= panes(app))
         assert screen.query_one(MessagesPane).has_focus_within
         assert "z zoom" in screen_lines(app)[-1]
 
@@ -291,8 +268,7 @@ async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
 async def test_any_pane_is_zoomed_and_restored() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
-        await pilot.press("z")
-        await becomes(app, pilot, lambda: panes(app) == {"Tools"}, "the list alone")
+        await press(pilot, "z", until=lambda: panes(app) == {"Tools"}, what="the list alone")
         assert screen.query_one("#catalog").region.width == WIDE[0]
         assert screen_lines(app)[-1].endswith("z restore")
         await press(pilot, "z", "slash", *"list-orders", "enter", "enter", "ctrl+r", shows="500 rows")
@@ -302,13 +278,11 @@ async def test_any_pane_is_zoomed_and_restored() -> None:
             await press(pilot, "z", shows="list-orders › Result")
             assert screen.query_one(ResultPane).region.size == (size[0], size[1] - 3 - (size == NARROW))
             assert screen_lines(app)[-1].endswith("z restore")
-            await pilot.press("z")
-            await becomes(app, pilot, lambda: "list-orders › Result" not in screen_text(app), "restored")
+            await press(pilot, "z", until=lambda: "list-orders › Result" not in screen_text(app), what="restored")
         await pilot.resize_terminal(*WIDE)
         await pilot.press("6", "tab", "z")
         await becomes(app, pilot, lambda: panes(app) in ({"Server"}, {"Connection"}, {"stderr"}), "one pane of them")
-        await pilot.press("1")
-        await becomes(app, pilot, lambda: {"Tools", "Messages"} <= panes(app), "a tab restores the panes")
+        await press(pilot, "1", until=lambda: {"Tools", "Messages"} <= panes(app), what="a tab restores the panes")
 
 
 @pytest.mark.slow
@@ -325,12 +299,9 @@ async def test_a_zoomed_form_makes_room_for_its_result_and_z_is_text_in_a_field(
 @pytest.mark.slow
 async def test_the_footer_says_at_once_that_the_form_is_json() -> None:
     async with on_demo() as (app, pilot):
-        await pilot.press("slash", *"echo", "enter", "enter")
-        await becomes(app, pilot, lambda: "^e json" in screen_lines(app)[-1])
-        await pilot.press("ctrl+e")
-        await becomes(app, pilot, lambda: "^e form" in screen_lines(app)[-1])
-        await pilot.press("ctrl+e")
-        await becomes(app, pilot, lambda: "^e json" in screen_lines(app)[-1])
+        await press(pilot, "slash", *"echo", "enter", "enter", until=lambda: "^e json" in screen_lines(app)[-1])
+        await press(pilot, "ctrl+e", until=lambda: "^e form" in screen_lines(app)[-1])
+        await press(pilot, "ctrl+e", until=lambda: "^e json" in screen_lines(app)[-1])
 
 
 @pytest.mark.slow
@@ -352,8 +323,7 @@ async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
             pilot,
             lambda: screen_lines(app)[-1].startswith(" r reconnect   R restart   w watch files   l log level"),
         )
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: "/ filter" in screen_lines(app)[-1])
+        await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
 
 
 @pytest.mark.slow
@@ -362,8 +332,7 @@ async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -
         assert screen_lines(app)[-1].rstrip().endswith("? help")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: screen_lines(app)[-1].rstrip().endswith("f1 help"), "a field is typed in")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "? help" in screen_lines(app)[-1])
+        await press(pilot, "escape", until=lambda: "? help" in screen_lines(app)[-1])
         await click(app, pilot, "? help")
         await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the help")
 
@@ -378,21 +347,17 @@ async def test_a_user_who_went_elsewhere_while_it_connects_stays_there() -> None
 @pytest.mark.slow
 async def test_quitting_asks_only_while_a_call_is_in_flight() -> None:
     async with on_demo() as (app, pilot):
-        assert isinstance(app.session, Session)
         app.session.start("tools/call", {"name": "forget", "arguments": {}})
         await press(pilot, "q", shows="Quit with a call in flight?")
         assert "tools/call forget has no answer yet." in screen_text(app)
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: app.screen is main_screen(app))
+        await press(pilot, "escape", until=lambda: app.screen is main_screen(app))
         assert app.is_running
         await pilot.press("escape", "escape")
         assert app.is_running, "escape never leaves"
         await press(pilot, "q", shows="Quit with a call in flight?")
-        await pilot.press("y")
-        await becomes(app, pilot, lambda: app.return_code == 0 and not app._running)
+        await press(pilot, "y", until=lambda: app.return_code == 0 and not app._running)
     async with on_demo() as (app, pilot):
-        await pilot.press("q")
-        await becomes(app, pilot, lambda: not app._running)
+        await press(pilot, "q", until=lambda: not app._running)
 
 
 @pytest.mark.slow
@@ -477,8 +442,7 @@ async def test_a_theme_is_chosen_by_dialog() -> None:
     async with on_recording(until="echo") as (app, pilot):
         await app.run_action("theme", main_screen(app))
         await shows(app, pilot, "high-contrast")
-        await pilot.press("home", "enter")
-        await becomes(app, pilot, lambda: app.theme_switch.name == "ansi")
+        await press(pilot, "home", "enter", until=lambda: app.theme_switch.name == "ansi")
 
 
 @pytest.mark.slow
@@ -494,8 +458,7 @@ async def test_a_keymap_moves_keys_in_bindings_hints_and_palette() -> None:
         await press(pilot, "f6", shows="Capabilities")
         await pilot.press("ctrl+p")
         assert app.screen is main_screen(app)
-        await pilot.press("f1")
-        await becomes(app, pilot, lambda: app.screen is not main_screen(app))
+        await press(pilot, "f1", until=lambda: app.screen is not main_screen(app))
 
 
 @pytest.mark.slow
@@ -522,7 +485,6 @@ async def test_the_log_does_not_follow_its_end_where_the_setting_says_so() -> No
 async def test_no_text_of_a_server_reaches_the_terminal_as_anything_but_text(size: tuple[int, int]) -> None:
     async with running(hostile("escapes"), size=size, until="connected") as (app, pilot):
         await shows(app, pilot, safe("\x1b]0;owned\x07")[:6])
-        assert isinstance(app.session, Session)
         app.session.start("tools/call", {"name": "echo", "arguments": {}})
         app.session.start("tools/call", {"name": "error", "arguments": {}})
         for keys in (
@@ -557,7 +519,6 @@ def panes(app: InspectorApp) -> set[str]:
 def selected(app: InspectorApp) -> str:
     """The name of the tool under the cursor."""
     item = main_screen(app).query_one(CatalogPane).item
-    assert item is not None
     return str(item["name"])
 
 
@@ -576,24 +537,20 @@ async def test_the_keys_of_a_pane_without_the_focus_are_muted() -> None:
 
         muted, key = (palette.style(role).color for role in ("muted", "key"))
         assert inks() == (muted, key)
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: inks() == (key, key), "bright")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: inks() == (muted, key), "muted again")
+        await press(pilot, "enter", until=lambda: inks() == (key, key), what="bright")
+        await press(pilot, "escape", until=lambda: inks() == (muted, key), what="muted again")
 
 
 @pytest.mark.slow
 async def test_the_inbox_shows_its_question_whenever_one_goes_there() -> None:
     async with on_demo() as (app, pilot):
         session = app.session
-        assert isinstance(session, Session)
         session.call_tool("ask-user", {"message": "Who?"})
         await becomes(app, pilot, lambda: bool(session.inbox.open()), "asked")
         for _ in range(2):
             await press(pilot, "7", shows="asks you")
             await shows(app, pilot, "Your answer goes to")
-            await pilot.press("1", "down")
-            await becomes(app, pilot, lambda: "asks you" not in screen_text(app), "the tool")
+            await press(pilot, "1", "down", until=lambda: "asks you" not in screen_text(app), what="the tool")
 
 
 @pytest.mark.slow
@@ -612,7 +569,6 @@ async def test_a_key_never_goes_to_a_field_that_is_hidden() -> None:
 async def test_an_empty_list_has_its_count_in_its_tab() -> None:
     async with running(demo("--items", "0"), until="connected") as (app, pilot):
         session = app.session
-        assert isinstance(session, Session)
         await becomes(app, pilot, lambda: session.catalog.prompts.complete, "listed")
         session.catalog.prompts.begin()
         session.changes.bump("prompts")

@@ -8,7 +8,7 @@ from inspector.tui.log.detail import DetailPane
 from inspector.tui.log.marking import AskNote
 from inspector.tui.log.pane import MessagesPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
-from tests.tui.live_demo import Ticking
+from tests.tui.live_demo import Ticking, on_pane
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
@@ -19,10 +19,7 @@ def marked_rows(app: Ticking) -> list[str]:
 
 async def test_one_key_marks_a_message_and_a_second_removes_the_mark() -> None:
     talk = example()
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 16)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (100, 16)) as (app, pilot, pane):
         await pilot.press("home", "down", "asterisk")
         assert talk.journal.marks.events() == [2]
         assert ["tools/list" in line for line in marked_rows(app)] == [True]
@@ -36,17 +33,12 @@ async def test_one_key_marks_a_message_and_a_second_removes_the_mark() -> None:
 
 async def test_a_note_is_typed_and_its_letters_are_text() -> None:
     talk = example()
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 16)) as pilot:
-        pane.focus_inside()
-        await pilot.press("home", "down", "w")
-        await settle(pilot, lambda: isinstance(app.screen, AskNote))
+    async with on_pane(MessagesPane(talk.session), (100, 16)) as (app, pilot, _pane):
+        await press(pilot, "home", "down", "w", until=lambda: isinstance(app.screen, AskNote))
         assert "Note on → " in screen_text(app)
         assert "tools/list" in next(line for line in screen_lines(app) if "Note on" in line)
         await pilot.press(*"wrong*q", "enter")
         mark = talk.journal.marks.of(2)
-        assert mark is not None
         assert mark.note == "wrong*q"
         await pilot.press("w")
         assert isinstance(app.screen, AskNote)
@@ -60,9 +52,7 @@ async def test_a_note_is_typed_and_its_letters_are_text() -> None:
 async def test_the_detail_shows_the_note() -> None:
     talk = example()
     talk.journal.mark(2, "the second page\nis \x1b[31mmissing")
-    pane = DetailPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 16)) as pilot:
+    async with on_pane(DetailPane(talk.session), (100, 16), focus=False) as (app, pilot, pane):
         pane.show(2)
         await pilot.pause()
         assert "* the second page is ␛[31mmissing" in screen_text(app)
@@ -77,7 +67,6 @@ async def test_an_open_message_is_marked_by_the_same_key(size: tuple[int, int]) 
     async with on_demo(size=size) as (app, pilot):
         await press(pilot, "m", "up", "enter", shows="* mark")
         await press(pilot, "asterisk", shows="* remove mark")
-        assert app.session is not None
         (marked,) = app.session.journal.marks.events()
         assert marked == main_screen(app).panes.detail.n
         await pilot.press("escape")
@@ -88,10 +77,7 @@ async def test_an_open_message_is_marked_by_the_same_key(size: tuple[int, int]) 
 
 async def test_a_recording_that_cannot_be_changed_says_so() -> None:
     talk = example()
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(100, 16), notifications=True) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (100, 16), notifications=True) as (app, pilot, _pane):
         talk.journal.close()
         await pilot.press("home", "asterisk")
         await settle(

@@ -19,7 +19,7 @@ from inspector.tui.pane_messages import Copy, EditMessage, EventHighlighted, Exp
 from inspector.tui.widgets.filter_input import FilterInput
 from tests.tui.drawn_log import DrawnLog
 from tests.tui.live_app import TOOLS, becomes, on_demo
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import Ticking, demo, on_pane
 from tests.tui.recorded_conversation import Talk, example
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
@@ -126,30 +126,23 @@ async def test_a_long_method_name_leaves_the_size_column_of_the_widest_screen() 
 
 @pytest.mark.slow
 async def test_follows_the_end_until_the_user_leaves_it() -> None:
-    async with demo() as session:
-        pane = MessagesPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(70, 12), message_hook=app.hear) as pilot:
-            await settle(pilot, lambda: pane.current == len(session.journal))
-            assert "follow" in facts(app)
-            pane.focus_inside()
-            await pilot.press("up")
-            at = pane.current
-            assert "follow" not in facts(app)
-            await session.call_tool("echo", {"message": "hi"}).result()
-            await settle(pilot, lambda: f"{len(session.journal)} rows" in facts(app))
-            assert pane.current == at
-            await pilot.press("f")
-            await settle(pilot, lambda: pane.current == len(session.journal))
-            assert "follow" in facts(app)
-            assert app.heard(EventHighlighted)
+    async with demo() as session, on_pane(MessagesPane(session), (70, 12), focus=False) as (app, pilot, pane):
+        await settle(pilot, lambda: pane.current == len(session.journal))
+        assert "follow" in facts(app)
+        pane.focus_inside()
+        await pilot.press("up")
+        at = pane.current
+        assert "follow" not in facts(app)
+        await session.call_tool("echo", {"message": "hi"}).result()
+        await settle(pilot, lambda: f"{len(session.journal)} rows" in facts(app))
+        assert pane.current == at
+        await press(pilot, "f", until=lambda: pane.current == len(session.journal))
+        assert "follow" in facts(app)
+        assert app.heard(EventHighlighted)
 
 
 async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, pane):
         await pilot.press("end", "up", "up", "up", "up", "slash", *"hello")
         assert [line.split()[1:3] for line in shown(app)] == [["→", "2"], ["←", "2"]]
         assert "2 rows  9 hidden by the filter" in facts(app)
@@ -169,10 +162,7 @@ async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.Monk
     for id in range(200):
         talk.call(id, "a" if id % 2 else "b")
         talk.say(id, "x")
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (78, 16)) as (app, pilot, pane):
         pane.show_filtered("dir:send")
         await settle(pilot, lambda: "200 rows  200 hidden by the filter" in facts(app) and "so far" not in facts(app))
         pane.maximised = True
@@ -184,10 +174,7 @@ async def test_goes_to_partners_exchanges_and_findings() -> None:
     talk = example()
     talk.journal.findings.add(Finding(5, "A", "must", "odd"))
     talk.journal.findings.add(Finding(9, "B", "note", "odd"))
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (78, 16)) as (app, pilot, pane):
         await pilot.press("right_square_bracket")
         assert pane.current == 5
         await pilot.press("p")
@@ -208,26 +195,17 @@ async def test_goes_to_partners_exchanges_and_findings() -> None:
 
 
 async def test_goes_to_the_next_hit_though_the_filter_was_dropped() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16), notifications=True) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 16), notifications=True) as (app, pilot, pane):
         await pilot.press("home", "slash", *"hello", "enter", "escape", "home")
         assert "11 rows" in facts(app)
-        await pilot.press("n")
-        await settle(pilot, lambda: pane.current == 4)
-        await pilot.press("n")
-        await settle(pilot, lambda: pane.current == 7)
+        await press(pilot, "n", until=lambda: pane.current == 4)
+        await press(pilot, "n", until=lambda: pane.current == 7)
         await press(pilot, "n", shows="No later")
-        await pilot.press("N")
-        await settle(pilot, lambda: pane.current == 4)
+        await press(pilot, "N", until=lambda: pane.current == 4)
 
 
 async def test_times_are_absolute_since_the_start_or_since_the_previous() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
         await pilot.press("t")
         assert [line.split()[0] for line in shown(app)[:4]] == ["0.000", "0.211", "0.225", "8.700"]
         assert "since start" in screen_text(app)
@@ -238,10 +216,7 @@ async def test_times_are_absolute_since_the_start_or_since_the_previous() -> Non
 
 
 async def test_the_first_visible_row_tells_the_whole_time() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 8)) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 8)) as (app, pilot, _pane):
         await pilot.press("home", *["down"] * 6)
         assert [line.split()[0].count(":") for line in shown(app)] == [2, 2, 0, 0, 0]
         await pilot.press("down")
@@ -257,20 +232,14 @@ def test_times_since_the_start_are_written_for_people() -> None:
 
 
 async def test_exports_what_is_shown() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
         await pilot.press("x", "slash", *"status:error", "enter", "x")
         assert [message.numbers for message in app.heard(Export)] == [None, [8, 9]]
 
 
 async def test_a_row_is_copied_as_json_and_as_curl_without_its_detail() -> None:
     talk = example()
-    pane = MessagesPane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16), notifications=True, message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(talk.session), (78, 16), notifications=True) as (app, pilot, pane):
         pane.select(7)
         await pilot.press("c", "C")
         assert [message.text for message in app.heard(Copy)] == [talk.journal.event(7).text]
@@ -278,10 +247,7 @@ async def test_a_row_is_copied_as_json_and_as_curl_without_its_detail() -> None:
 
 
 async def test_compares_two_messages() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
         await pilot.press("home", "d")
         assert "comparing" in facts(app)
         await pilot.press("down", "d")
@@ -293,14 +259,10 @@ async def test_compares_two_messages() -> None:
 async def test_sends_again_and_edits_what_was_sent() -> None:
     async with demo() as session:
         await session.call_tool("echo", {"message": "hi"}).result()
-        pane = MessagesPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(78, 16), message_hook=app.hear) as pilot:
-            pane.focus_inside()
+        async with on_pane(MessagesPane(session), (78, 16)) as (app, pilot, pane):
             await settle(pilot, lambda: pane.current == len(session.journal))
             before = len(session.journal)
-            await pilot.press("s")
-            await settle(pilot, lambda: len(session.journal) >= before + 2)
+            await press(pilot, "s", until=lambda: len(session.journal) >= before + 2)
             again = session.journal.event(before + 1).message
             assert again["params"]["arguments"] == {"message": "hi"}
             assert again["id"] == again["params"]["_meta"]["progressToken"]
@@ -312,20 +274,15 @@ async def test_sends_again_and_edits_what_was_sent() -> None:
 
 @pytest.mark.slow
 async def test_shows_how_long_a_request_waits() -> None:
-    async with demo() as session:
-        pane = MessagesPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(78, 30)) as pilot:
-            call = session.call_tool("slow", {"seconds": 30, "steps": 2})
-            await settle(pilot, lambda: any("tools/call slow" in line and "1.2 s" in line for line in shown(app)))
-            call.cancel()
-            await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
+    async with demo() as session, on_pane(MessagesPane(session), (78, 30), focus=False) as (app, pilot, _pane):
+        call = session.call_tool("slow", {"seconds": 30, "steps": 2})
+        await settle(pilot, lambda: any("tools/call slow" in line and "1.2 s" in line for line in shown(app)))
+        call.cancel()
+        await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
 
 
 async def test_select_drops_a_filter_that_hides_the_event() -> None:
-    pane = MessagesPane(example().session)
-    app = Ticking(pane)
-    async with app.run_test(size=(78, 16)) as pilot:
+    async with on_pane(MessagesPane(example().session), (78, 16), focus=False) as (app, pilot, pane):
         pane.show_exchange(4)
         await pilot.pause()
         assert pane.select(5)
@@ -345,9 +302,7 @@ def test_a_filter_is_coloured_as_far_as_it_can_be_read() -> None:
 
 async def test_the_last_message_in_one_line() -> None:
     talk = example()
-    line = LastMessageLine(talk.session)
-    app = Ticking(line)
-    async with app.run_test(size=(80, 3)) as pilot:
+    async with on_pane(LastMessageLine(talk.session), (80, 3), focus=False) as (app, pilot, _line):
         await settle(pilot, lambda: "not JSON" in screen_text(app))
         talk.say(3, "late")
         talk.call(8, "get-structured-content")
@@ -362,8 +317,7 @@ async def test_the_last_message_tells_the_time_of_a_person_apart() -> None:
     talk.at(500).receive({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": {"message": "Size?"}})
     talk.at(14_500).send({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": {"size": "l"}}})
     talk.at(15_700).say(1, "ordered")
-    app = Ticking(LastMessageLine(talk.session))
-    async with app.run_test(size=(80, 3)) as pilot:
+    async with on_pane(LastMessageLine(talk.session), (80, 3), focus=False) as (app, pilot, _):
         await settle(pilot, lambda: "← 1 order-pizza 1.7 s +14.0 s yours" in screen_text(app))
 
 
@@ -375,18 +329,14 @@ async def test_ascii_screens_have_ascii_signs() -> None:
 
 @pytest.mark.slow
 async def test_how_the_connection_was_made_is_folded_away_by_a_key() -> None:
-    async with demo() as session:
-        pane = MessagesPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(80, 12)) as pilot:
-            await settle(pilot, lambda: "initialize" in screen_text(app))
-            n = session.journal.index.count
-            await session.call_tool("echo", {"message": "hi"}).result()
-            pane.focus_inside()
-            await pilot.press("underscore")
-            await settle(pilot, lambda: "initialize" not in screen_text(app))
-            await settle(pilot, lambda: "echo" in screen_text(app))
-            assert "-phase:negotiation" in screen_text(app)
-            await pilot.press("underscore")
-            await settle(pilot, lambda: f"{session.journal.index.count} rows" in facts(app) and pane.filter is None)
-            assert session.journal.index.count > n
+    async with demo() as session, on_pane(MessagesPane(session), (80, 12), focus=False) as (app, pilot, pane):
+        await settle(pilot, lambda: "initialize" in screen_text(app))
+        n = session.journal.index.count
+        await session.call_tool("echo", {"message": "hi"}).result()
+        pane.focus_inside()
+        await press(pilot, "underscore", until=lambda: "initialize" not in screen_text(app))
+        await settle(pilot, lambda: "echo" in screen_text(app))
+        assert "-phase:negotiation" in screen_text(app)
+        await pilot.press("underscore")
+        await settle(pilot, lambda: f"{session.journal.index.count} rows" in facts(app) and pane.filter is None)
+        assert session.journal.index.count > n

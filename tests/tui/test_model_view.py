@@ -67,7 +67,6 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         screen = await opened((app, pilot))
         assert [tool.name for tool in screen.rows.tools] == ["create_order", "list_orders", "\x1b[31mred"]
-        assert screen.tool is not None
         assert screen.tool.name == "list_orders"  # The cursor was on it.
         await press(pilot, "g", shows="▲ 1280")
         shown = screen_text(app)
@@ -79,8 +78,7 @@ async def test_the_tools_stand_by_cost_with_the_text_of_one_and_its_limits(recor
         assert screen.rows.tools[0].name == "\x1b[31mred"
         await pilot.press("slash", *"create", "enter")
         assert [tool.name for tool in screen.rows.tools] == ["create_order"]
-        await pilot.press("escape", "escape")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back")
+        await press(pilot, "escape", "escape", until=lambda: isinstance(app.screen, MainScreen), what="back")
 
 
 @pytest.mark.slow
@@ -110,15 +108,13 @@ async def test_a_list_that_is_read_again_is_counted_again(recording: Path) -> No
         screen.session.catalog["tools"].items.append({"name": "new_tool", "inputSchema": {}})
         screen.session.changes.bump("tools")
         await becomes(app, pilot, lambda: screen.rows.find("new_tool") is not None, "counted again")
-        assert screen.tool is not None
         assert screen.tool.name == "list_orders"
 
 
 async def test_quit_ends_the_program(recording: Path) -> None:
     async with running(RecordingTarget(recording), size=WIDE) as (app, pilot):
         await opened((app, pilot))
-        await pilot.press("q")
-        await becomes(app, pilot, lambda: not app.is_running or app.return_code is not None, "ended")
+        await press(pilot, "q", until=lambda: not app.is_running or app.return_code is not None, what="ended")
 
 
 @pytest.mark.slow

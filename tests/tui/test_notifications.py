@@ -33,7 +33,6 @@ async def left(live: Live) -> Session:
     """The session of the demo server, which is connected, and behind the start list."""
     app, pilot = live
     session = app.session
-    assert isinstance(session, Session)
     await becomes(app, pilot, lambda: session.phase == "ready", "connected")
     await press(pilot, "b", shows="Open now")
     return session
@@ -46,8 +45,7 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
         session.call_tool("ask-user", {"message": "Who?"})
         await shows(app, pilot, "Demo server: 1 new question")
         assert rings == ["\a"]
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.screen is app.sessions.opened[0].screen, "in front")
+        await press(pilot, "enter", until=lambda: app.screen is app.sessions.opened[0].screen, what="in front")
         await press(pilot, "b", shows="Open now")
         app.attention._look()
         assert rings == ["\a"], "the user has seen it"
@@ -57,7 +55,6 @@ async def test_a_question_behind_is_told_with_the_name_and_rings_once(rings: lis
 async def test_a_question_in_front_is_told_only_while_the_terminal_has_no_focus(rings: list[str]) -> None:
     async with running(demo(), size=NARROW, until="connected", settings=BELL) as (app, pilot):
         session = app.session
-        assert isinstance(session, Session)
         await becomes(app, pilot, lambda: session.phase == "ready", "connected")
         session.call_tool("ask-user", {"message": "Who?"})
         await becomes(app, pilot, lambda: len(session.inbox.open()) == 1, "asked")

@@ -58,8 +58,7 @@ async def test_a_verb_is_found_and_done() -> None:
         found = await find(app, pilot, "hide mess")
         assert found[0].startswith("hide")
         assert " M " in found[0], "with its key"
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: not main_screen(app).panes.log.display, "hidden")
+        await press(pilot, "enter", until=lambda: not main_screen(app).panes.log.display, what="hidden")
 
 
 async def test_without_words_every_verb_that_works_here_is_listed_moves_last() -> None:
@@ -77,10 +76,8 @@ async def test_a_tool_is_found_and_gone_to() -> None:
         found = await find(app, pilot, "echo")
         assert found[0].startswith("echo")
         assert "tool" in found[0]
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "tools", "on tools")
+        await press(pilot, "enter", until=lambda: main_screen(app).pane_layout.place == "tools", what="on tools")
         item = main_screen(app).query_one(CatalogPane).item
-        assert item is not None
         assert item["name"] == "echo"
 
 
@@ -90,8 +87,7 @@ async def test_a_theme_is_found_and_worn(home: Path) -> None:
     (home / "themes" / "[red]mine[_].yaml").write_text("dark: true\nroles:\n  accent: '#ff8800'\n")
     async with on_recording(until="echo") as (app, pilot):
         assert [row.split("  ")[0] for row in await find(app, pilot, "theme mine")] == ["theme [red]mine[_]"]
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.theme_switch.name == "[red]mine[_]", "worn")
+        await press(pilot, "enter", until=lambda: app.theme_switch.name == "[red]mine[_]", what="worn")
 
 
 async def test_enter_acts_on_what_matches_the_whole_text() -> None:
@@ -100,8 +96,7 @@ async def test_enter_acts_on_what_matches_the_whole_text() -> None:
         await find(app, pilot, "theme")
         assert isinstance(app.screen, Palette)
         app.screen.query_one(Editor).show_without_change("theme mono")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.theme_switch.name == "mono", "worn")
+        await press(pilot, "enter", until=lambda: app.theme_switch.name == "mono", what="worn")
         assert not app.screen.is_modal
 
 
@@ -225,5 +220,4 @@ async def test_verbs_are_those_of_the_focus() -> None:
     async with on_recording(until="echo") as (app, pilot):
         assert "catalog.filter" in offered(app)
         assert "messages.follow" not in offered(app)
-        await pilot.press("m")
-        await becomes(app, pilot, lambda: "messages.follow" in offered(app))
+        await press(pilot, "m", until=lambda: "messages.follow" in offered(app))

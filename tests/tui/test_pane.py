@@ -9,7 +9,7 @@ from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.tab_row import Tab, TabRow
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
-from tests.tui.tui_screens import Stage, assert_in, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, assert_in, on_stage, screen_lines, screen_text, settle
 
 HINTS = Keymap().hints(["form.call", "form.json", "form.editor"])
 TABS = (Tab("parsed", "parsed"), Tab("raw", "raw"), Tab("findings", "findings", "2"))
@@ -112,8 +112,7 @@ async def test_a_change_of_focus_draws_the_edge_and_not_the_content():
 
 async def test_the_tone_is_that_of_what_is_inside():
     pane = Pane(VirtualList(TextRows(["one"])), title="everything asks you")
-    app = Stage(pane)
-    async with app.run_test(size=(30, 5)) as pilot:
+    async with on_stage(pane, (30, 5)) as (app, pilot, _):
         for tone in ("ask", "error"):
             pane.tone = tone
             await pilot.pause()
@@ -180,8 +179,7 @@ async def test_hints_that_do_not_fit_are_omitted_from_the_end_and_the_note_stays
 async def test_tabs_are_chosen_by_click_and_by_step():
     row = TabRow(TABS)
     row.note = "in answer to → 7"
-    app = Stage(row)
-    async with app.run_test(size=(50, 3), message_hook=app.hear) as pilot:
+    async with on_stage(row, (50, 3)) as (app, pilot, _):
         await pilot.click(row, offset=(9, 0))
         assert row.active == "raw"
         row.step(1)
@@ -226,7 +224,6 @@ async def test_without_unicode_the_edge_is_drawn_in_ascii():
 async def test_a_pane_may_take_the_height_of_its_content():
     view = VirtualList(TextRows(["a", "b"]))
     pane = Pane(view, keys=HINTS, tabs=TABS)
-    app = Stage(pane, css="Pane, VirtualList { height: auto; }")
-    async with app.run_test(size=(40, 20)) as pilot:
+    async with on_stage(pane, (40, 20), css="Pane, VirtualList { height: auto; }") as (_app, pilot, _):
         await pilot.pause()
         assert pane.region == Region(0, 0, 40, 7)

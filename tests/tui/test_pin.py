@@ -11,7 +11,6 @@ from inspector.client.pins import Pins
 from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
-from inspector.tui.main.screen import MainScreen
 from inspector.tui.server.pane import ServerPane
 from tests.tui.idle import quiet, wait_until
 from tests.tui.live_app import running
@@ -46,7 +45,6 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StdioTarget:
 
 
 def findings(app: InspectorApp) -> list[str]:
-    assert isinstance(app.screen, MainScreen)
     return [one.message for one in app.screen.session.journal.findings.all() if one.rule == "pin"]
 
 

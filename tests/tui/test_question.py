@@ -23,7 +23,7 @@ from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
-from tests.tui.live_demo import Ticking, desk, go, sent, write
+from tests.tui.live_demo import Ticking, asked_by, at_item, call_that_asks, desk, enter_form, go, in_form, sent, write
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
@@ -41,10 +41,7 @@ def answers(session: Session) -> list[Any]:
 
 async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
     """C-ELIC-02, C-ELIC-03."""
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         shown = screen_text(app)
         assert_in(shown, "Demo server asks you", "elicitation  form ─", "Please tell us about yourself.")
         assert "Your answer goes to Demo server" in shown
@@ -61,15 +58,11 @@ async def test_defaults_are_accepted_by_one_key(tmp_path: Path) -> None:
 
 async def test_what_is_wrong_is_reported_before_it_is_sent_unchanged(tmp_path: Path) -> None:
     """C-ELIC-03."""
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         await press(pilot, "ctrl+r", shows="again: send it anyway")
         assert "is required" in screen_text(app)
         assert answers(session) == []
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
         assert "email" not in answers(session)[0]["content"]
 
 
@@ -78,10 +71,8 @@ async def test_an_elicitation_is_declined_or_dismissed(tmp_path: Path, key: str,
     """C-ELIC-02."""
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press(key)
-        await settle(pilot, lambda: not work.is_running)
+        await call_that_asks(app, pilot)
+        await press(pilot, key, until=lambda: not work.is_running)
         assert answers(session) == [{"action": action}]
         await settle(pilot, lambda: f"The user chose to {action}" in screen_text(app))
 
@@ -95,35 +86,28 @@ async def test_escape_leaves_every_question_open(tmp_path: Path, tool: str, argu
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", tool)
         await app.work.request.form.load(arguments)
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await call_that_asks(app, pilot)
         assert "esc later" in screen_text(app)
-        await pilot.press("escape")
-        await settle(pilot, lambda: not app.work.asking.has_focus_within)
+        await press(pilot, "escape", until=lambda: not app.work.asking.has_focus_within)
         assert len(session.inbox.open()) == 1
         assert work.is_running
         assert answers(session) == []
         app.work.focus_question()
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+d")
-        await settle(pilot, lambda: not work.is_running)
+        await press(pilot, "ctrl+d", until=lambda: not work.is_running)
 
 
 async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted(tmp_path: Path) -> None:
     """C-SAMP-01, C-SAMP-02."""
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
+    async with at_item(tmp_path, "tools", "ask-model") as (session, app, pilot):
         await app.work.request.form.load({"prompt": "How are you?", "max_tokens": 3})
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await call_that_asks(app, pilot)
         await settle(pilot, lambda: "How are you?" in screen_text(app))
         shown = screen_text(app)
-        for words in ("sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words."):
-            assert words in shown
+        assert_in(shown, "sampling", "at most 3 tokens", "preferred models: claude, small", "You answer in few words.")
         await press(pilot, "ctrl+r", shows="again: send it anyway")
         await write(app, pilot, "one two three four")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
         assert answers(session)[0]["content"] == {"type": "text", "text": "one two three four"}
         assert answers(session)[0]["stopReason"] == "endTurn"
         notes = [session.journal.event(n) for n in range(1, len(session.journal) + 1)]
@@ -132,36 +116,27 @@ async def test_a_model_is_answered_for_by_text_and_one_that_is_too_long_is_noted
 
 
 async def test_an_answer_of_a_model_names_the_model_that_was_typed(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-model") as (session, app, pilot):
         await settle(pilot, lambda: "model  human" in screen_text(app))
         await write(app, pilot, "fine")
         await pilot.press("tab", "ctrl+u")
         await write(app, pilot, "tiny-1")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
         assert answers(session)[0]["content"]["text"] == "fine"
         assert answers(session)[0]["model"] == "tiny-1"
 
 
 async def test_a_whole_result_can_be_written_as_json(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-model") as (session, app, pilot):
         await write(app, pilot, "hello")
         await press(pilot, "ctrl+e", shows='"role": "assistant"')
         body = app.work.asking.body
-        assert body is not None
         body.json.value = "{"  # type: ignore[union-attr]
         await press(pilot, "ctrl+r", shows="again: send it anyway")
         result = {"role": "assistant", "content": {"type": "text", "text": "mine"}, "model": "me"}
         body.json.value = json.dumps(result)  # type: ignore[union-attr]
         await pilot.pause()
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: answers(session) == [result])
+        await press(pilot, "ctrl+r", until=lambda: answers(session) == [result])
 
 
 async def test_sampling_and_roots_are_refused_with_an_error(tmp_path: Path) -> None:
@@ -169,32 +144,25 @@ async def test_sampling_and_roots_are_refused_with_an_error(tmp_path: Path) -> N
     async with desk(tmp_path, "tools") as (session, app, pilot):
         for name in ("ask-model", "where-am-i"):
             work = await go(app, pilot, "tools", name)
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: app.work.asking.has_focus_within)
-            await pilot.press("ctrl+d")
-            await settle(pilot, lambda work=work: not work.is_running)
+            await call_that_asks(app, pilot)
+            await press(pilot, "ctrl+d", until=lambda work=work: not work.is_running)
         assert [answer["code"] for answer in answers(session)] == [-1, -1]
 
 
 async def test_roots_are_looked_at_changed_and_sent(tmp_path: Path) -> None:
     """C-ROOT-01, C-ROOT-02."""
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "where-am-i")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "where-am-i") as (session, app, pilot):
         assert app.work.asking.body.editor.value == Path.cwd().as_uri()  # type: ignore[union-attr]
         await pilot.press("ctrl+u")
         await write(app, pilot, "https://example.com")
         await settle(pilot, lambda: "is not a file:// URI" in screen_text(app))
         await press(pilot, "ctrl+r", shows="again: send it anyway")
         await settle(pilot, lambda: "is not a file:// URI" in screen_text(app))
-        await pilot.press("ctrl+u")
-        await settle(pilot, lambda: "is not a file:// URI" not in screen_text(app))
+        await press(pilot, "ctrl+u", until=lambda: "is not a file:// URI" not in screen_text(app))
         await write(app, pilot, "file:///a/b")
         await pilot.press("ctrl+j")
         await write(app, pilot, "file:///c")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "ctrl+r", until=lambda: len(answers(session)) == 1)
         assert answers(session)[0] == {
             "roots": [{"uri": "file:///a/b", "name": "b"}, {"uri": "file:///c", "name": "c"}]
         }
@@ -212,28 +180,20 @@ async def test_a_url_stands_whole_opens_by_its_key_and_is_accepted_then(
         return problems[len(opened) - 1]
 
     monkeypatch.setattr("inspector.tui.ask.question.open_in_browser", remember)
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-link")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-link") as (session, app, pilot):
         assert_in(screen_text(app), "https://example.com/demo/connect?visit=visit-1", "host  example.com")
         assert opened == []
         await press(pilot, "o", shows="no browser")
         assert answers(session) == []
-        await pilot.press("o")
-        await settle(pilot, lambda: answers(session) == [{"action": "accept"}])
+        await press(pilot, "o", until=lambda: answers(session) == [{"action": "accept"}])
         assert opened == ["https://example.com/demo/connect?visit=visit-1"] * 2
 
 
 async def test_an_answer_can_be_given_from_now_on_and_no_longer(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "where-am-i")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "where-am-i") as (session, app, pilot):
         await pilot.press("ctrl+u")
         await write(app, pilot, "file:///only")
-        await pilot.press("ctrl+s")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "ctrl+s", until=lambda: len(answers(session)) == 1)
         assert session.inbox.standing.roots == ("file:///only",)
         await settle(pilot, lambda: app.work.result.display)
         app.work.send()
@@ -267,32 +227,21 @@ async def test_roots_are_answered_by_one_key_now_or_always_also_in_the_next_sess
                 app, pilot, lambda memory=memory, kept=kept: memory.roots() == kept, "kept as it was answered"
             )
     async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
-        assert app.session is not None
-        await pilot.press("7", "a")
-        await becomes(app, pilot, lambda: ServerMemory(app.session.target).roots() is None, "forgotten")
+        await press(pilot, "7", "a", until=lambda: ServerMemory(app.session.target).roots() is None, what="forgotten")
 
 
 async def test_enter_begins_a_line_in_the_answer_of_a_model(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-model") as (session, app, pilot):
         for _ in range(5):
             await pilot.press("a", "enter")
-        assert app.focused is not None
         assert app.focused.size.height == 6, "it grows"
-        await pilot.press("z", "ctrl+r")
-        await settle(pilot, lambda: len(answers(session)) == 1)
+        await press(pilot, "z", "ctrl+r", until=lambda: len(answers(session)) == 1)
         assert answers(session)[0]["content"]["text"] == "a\na\na\na\na\nz"
 
 
 async def test_declining_from_now_on_declines_the_next_one(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+s", "ctrl+d")
-        await settle(pilot, lambda: app.work.result.display)
+    async with asked_by(tmp_path, "ask-model") as (session, app, pilot):
+        await press(pilot, "ctrl+s", "ctrl+d", until=lambda: app.work.result.display)
         app.work.send()
         await settle(pilot, lambda: len(answers(session)) == 2)
         assert session.inbox.standing.sampling == "decline"
@@ -302,8 +251,7 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
     async with desk(tmp_path, "tools") as (session, app, pilot):
         asked = await go(app, pilot, "tools", "ask-user")
         await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         asked.call = asked.catalog_item.send(session, {"message": "Later"})
         await settle(pilot, lambda: len(session.inbox.open()) == 1)
         await write(app, pilot, "typing on")
@@ -314,17 +262,13 @@ async def test_a_question_of_another_call_waits_in_the_inbox(tmp_path: Path) -> 
         await settle(pilot, lambda: app.work.asking.has_focus_within)
         assert app.work.work is asked
         assert "Later" in screen_text(app)
-        await pilot.press("ctrl+d")
-        await settle(pilot, lambda: not asked.is_running)
+        await press(pilot, "ctrl+d", until=lambda: not asked.is_running)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("then", ["nothing", "form", "json", "filter"])
 async def test_a_question_takes_the_focus_unless_the_user_types(tmp_path: Path, then: str) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "ask-model") as (session, app, pilot):
         await pilot.press(*"hi", *(["ctrl+e"] if then == "json" else []))
         panes, app.panes = app.panes, []  # The question is seen after the keys below.
         await pilot.press("ctrl+r")
@@ -355,8 +299,7 @@ async def test_a_question_that_is_drawn_before_the_tick_takes_the_focus_too(tmp_
 
 
 async def test_a_change_that_is_told_late_is_not_typing(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
+    async with at_item(tmp_path, "tools", "ask-model") as (_session, app, pilot):
         await pilot.press("enter", *"hi", "ctrl+r")
         app.work.request.on_form_view_changed(FormView.Changed(app.work.request.form))
         await settle(pilot, lambda: app.work.asking.has_focus_within)
@@ -384,18 +327,14 @@ async def test_each_question_of_one_call_is_answered_in_its_own_field(
     tmp_path: Path, era: Literal["modern", "legacy"]
 ) -> None:
     """C-MRTR-01. In the modern era all of them are inputs of one message."""
-    async with desk(tmp_path, "tools", era=era) as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-several")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-several", era=era) as (session, app, pilot):
         assert "Which colour do you like?" in screen_text(app)
         await press(pilot, "right", "ctrl+r", shows="Say one word.")
         assert "Which colour" not in screen_text(app)
         await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
         await write(app, pilot, "hello")
         await press(pilot, "ctrl+r", shows="A root is a folder")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.result.display)
+        await press(pilot, "ctrl+r", until=lambda: app.work.result.display)
         assert [question.state for question in session.inbox.questions] == ["answered"] * 3
 
 
@@ -406,8 +345,7 @@ async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_ques
 ) -> None:
     async with running(demo(), size=size, era=era, until=f"─ {TOOLS} ─") as (app, pilot):
         for tool, asked in (("ask-user", "tell us about yourself"), ("ask-several", "Which colour")):
-            await pilot.press("ctrl+p")
-            await settle(pilot, lambda: app.screen.is_modal)
+            await press(pilot, "ctrl+p", until=lambda: app.screen.is_modal)
             await write(app, pilot, tool)
             await settle(pilot, lambda tool=tool: f" {tool} " in screen_text(app))
             await pilot.press("enter")
@@ -418,17 +356,12 @@ async def test_a_call_that_asks_gets_its_answer_field_focused_while_another_ques
             await settle(pilot, lambda asked=asked: "asks you" in screen_text(app) and asked in screen_text(app))
             pane = app.screen.query_one(QuestionPane)
             await settle(pilot, lambda pane=pane: pane.has_focus_within)
-        assert app.session is not None
         assert len(app.session.inbox.open()) >= 2
 
 
 async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools", era="modern") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-several")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("ctrl+g")
-        await settle(pilot, lambda: "2 of 3" in screen_text(app) and "Say one word." in screen_text(app))
+    async with asked_by(tmp_path, "ask-several", era="modern") as (session, app, pilot):
+        await press(pilot, "ctrl+g", until=lambda: "2 of 3" in screen_text(app) and "Say one word." in screen_text(app))
         await settle(pilot, lambda: app.focused is app.work.asking.body.editor)  # type: ignore[union-attr]
         assert "decline, end call" in {hint.title for hint in app.work.asking.hints()}, "nothing else can be sent"
         await pilot.press("ctrl+g")
@@ -442,17 +375,12 @@ async def test_a_question_left_for_later_is_named_in_the_line_of_one_column() ->
         await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "asked")
-        await pilot.press("ctrl+g")
-        await becomes(app, pilot, lambda: "esc later" in screen_lines(app)[-1], "the second")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "^g to question" in screen_lines(app)[-2], "the list names it")
+        await press(pilot, "ctrl+g", until=lambda: "esc later" in screen_lines(app)[-1], what="the second")
+        await press(pilot, "escape", until=lambda: "^g to question" in screen_lines(app)[-2], what="the list names it")
 
 
 async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         question = session.inbox.open()[0]
         app.work.show_question(question)
         session.inbox.withdraw(question.id)
@@ -482,31 +410,23 @@ async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple
 
 
 async def test_the_key_that_calls_goes_to_the_question_that_the_call_waits_for(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("enter", "ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with at_item(tmp_path, "tools", "ask-user") as (session, app, pilot):
+        await press(pilot, "enter", "ctrl+r", until=lambda: app.work.asking.has_focus_within)
         app.work.request.focus_inside()
         await settle(pilot, lambda: "^r to question" in screen_text(app))
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await call_that_asks(app, pilot)
         assert len(sent(session, "tools/call")) == 1, "not called a second time"
         app.work.request.focus_inside()
         await press(pilot, *"other", shows="^r call")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
+        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
 
 
 async def test_the_key_that_calls_goes_to_the_question_from_the_list_too(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         app.catalog.focus_inside()
         await settle(pilot, lambda: app.catalog.has_focus_within)
         await settle(pilot, lambda: app.work.request.asks_for_answer)
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+        await call_that_asks(app, pilot)
         assert len(sent(session, "tools/call")) == 1, "not called a second time"
 
 
@@ -516,14 +436,12 @@ async def test_after_its_questions_a_call_leads_to_its_result(
 ) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "ask-several")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         if slow:
             # The question comes after the running call has the focus.
             show, app.work._look_for_questions = app.work._look_for_questions, lambda: None  # type: ignore[method-assign]
             monkeypatch.setattr(model, "question_to_show", lambda _work, _facts: None)
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda: app.work.running.has_focus_within)
+            await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
             app.work._look_for_questions = show  # type: ignore[method-assign]
             monkeypatch.undo()
             app.work._seen = ()
@@ -545,8 +463,7 @@ async def test_the_first_answered_question_leads_to_the_result_as_the_second_doe
         question, result = screen.query_one(QuestionPane), screen.query_one(ResultPane)
         await pilot.press("slash", *"ask-user", "enter")
         for _ in range(2):
-            await pilot.press("ctrl+r")
-            await becomes(app, pilot, lambda: question.has_focus_within and question.is_open, "asked")
+            await press(pilot, "ctrl+r", until=lambda: question.has_focus_within and question.is_open, what="asked")
             # What is required stays empty: the second press sends it anyway.
             await pilot.press("ctrl+r", "ctrl+r")
             await becomes(app, pilot, lambda: not question.is_open and result.display, "answered")
@@ -555,18 +472,14 @@ async def test_the_first_answered_question_leads_to_the_result_as_the_second_doe
 
 
 async def test_an_answered_question_leads_to_the_messages_of_its_call(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         question = session.inbox.open()[0]
         await pilot.press("ctrl+d")
         app.work.show_question(question)
         await settle(pilot, lambda: "declined" in screen_text(app))
         app.work.focus_question()
         await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("m")
-        await settle(pilot, lambda: bool(app.heard(ShowExchange)))
+        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
         assert app.heard(ShowExchange)[0].n == question.n  # type: ignore[attr-defined]
 
 
@@ -624,10 +537,6 @@ async def test_a_recorded_question_is_shown_with_its_answer() -> None:
 
 
 async def test_a_url_can_be_copied_to_be_opened_elsewhere(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "ask-link")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
-        await pilot.press("c")
-        await settle(pilot, lambda: bool(app.heard(Copy)))
+    async with asked_by(tmp_path, "ask-link") as (_session, app, pilot):
+        await press(pilot, "c", until=lambda: bool(app.heard(Copy)))
         assert app.heard(Copy)[0].text == "https://example.com/demo/connect?visit=visit-1"  # type: ignore[attr-defined]

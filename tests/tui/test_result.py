@@ -19,7 +19,7 @@ from inspector.tui.pane_messages import LeaveWork, OpenResource, Save, ShowExcha
 from inspector.tui.widgets import links
 from inspector.tui.work.outcome import ShownOutcome, of_call, of_request
 from inspector.tui.work.result import ResultPane, ViewChosen
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import Ticking, demo, on_pane
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
@@ -29,11 +29,8 @@ Shown = tuple[Session, ResultPane, Ticking, Pilot[None]]
 
 @asynccontextmanager
 async def stage(size: tuple[int, int] = (70, 24), *lists: Any) -> AsyncIterator[Shown]:
-    async with demo(*lists) as session:
-        pane = ResultPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=size, message_hook=app.hear) as pilot:
-            yield session, pane, app, pilot
+    async with demo(*lists) as session, on_pane(ResultPane(session), size, focus=False) as (app, pilot, pane):
+        yield session, pane, app, pilot
 
 
 async def end(call: Call) -> None:
@@ -79,8 +76,7 @@ async def test_what_differs_from_the_schema_is_listed_and_nothing_is_hidden() ->
         assert f"▲ {len(answer.violations)} difference" in shown
         assert answer.violations[0].message[:40] in shown
         pane.focus_inside()
-        await pilot.press("right_square_bracket")
-        await settle(pilot, lambda: answer.tab == "structured")
+        await press(pilot, "right_square_bracket", until=lambda: answer.tab == "structured")
         lines = screen_lines(app)
         at = next(at for at, line in enumerate(lines) if '"humidity": 170' in line)
         assert "▲" in lines[at + 1], "what is wrong stands below the value"
@@ -102,11 +98,7 @@ async def test_a_promised_structure_that_is_missing_and_a_schema_that_is_none_ar
 
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
-    [
-        ("fail", {}, "✗ tool error"),
-        ("no-such-tool", {}, "✗ protocol error"),
-        ("crash", {}, "✗ no answer"),
-    ],
+    [("fail", {}, "✗ tool error"), ("no-such-tool", {}, "✗ protocol error"), ("crash", {}, "✗ no answer")],
 )
 async def test_errors_are_reported_apart(tool: str, arguments: dict[str, Any], said: str) -> None:
     """C-TOOL-04."""
@@ -158,8 +150,7 @@ async def test_prompts_stand_role_by_role_and_resources_by_their_kind() -> None:
         await show(here, session.read_resource("demo://bytes"))
         await settle(pilot, lambda: "application/octet-stream" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("w")
-        await settle(pilot, lambda: bool(app.heard(Save)))
+        await press(pilot, "w", until=lambda: bool(app.heard(Save)))
         assert app.heard(Save)[0].data == bytes(range(256)) * 4  # type: ignore[attr-defined]
 
 
@@ -169,8 +160,7 @@ async def test_a_linked_resource_can_be_gone_to_and_the_messages_of_the_call_sho
         await show((session, pane, app, pilot), call)
         await settle(pilot, lambda: "demo://" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("down", "down", "down", "enter", "m")
-        await settle(pilot, lambda: bool(app.heard(ShowExchange)))
+        await press(pilot, "down", "down", "down", "enter", "m", until=lambda: bool(app.heard(ShowExchange)))
         assert app.heard(OpenResource)[0].uri.startswith("demo://")  # type: ignore[attr-defined]
         assert app.heard(ShowExchange)[0].n == call.n  # type: ignore[attr-defined]
 
@@ -285,8 +275,7 @@ async def test_a_row_opens_as_json_and_escape_closes_it() -> None:
         await settle(pilot, lambda: "row 1 of 2" in screen_text(app))
         pane.focus_inside()
         await press(pilot, "down", "enter", shows='"deep"')
-        await pilot.press("escape")
-        await settle(pilot, lambda: "1.5" in screen_text(app) and "row 2 of 2" in screen_text(app))
+        await press(pilot, "escape", until=lambda: "1.5" in screen_text(app) and "row 2 of 2" in screen_text(app))
         assert not app.heard(LeaveWork)
         await pilot.press("escape")
         assert app.heard(LeaveWork)
@@ -311,10 +300,8 @@ async def test_what_differs_from_the_schema_stands_at_its_cell_and_one_key_goes_
         assert "integer" in screen_text(app)
         await pilot.press("right_square_bracket")
         assert pane.body.table.row == 25
-        await pilot.press("enter")
-        await settle(pilot, lambda: "id" in screen_text(app) and "▲" in "\n".join(screen_lines(app)[3:]))
+        await press(pilot, "enter", until=lambda: "id" in screen_text(app) and "▲" in "\n".join(screen_lines(app)[3:]))
         await pilot.press("d", "right_square_bracket", "right_square_bracket")
-        assert pane.body.json.document is not None
         assert pane.body.json.document.pointer(pane.body.json.line) in ("/rows/25", "/rows/20/id")
 
 
@@ -323,8 +310,7 @@ async def test_csv_is_saved_unchanged_with_a_word_about_formulas() -> None:
         pane.show(answer_of(session, {"content": [{"type": "text", "text": "a,b\n=x(),1\nb,2\n"}]}))
         await settle(pilot, lambda: "row 1 of 2" in screen_text(app))
         pane.focus_inside()
-        await pilot.press("w")
-        await settle(pilot, lambda: bool(app.heard(Save)))
+        await press(pilot, "w", until=lambda: bool(app.heard(Save)))
         saved = app.heard(Save)[0]
         assert saved.data == b"a,b\r\n=x(),1\r\nb,2\r\n"  # type: ignore[attr-defined]
         assert "1 cell begins with" in saved.note  # type: ignore[attr-defined]

@@ -12,31 +12,28 @@ from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.call_events import CallEvents, answer_words, steps
 from inspector.tui.work.running import RunningPane, fraction
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
-from tests.tui.live_demo import Ticking, demo
+from tests.tui.live_demo import demo, on_pane
 from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import assert_in, press, screen_text, settle
 
 
 @pytest.mark.slow
 async def test_a_running_call_shows_how_far_it_is_and_what_happened() -> None:
-    async with demo() as session:
-        pane = RunningPane(session)
-        app = Ticking(pane)
-        async with app.run_test(size=(70, 20), message_hook=app.hear) as pilot:
-            call = session.call_tool("slow", {"seconds": 30, "steps": 60})
-            pane.show(call)
-            await settle(pilot, lambda: call.progress is not None and call.progress.count >= 2)
-            await settle(pilot, lambda: "+" in screen_text(app))
-            shown = screen_text(app)
-            assert_in(shown, "running", "s of 6", "of 60", "%")
-            pane.focus_inside()
-            before = call.allowed
-            await pilot.press("plus")
-            assert call.allowed > before + 50
-            await pilot.press("m")
-            assert [message.n for message in app.heard(ShowExchange)] == [call.n]
-            await pilot.press("escape")
-            assert call.fate == "cancelled"
+    async with demo() as session, on_pane(RunningPane(session), (70, 20), focus=False) as (app, pilot, pane):
+        call = session.call_tool("slow", {"seconds": 30, "steps": 60})
+        pane.show(call)
+        await settle(pilot, lambda: call.progress is not None and call.progress.count >= 2)
+        await settle(pilot, lambda: "+" in screen_text(app))
+        shown = screen_text(app)
+        assert_in(shown, "running", "s of 6", "of 60", "%")
+        pane.focus_inside()
+        before = call.allowed
+        await pilot.press("plus")
+        assert call.allowed > before + 50
+        await pilot.press("m")
+        assert [message.n for message in app.heard(ShowExchange)] == [call.n]
+        await pilot.press("escape")
+        assert call.fate == "cancelled"
 
 
 @pytest.mark.slow
@@ -54,8 +51,7 @@ async def test_the_call_of_the_row_is_cancelled_from_the_list(size: tuple[int, i
         await becomes(app, pilot, lambda: "esc cancel call" not in screen_text(app), "the key of another row")
         await press(pilot, "escape", "up", shows="esc cancel call")
         assert work.running_call is not None
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: work.running_call is None, "cancelled")
+        await press(pilot, "escape", until=lambda: work.running_call is None, what="cancelled")
         await becomes(app, pilot, lambda: "esc cancel call" not in screen_text(app), "no call to cancel")
         assert main_screen(app).panes.catalog.has_focus_within
 

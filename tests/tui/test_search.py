@@ -17,7 +17,7 @@ from inspector.tui.search import sources
 from inspector.tui.search.screen import SearchScreen
 from inspector.tui.search.sources import SearchHit, SearchTerms
 from inspector.tui.widgets.editor import Editor
-from tests.tui.live_app import becomes, demo, on_demo, running, shows
+from tests.tui.live_app import demo, on_demo, running, shows
 from tests.tui.recorded_conversation import example
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
@@ -186,8 +186,7 @@ async def test_a_text_is_typed_and_enter_opens_the_result(recorded: Path) -> Non
         lines = screen_lines(app)
         assert any(line.startswith("│ Tools") for line in lines)
         assert "underline" not in screen_text(app)
-        await pilot.press("enter")
-        await settle(pilot, lambda: isinstance(app.screen, MainScreen))
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen))
         assert "╭─ echo" in screen_text(app)
 
 
@@ -233,9 +232,7 @@ async def test_a_recording_that_was_found_leads_back_to_the_search(recorded: Pat
     async with running(None if from_start else demo(), until=" Start " if from_start else "echo") as (app, pilot):
         await press(pilot, "ctrl+f", *"refund", shows="3 messages")
         await press(pilot, "enter", shows="backspace the search")
-        await pilot.press("backspace")
-        await becomes(app, pilot, lambda: isinstance(app.screen, SearchScreen), "the search")
+        await press(pilot, "backspace", until=lambda: isinstance(app.screen, SearchScreen), what="the search")
         await shows(app, pilot, "3 messages")
         assert app.screen.query_one(Editor).value == "refund"
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: not isinstance(app.screen, SearchScreen), "left")
+        await press(pilot, "escape", until=lambda: not isinstance(app.screen, SearchScreen), what="left")

@@ -16,17 +16,7 @@ from inspector.tui.server.pane import ServerPane
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.facts_view import FactsView
 from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import (
-    NARROW,
-    SESSION,
-    becomes,
-    hostile,
-    main_screen,
-    on_demo,
-    on_recording,
-    running,
-    shows,
-)
+from tests.tui.live_app import NARROW, SESSION, becomes, hostile, main_screen, on_demo, on_recording, running, shows
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -106,7 +96,6 @@ async def test_a_log_level_is_chosen() -> None:
     async with on_demo() as (app, pilot):
         await press(pilot, "6", "l", shows="Log level of the server")
         await pilot.press("down", "down", "enter")
-        assert app.session is not None
         journal = app.session.journal
 
         def was_sent() -> bool:
@@ -118,7 +107,6 @@ async def test_a_log_level_is_chosen() -> None:
 
 async def test_subscriptions_are_listed_with_their_updates() -> None:
     async with on_demo() as (app, pilot):
-        assert isinstance(app.session, Session)
         await app.session.subscribe("demo://readme")
         await press(pilot, "6", shows="Subscriptions")
         await shows(app, pilot, "demo://readme  no update yet")
@@ -130,7 +118,6 @@ async def test_subscriptions_are_listed_with_their_updates() -> None:
 
 async def test_what_the_server_will_not_tell_of_is_reported() -> None:
     async with on_demo() as (app, pilot):
-        assert isinstance(app.session, Session)
         app.session.subscriptions.refused = ["promptsListChanged"]
         app.session.changes.bump("subscriptions")
         await press(pilot, "6", shows="promptsListChanged")
@@ -161,10 +148,8 @@ async def test_it_is_one_column_if_there_is_no_room_for_two() -> None:
 
 async def test_stderr_that_never_stops_does_not_stop_the_interface() -> None:
     async with running(hostile("flood-stderr", "--count", "30000"), until="connected") as (app, pilot):
-        assert isinstance(app.session, Session)
         call = app.session.start("tools/call", {"name": "echo", "arguments": {}})
-        await pilot.press("6")
-        await becomes(app, pilot, lambda: call.fate != "pending", "answered")
+        await press(pilot, "6", until=lambda: call.fate != "pending", what="answered")
         await shows(app, pilot, "30,000 lines")
 
 

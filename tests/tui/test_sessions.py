@@ -49,17 +49,14 @@ async def test_a_session_stays_open_behind_the_start_list(configured: Path) -> N
         await pilot.press("down", "enter")
         await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "no second session of one entry")
         assert len(app.sessions.opened) == 1
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list again")
+        await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the list again")
         await pilot.press("down", "down", "enter")
         await becomes(app, pilot, lambda: ready(app, 2) and isinstance(app.screen, MainScreen), "the second")
         first, second = app.sessions.opened
         assert app.session is second.session
         await becomes(app, pilot, lambda: "alpha" in screen_lines(app)[0] and "beta" in screen_lines(app)[0], "named")
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the reload list")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.screen is first.screen, "the first again")
+        await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the reload list")
+        await press(pilot, "enter", until=lambda: app.screen is first.screen, what="the first again")
         assert app.session is first.session
         assert first.session.phase == second.session.phase == "ready"
 
@@ -80,20 +77,16 @@ async def test_f3_works_while_one_types_and_goes_back_too() -> None:
         main = app.screen
         await pilot.press("slash", "b")
         assert app.screen is main, "a letter is text in the filter"
-        await pilot.press("f3")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start list")
+        await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start list")
         assert isinstance(app.focused, Editor)
-        await pilot.press("x", "f3")
-        await becomes(app, pilot, lambda: app.screen is main, "back")
-        await pilot.press("f3")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the start reload list")
+        await press(pilot, "x", "f3", until=lambda: app.screen is main, what="back")
+        await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the start reload list")
         assert app.screen.query_one(Editor).value == "", "what was typed before is over"
 
 
 async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -> None:
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: ready(app, 1), "connected")
+        await press(pilot, "enter", until=lambda: ready(app, 1), what="connected")
         behind = app.sessions.opened[0]
         assert isinstance(behind.session, Session)
         await press(pilot, "b", shows="Open now")
@@ -106,8 +99,7 @@ async def test_a_question_behind_is_marked_in_the_first_line(configured: Path) -
 
 async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: ready(app, 1), "connected")
+        await press(pilot, "enter", until=lambda: ready(app, 1), what="connected")
         behind = app.sessions.opened[0]
         assert isinstance(behind.session, Session)
         await press(pilot, "b", shows="Open now")
@@ -118,27 +110,22 @@ async def test_nothing_is_drawn_of_a_session_behind(configured: Path) -> None:
         await pilot.pause()
         assert len(behind.session.journal) > before, "its journal goes on"
         assert not ticks
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: bool(ticks), "drawn again")
+        await press(pilot, "enter", until=lambda: bool(ticks), what="drawn again")
 
 
 async def test_a_session_is_closed_from_the_list_after_asking_for_its_call() -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         session = app.session
-        assert isinstance(session, Session)
         call = session.call_tool("slow", {"seconds": 60, "steps": 2})
         await becomes(app, pilot, lambda: call.n > 0, "sent")
         await press(pilot, "b", shows="Open now")
         await press(pilot, "tab", "delete", shows="Close this session with a call in flight?")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
+        await press(pilot, "escape", until=lambda: "in flight?" not in screen_text(app))
         assert app.sessions.opened
         await press(pilot, "q", shows="Quit with a call in flight?")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "in flight?" not in screen_text(app))
+        await press(pilot, "escape", until=lambda: "in flight?" not in screen_text(app))
         await press(pilot, "delete", shows="Close this session")
-        await pilot.press("y")
-        await becomes(app, pilot, lambda: not app.sessions.opened, "closed")
+        await press(pilot, "y", until=lambda: not app.sessions.opened, what="closed")
         await becomes(app, pilot, lambda: "Open now" not in screen_text(app), "gone from the list")
         assert session.phase == "closed"
 
@@ -185,8 +172,7 @@ async def test_several_targets_are_open_at_once_and_the_first_is_in_front() -> N
         assert app.screen is first.screen
         assert second.session.target == other
         await press(pilot, "b", shows="Open now")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: app.screen is second.screen, "the second, which is marked")
+        await press(pilot, "enter", until=lambda: app.screen is second.screen, what="the second, which is marked")
         await press(pilot, "b", shows="Open now")
         await pilot.press("enter")
         await becomes(app, pilot, lambda: app.screen is first.screen, "back, because it was in front before")
@@ -196,7 +182,6 @@ async def test_a_text_found_in_another_open_session_leads_to_that_session() -> N
     async with running(demo(), size=MEDIUM, others=[demo("--tick", "60")], keep=True) as (app, pilot):
         await becomes(app, pilot, lambda: ready(app, 2), "both connected")
         first, second = app.sessions.opened
-        assert isinstance(second.session, Session)
         await second.session.request("tools/call", {"name": "echo", "arguments": {"message": "needle-behind"}})
         await press(pilot, "ctrl+f", *"needle-behind", shows="Other open sessions")
         assert "Earlier sessions" not in screen_text(app)
@@ -223,10 +208,8 @@ async def test_a_server_has_the_name_of_its_header_in_every_row_and_the_rows_are
 async def test_servers_with_one_name_are_told_apart_by_their_labels(configured: Path) -> None:
     async with running(None, size=MEDIUM, until="@alpha") as (app, pilot):
         for name in ("@alpha", "@beta"):
-            await pilot.press(*name, "enter")
-            await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "open")
-            await pilot.press("f3")
-            await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list")
+            await press(pilot, *name, "enter", until=lambda: isinstance(app.screen, MainScreen), what="open")
+            await press(pilot, "f3", until=lambda: isinstance(app.screen, StartScreen), what="the list")
         await becomes(app, pilot, lambda: ready(app, 2), "connected")
         assert [opened.name for opened in app.sessions.opened] == ["@alpha", "@beta"]
 
@@ -235,10 +218,8 @@ async def test_servers_with_one_name_are_told_apart_by_their_labels(configured: 
 async def test_esc_goes_back_to_the_session(keys: list[str]) -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         main = app.screen
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen), "the list")
+        await press(pilot, "b", until=lambda: isinstance(app.screen, StartScreen), what="the list")
         await shows(app, pilot, "esc back to Demo server")
         await pilot.press(*keys)
         assert isinstance(app.screen, StartScreen)
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: app.screen is main, "back")
+        await press(pilot, "escape", until=lambda: app.screen is main, what="back")

@@ -62,11 +62,9 @@ async def two(size: tuple[int, int] = WIDE, tool: str = "echo") -> AsyncIterator
         await becomes(app, pilot, lambda: bool(second.session.catalog.tools.items), "its tools")
         app.navigator.show_session(first)
         await settle(pilot, lambda: app.screen is first.screen)
-        assert isinstance(app.screen, MainScreen)
         app.screen.show_address("tools", tool)
         await settle(pilot, lambda: first.screen.panes.work.request.has_focus_within)  # type: ignore[attr-defined]
-        await pilot.press("alt+s")
-        await settle(pilot, lambda: isinstance(app.screen, PairScreen))
+        await press(pilot, "alt+s", until=lambda: isinstance(app.screen, PairScreen))
         pair = app.screen
         assert isinstance(pair, PairScreen)
         await shows(app, pilot, "in A and B")
@@ -80,15 +78,11 @@ async def test_one_key_calls_both_and_their_answers_are_compared() -> None:
         await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
         for opened in app.sessions.opened:
             assert sent(opened.session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.screen is app.sessions.opened[0].screen)
-        await pilot.press("alt+s")
-        await settle(pilot, lambda: app.screen is pair)
+        await press(pilot, "escape", until=lambda: app.screen is app.sessions.opened[0].screen)
+        await press(pilot, "alt+s", until=lambda: app.screen is pair)
         await shows(app, pilot, "The two answers are equal")
-        await pilot.press("f7")
-        await settle(pilot, lambda: app.screen is app.sessions.opened[1].screen)
-        await pilot.press("vertical_line")
-        await settle(pilot, lambda: app.screen is pair)
+        await press(pilot, "f7", until=lambda: app.screen is app.sessions.opened[1].screen)
+        await press(pilot, "vertical_line", until=lambda: app.screen is pair)
 
 
 @pytest.mark.slow
@@ -112,13 +106,10 @@ async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
     async with two(tool="ask-model") as ((app, pilot), pair):
         await press(pilot, "ctrl+r", shows="^g to question")
         await becomes(app, pilot, lambda: all(side.opened.questions for side in pair.sides), "asked by both")
-        await pilot.press("ctrl+g")
-        await settle(pilot, lambda: app.screen is pair.a.opened.screen)
+        await press(pilot, "ctrl+g", until=lambda: app.screen is pair.a.opened.screen)
         await becomes(app, pilot, lambda: pair.a.opened.screen.pane_layout.place == "inbox", "its inbox")  # type: ignore[attr-defined]
-        await pilot.press("vertical_line")
-        await settle(pilot, lambda: app.screen is pair)
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: not any(side.is_running for side in pair.sides), "cancelled")
+        await press(pilot, "vertical_line", until=lambda: app.screen is pair)
+        await press(pilot, "escape", until=lambda: not any(side.is_running for side in pair.sides), what="cancelled")
         await shows(app, pilot, "cancelled")
         assert app.screen is pair
 
@@ -126,8 +117,7 @@ async def test_a_question_of_either_side_is_reached_with_one_key() -> None:
 @pytest.mark.slow
 async def test_a_session_that_is_closed_ends_the_pair() -> None:
     async with two() as ((app, pilot), pair):
-        await pilot.press("f3")
-        await settle(pilot, lambda: app.screen is not pair)
+        await press(pilot, "f3", until=lambda: app.screen is not pair)
         await app.navigator.close_session(app.sessions.opened[1])
         await becomes(app, pilot, lambda: not pair.is_attached, "gone")
 
@@ -142,14 +132,12 @@ async def test_one_session_alone_says_what_is_missing() -> None:
 async def test_an_earlier_call_of_either_side_fills_the_form_and_clears_the_comparison() -> None:
     async with two() as ((app, pilot), pair):
         other = pair.b.opened.session.commands
-        assert other is not None
         other.start("tools/call", {"name": "echo", "arguments": {"message": "said in B"}})
         await press(pilot, *"hello", "ctrl+r", shows="The two answers are equal")
         await settle(pilot, lambda: pair.query_one("#pair-arguments").has_focus_within)
         await press(pilot, "up", shows='"said in B"')
         await shows(app, pilot, '"hello"')
-        await pilot.press("end", "enter")
-        await settle(pilot, lambda: app.screen is pair)
+        await press(pilot, "end", "enter", until=lambda: app.screen is pair)
         await shows(app, pilot, "said in B")
         text = screen_text(app)
         assert_not_in(text, "The two answers are equal", "Echo: hello")
@@ -164,8 +152,7 @@ async def test_answers_are_text_and_json_with_a_key() -> None:
         assert '"jsonrpc"' not in screen_text(app)
         pair.query_one(AnswersView).focus_inside()
         await press(pilot, "v", shows='"jsonrpc"')
-        await pilot.press("v")
-        await settle(pilot, lambda: '"jsonrpc"' not in screen_text(app))
+        await press(pilot, "v", until=lambda: '"jsonrpc"' not in screen_text(app))
 
 
 @pytest.mark.slow
@@ -231,8 +218,7 @@ async def test_only_connected_sessions_are_offered(lost: int) -> None:
         await becomes(app, pilot, lambda: "Open now" in screen_text(app), "the start list")
         await pilot.press("tab", "home", "down")
         assert "side by side" not in screen_lines(app)[-1]
-        await pilot.press("escape")
-        await settle(pilot, lambda: isinstance(app.screen, MainScreen))
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, MainScreen))
         await pilot.press("alt+s")
         await shows(app, pilot, "No other session is connected." if lost else "This session is not connected.")
         assert not isinstance(app.screen, PairScreen)

@@ -92,13 +92,11 @@ async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened
         await press(pilot, "6", shows="at f (/no/such")
         rows = app.screen.query_one("#stderr-rows", VirtualList)
         rows.focus()
-        await pilot.press("home")
-        await becomes(app, pilot, lambda: rows.cursor == 0, "on the first row")
+        await press(pilot, "home", until=lambda: rows.cursor == 0, what="on the first row")
         assert "open file" not in screen_text(app)
         await press(pilot, "o", "down", shows="o open file")
         assert not opened.exists()
-        await pilot.press("o")
-        await becomes(app, pilot, opened.exists, "opened")
+        await press(pilot, "o", until=opened.exists, what="opened")
         await becomes(app, pilot, lambda: bool(opened.read_text()), "written")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
         await press(pilot, "down", "o", shows="/no/such/b.js is not a file here.")
@@ -106,11 +104,10 @@ async def test_a_row_of_stderr_opens_its_file_at_the_line(tmp_path: Path, opened
 
 @pytest.mark.slow
 async def test_the_detail_of_a_message_of_stderr_opens_it_too(tmp_path: Path, opened: Path) -> None:
-    async with running(failing(tmp_path), size=WIDE, until="connected") as (app, pilot):
+    async with running(failing(tmp_path), size=WIDE, until="connected") as (_app, pilot):
         await press(pilot, "m", shows="tool.py")
         await press(pilot, "slash", *"tool.py", "enter", "enter", shows="o open file")
-        await pilot.press("o")
-        await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
+        await press(pilot, "o", until=lambda: opened.exists() and bool(opened.read_text()), what="opened")
         assert json.loads(opened.read_text()) == ["+12", str(tmp_path / "app" / "tool.py")]
 
 
@@ -120,6 +117,5 @@ async def test_the_pane_of_a_failed_connection_opens_the_last_frame(tmp_path: Pa
     target = StdioTarget((sys.executable, "boot.py"), name="boots", cwd=str(tmp_path))
     async with running(target, size=MEDIUM, until="The server exited") as (app, pilot):
         await shows(app, pilot, "o open file")
-        await pilot.press("o")
-        await becomes(app, pilot, lambda: opened.exists() and bool(opened.read_text()), "opened")
+        await press(pilot, "o", until=lambda: opened.exists() and bool(opened.read_text()), what="opened")
         assert json.loads(opened.read_text()) == ["+3", str(tmp_path / "boot.py")]

@@ -12,7 +12,7 @@ from inspector.config.settings import Settings
 from inspector.config.targets import StdioTarget
 from inspector.tui.main.screen import MainScreen
 from inspector.tui.start.registry import AskStart, AskValue
-from tests.tui.live_app import becomes, running, shows
+from tests.tui.live_app import running, shows
 from tests.tui.tui_screens import assert_in, press, screen_text
 
 SERVER = {
@@ -40,18 +40,15 @@ async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings
     """C-REG-02, C-REG-05."""
     async with running(None, settings=settings, until="Start") as (app, pilot):
         await press(pilot, *"tide", "f6", shows="example.demo/tides")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, AskStart), what="the question")
         await shows(app, pilot, "runs python3 -m inspector.demo")
         assert_in(screen_text(app), "variable TIDES_KEY", 'variable MODE is "x"')
         await pilot.press("enter", "space")
         assert isinstance(app.screen, AskStart), "no key that is pressed in passing starts it"
-        await pilot.press("y")
-        await becomes(app, pilot, lambda: isinstance(app.screen, AskValue), "the value")
+        await press(pilot, "y", until=lambda: isinstance(app.screen, AskValue), what="the value")
         await pilot.press(*"s3cret")
         assert "s3cret" not in screen_text(app)
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "the session")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen), what="the session")
         target = app.screen.session.target  # type: ignore[attr-defined]
         assert isinstance(target, StdioTarget)
         assert target.env == {"TIDES_KEY": "s3cret", "MODE": "x"}
@@ -61,8 +58,7 @@ async def test_a_server_is_found_and_asked_for_and_its_secret_is_hidden(settings
 async def test_a_refusal_opens_nothing(settings: Settings) -> None:
     async with running(None, settings=settings, until="Start") as (app, pilot):
         await press(pilot, *"tide", "f6", shows="example.demo/tides")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, AskStart), "the question")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, AskStart), what="the question")
         await press(pilot, "escape", shows="Registry")
         assert not isinstance(app.screen, MainScreen)
 

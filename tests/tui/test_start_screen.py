@@ -22,7 +22,6 @@ from inspector.client.fetching import Fetching
 from inspector.client.options import Options
 from inspector.client.recording_info import RecordingInfo
 from inspector.client.retention import kept
-from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
 from inspector.config.servers import find_servers
 from inspector.config.settings import Settings
@@ -140,8 +139,7 @@ def marked(app: InspectorApp) -> str:
 
 async def test_typed_text_narrows_and_enter_opens_the_marked_row(configured: Path) -> None:
     async with running(None, size=SIZE, until="@shop") as (app, pilot):
-        await pilot.press(*"eve")
-        await becomes(app, pilot, lambda: "@shop" not in screen_text(app), "narrowed")
+        await press(pilot, *"eve", until=lambda: "@shop" not in screen_text(app), what="narrowed")
         assert_in(screen_text(app), "1 of 6", "1 of 3", "Open as typed: eve")
         assert "everything" in marked(app), "not the typed text"
         await press(pilot, "enter", shows="read-only")
@@ -153,10 +151,8 @@ async def test_the_entry_of_the_typed_name_is_marked_before_one_that_only_has_it
     async with running(None, size=SIZE, until="@our-git") as (app, pilot):
         await press(pilot, *"gi", shows="3 of 3")
         assert marked(app).split()[0] == "@our-git", "the first that has it"
-        await pilot.press("t")
-        await becomes(app, pilot, lambda: marked(app).split()[0] == "@git", "the one of this name")
-        await pilot.press("-")
-        await becomes(app, pilot, lambda: marked(app).split()[0] == "@git-lfs", "narrowed to one")
+        await press(pilot, "t", until=lambda: marked(app).split()[0] == "@git", what="the one of this name")
+        await press(pilot, "-", until=lambda: marked(app).split()[0] == "@git-lfs", what="narrowed to one")
 
 
 async def test_a_long_command_keeps_the_name_of_its_program_and_its_end(home: Path) -> None:
@@ -189,8 +185,7 @@ async def test_the_arrows_walk_all_groups_while_the_field_keeps_the_focus(config
         await pilot.press("up", "up", "up")
         assert "@ours" in marked(app)
         assert isinstance(app.focused, Editor)
-        await pilot.press(*"torn")
-        await becomes(app, pilot, lambda: "torn-one" in marked(app), "narrowed and marked")
+        await press(pilot, *"torn", until=lambda: "torn-one" in marked(app), what="narrowed and marked")
 
 
 async def test_the_typed_text_is_opened_where_it_is_marked(configured: Path) -> None:
@@ -222,8 +217,7 @@ async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
     text = typed.format(python=sys.executable, session=SESSION)
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         app.screen.query_one("#target", Editor).value = text
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
+        await press(pilot, "enter", until=lambda: isinstance(app.screen, MainScreen), what="opened")
 
 
 @pytest.mark.parametrize(
@@ -237,10 +231,8 @@ async def test_what_is_typed_is_opened(configured: Path, typed: str) -> None:
 )
 async def test_what_cannot_be_opened_is_reported_where_it_was_typed(configured: Path, typed: str, words: str) -> None:
     async with running(None, size=(160, 30), until="@shop") as (app, pilot):
-        await pilot.press(*typed, "enter")
-        await becomes(app, pilot, lambda: words in screen_lines(app)[1], words)
-        await pilot.press("backspace")
-        await becomes(app, pilot, lambda: words not in screen_lines(app)[1], "taken back")
+        await press(pilot, *typed, "enter", until=lambda: words in screen_lines(app)[1], what=words)
+        await press(pilot, "backspace", until=lambda: words not in screen_lines(app)[1], what="taken back")
 
 
 async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured: Path) -> None:
@@ -248,16 +240,14 @@ async def test_letters_are_text_in_the_field_and_actions_in_the_list(configured:
         assert "q quit" not in screen_lines(app)[-1].replace("^q quit", "")
         await pilot.press("q", "c", "question_mark")
         assert "qc?" in screen_lines(app)[2]
-        await pilot.press("ctrl+u", "tab")
-        await becomes(app, pilot, lambda: "c check   d doctor" in screen_lines(app)[-1])
+        await press(pilot, "ctrl+u", "tab", until=lambda: "c check   d doctor" in screen_lines(app)[-1])
         assert "q quit" in screen_lines(app)[-1]
         await pilot.press("down", "down", "down")
         await becomes(
             app, pilot, lambda: "x export   K keep   del delete" in screen_lines(app)[-1], "those of a recording"
         )
         assert "doctor" not in screen_lines(app)[-1]
-        await pilot.press("slash", "d")
-        await becomes(app, pilot, lambda: "/ d" in screen_lines(app)[2], "text again")
+        await press(pilot, "slash", "d", until=lambda: "/ d" in screen_lines(app)[2], what="text again")
 
 
 @pytest.mark.slow
@@ -265,35 +255,30 @@ async def test_a_server_is_opened_in_the_background_and_the_list_stays(configure
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
         await pilot.press("tab", "down", "down")
         await becomes(app, pilot, lambda: "s open beside" in screen_lines(app)[-1], "the key is shown")
-        await pilot.press("s")
-        await becomes(app, pilot, lambda: bool(app.sessions.opened), "opened")
+        await press(pilot, "s", until=lambda: bool(app.sessions.opened), what="opened")
         await becomes(app, pilot, lambda: app.sessions.opened[0].session.phase == "ready", "connected behind the list")
         await shows(app, pilot, "Open now")
         thing = app.screen.query_one(ChoiceList).thing
         assert isinstance(thing, Configured)
         assert thing.entry.name == "ours"
         assert isinstance(app.focused, ChoiceList)
-        await pilot.press("b")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "back to it")
+        await press(pilot, "b", until=lambda: isinstance(app.screen, MainScreen), what="back to it")
 
 
 @pytest.mark.slow
 async def test_a_server_is_checked_from_the_list(configured: Path) -> None:
     async with running(None, size=SIZE, until="@ours") as (app, pilot):
-        await pilot.press("tab", "down", "down", "c")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
+        await press(pilot, "tab", "down", "down", "c", until=lambda: isinstance(app.screen, MainScreen), what="opened")
         await becomes(app, pilot, lambda: app.screen.pane_layout.place == "check", "the checks")  # type: ignore[attr-defined]
 
 
 async def test_a_recording_is_deleted_only_after_asking(configured: Path) -> None:
     async with running(None, size=SIZE, until="torn-one") as (app, pilot):
         await press(pilot, "tab", "down", "down", "down", "down", "delete", shows="Delete this recording?")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "Delete this" not in screen_text(app))
+        await press(pilot, "escape", until=lambda: "Delete this" not in screen_text(app))
         assert len(list((configured / "recordings").iterdir())) == 3
         await press(pilot, "delete", shows="Delete this recording?")
-        await pilot.press("y")
-        await becomes(app, pilot, lambda: "torn-one" not in screen_text(app), "gone")
+        await press(pilot, "y", until=lambda: "torn-one" not in screen_text(app), what="gone")
         assert len(list((configured / "recordings").iterdir())) == 2
 
 
@@ -322,8 +307,7 @@ async def test_it_fits_eighty_columns(configured: Path) -> None:
 
 async def test_it_is_left_without_asking() -> None:
     async with running(None, size=SIZE, until="Recordings") as (app, pilot):
-        await pilot.press("tab", "q")
-        await becomes(app, pilot, lambda: not app._running, "left")
+        await press(pilot, "tab", "q", until=lambda: not app._running, what="left")
 
 
 def test_dates_are_reported_as_people_do() -> None:
@@ -374,7 +358,6 @@ async def test_the_header_shows_the_host_as_it_is_requested() -> None:
 async def test_what_waits_in_an_open_session_is_shown_below_the_list() -> None:
     async with running(demo(), size=MEDIUM, until="connected") as (app, pilot):
         session = app.sessions.opened[0].session
-        assert isinstance(session, Session)
         await becomes(app, pilot, lambda: session.phase == "ready", "connected")
         session.call_tool("ask-user", {"message": "Who are you?"})
         await press(pilot, "b", shows="? Who are you?")
@@ -418,9 +401,7 @@ async def test_l_says_that_a_server_wants_no_login_and_is_not_offered_for_a_comm
         app = InspectorApp(None, Options(timeout=20, authorize=authorize), Settings(), keep=False)
         async with app.run_test(size=MEDIUM, notifications=True) as pilot:
             await shows(app, pilot, "@shop")
-            await pilot.press("tab")
-            await becomes(app, pilot, lambda: "d doctor" in screen_lines(app)[-1], "the keys")
+            await press(pilot, "tab", until=lambda: "d doctor" in screen_lines(app)[-1], what="the keys")
             assert "l log in" not in screen_lines(app)[-1]
-            await pilot.press("down")
-            await becomes(app, pilot, lambda: "l log in" in screen_lines(app)[-1], "the key")
+            await press(pilot, "down", until=lambda: "l log in" in screen_lines(app)[-1], what="the key")
             await press(pilot, "l", shows="The server needs no login.")

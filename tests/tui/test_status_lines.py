@@ -3,7 +3,7 @@ from textual.geometry import Offset
 
 from inspector.tui.keymap import Keymap
 from inspector.tui.widgets.status_lines import Footer, HeaderLine, LinePart, MainTab, TabLine, session_parts
-from tests.tui.tui_screens import Stage, assert_in, screen_lines, settle
+from tests.tui.tui_screens import Stage, assert_in, on_stage, screen_lines, settle
 
 TABS = (
     MainTab("tools", "1", "Tools", "Tools", "17"),
@@ -28,8 +28,7 @@ def parts(**more):
 
 
 async def header(width: int, **more) -> str:
-    app = Stage(HeaderLine(parts(**more)))
-    async with app.run_test(size=(width, 2)) as pilot:
+    async with on_stage(HeaderLine(parts(**more)), (width, 2)) as (app, pilot, _):
         await settle(pilot, lambda: bool(screen_lines(app)[0]))
         return screen_lines(app)[0]
 
@@ -93,8 +92,7 @@ async def test_a_header_of_other_parts():
 
 
 async def test_tabs_with_their_counts_and_hints():
-    app = Stage(TabLine(TABS, hints=HINTS))
-    async with app.run_test(size=(100, 2)) as pilot:
+    async with on_stage(TabLine(TABS, hints=HINTS), (100, 2)) as (app, pilot, _):
         await pilot.pause()
         tabs = " 1 Tools 17  2 Resources 7  3 Templates 2  6 Server  7 Inbox 1"
         assert screen_lines(app)[0] == tabs + " " * 18 + "^p palette   ? help"
@@ -118,8 +116,7 @@ async def test_tabs_with_their_counts_and_hints():
     ],
 )
 async def test_on_a_narrow_screen_hints_go_first_then_labels_shorten(width, line):
-    app = Stage(TabLine(TABS, hints=HINTS))
-    async with app.run_test(size=(width, 2)) as pilot:
+    async with on_stage(TabLine(TABS, hints=HINTS), (width, 2)) as (app, pilot, _):
         await pilot.pause()
         assert screen_lines(app)[0].split() == line.split()
 

@@ -10,7 +10,7 @@ import pytest
 from inspector.protocol.tables import Table, table_of, table_of_text
 from inspector.tui.widgets.clipboard import Copied
 from inspector.tui.widgets.table_view import AT_ONCE, TableHead, TableView
-from tests.tui.tui_screens import Stage, press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, on_stage, press, screen_lines, screen_text, settle
 
 ROWS: list[dict[str, Any]] = [
     {"id": 3492, "customer": "Red Brick Books", "total": 1984.2, "tags": {"a": [1]}},
@@ -87,8 +87,7 @@ async def test_columns_move_hide_and_come_back() -> None:
 async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> None:
     view, app = stage(table())
     async with app.run_test(size=(110, 10)) as pilot:
-        await pilot.press("slash", *"books")
-        await settle(pilot, lambda: list(view.rows) == [0])
+        await press(pilot, "slash", *"books", until=lambda: list(view.rows) == [0])
         assert view.note == "row 1 of 1 (3)"
         underlined = [
             segment.text
@@ -100,8 +99,7 @@ async def test_letters_are_text_in_the_filter_and_matches_are_underlined() -> No
         await pilot.press("enter", "escape")
         assert len(view.rows) == 3
         await press(pilot, "slash", *"zzz", shows="No rows match")
-        await pilot.press("escape", "escape")
-        await settle(pilot, lambda: len(view.rows) == 3)
+        await press(pilot, "escape", "escape", until=lambda: len(view.rows) == 3)
 
 
 async def test_a_row_opens_and_cells_are_copied_as_the_server_wrote_them() -> None:
@@ -169,17 +167,13 @@ async def test_many_rows_are_sorted_and_filtered_in_a_thread() -> None:
     rows = AT_ONCE * 3
     view, app = stage(table([{"n": (at * 7919) % rows} for at in range(rows)]))
     async with app.run_test(size=(60, 10)) as pilot:
-        await pilot.press("o")
-        await settle(pilot, lambda: not view.busy)
+        await press(pilot, "o", until=lambda: not view.busy)
         assert [line.split()[0] for line in screen_lines(app)[1:5]] == ["0", "1", "2", "3"]
-        await pilot.press("slash", *"n:>=5998", "enter", "end")
-        await settle(pilot, lambda: view.note == f"row 2 of 2 ({rows:,})")
+        await press(pilot, "slash", *"n:>=5998", "enter", "end", until=lambda: view.note == f"row 2 of 2 ({rows:,})")
 
 
 async def test_ascii_terminals_and_hostile_values() -> None:
-    view = TableView()
-    app = Stage(view, ascii_only=True)
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with on_stage(TableView(), (60, 10), ascii_only=True) as (app, pilot, view):
         view.load(table([{"a\x1b[31m": "\x1b]0;x\x07", "b": "[red]x[/red]"}]))
         await pilot.pause()
         assert "\x1b" not in screen_text(app)

@@ -122,8 +122,7 @@ async def test_a_task_is_shown_with_what_it_came_through_and_its_result() -> Non
     async with at_work(server) as (session, (app, pilot)):
         await becomes(app, pilot, lambda: "5 Tasks 1" in screen_lines(app)[1], "counted")
         await shows(app, pilot, "1 running")
-        for words in ("↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1"):
-            await shows(app, pilot, words)
+        await shows(app, pilot, "↻ working", "counting␛[31m", "every 50 ms", "1 m 0 s", "2026-01-01T10:00:00Z", "t-1")
         assert "The result appears here" in screen_text(app)
         polls = Query(dir=Dir.SEND, shape=Shape.REQUEST, method="tasks/get")
         await becomes(app, pilot, lambda: polls.count(session.journal.index) > 3, "polled")
@@ -188,10 +187,8 @@ async def test_a_task_that_waits_for_the_user_says_where() -> None:
 async def test_enter_goes_to_the_task_and_escape_back_to_the_list() -> None:
     async with at_work(Herd()) as (_, (app, pilot)):
         screen = main_screen(app)
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: screen.query_one("#task").has_focus_within, "in the task")
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: screen.query_one("#tasks").has_focus_within, "in the list")
+        await press(pilot, "enter", until=lambda: screen.query_one("#task").has_focus_within, what="in the task")
+        await press(pilot, "escape", until=lambda: screen.query_one("#tasks").has_focus_within, what="in the list")
 
 
 async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
@@ -209,10 +206,9 @@ async def test_a_task_is_cancelled_and_says_who_did_it() -> None:
 async def test_a_task_is_read_at_once_by_a_key() -> None:
     server = Herd()
     server.state["pollInterval"] = 3_600_000
-    async with at_work(server) as (_, (app, pilot)):
+    async with at_work(server) as (_, (_app, pilot)):
         assert server.asked("tasks/get") == []
-        await pilot.press("p")
-        await becomes(app, pilot, lambda: len(server.asked("tasks/get")) == 1, "asked")
+        await press(pilot, "p", until=lambda: len(server.asked("tasks/get")) == 1, what="asked")
 
 
 @pytest.mark.slow
@@ -240,8 +236,7 @@ async def test_the_messages_of_a_task_and_its_call_are_a_key_away() -> None:
         assert "tools/call" in found
         assert "tasks/result" in found
         assert "tools/list" not in found
-        await pilot.press("5", "o")
-        await becomes(app, pilot, lambda: main_screen(app).pane_layout.place == "tools", "at the tool")
+        await press(pilot, "5", "o", until=lambda: main_screen(app).pane_layout.place == "tools", what="at the tool")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.has_focus_within, "in its form")
 
 
@@ -252,8 +247,7 @@ async def test_one_column_shows_the_list_then_the_task() -> None:
         await press(pilot, "enter", shows="created by")
         server.state["status"] = "completed"
         await shows(app, pilot, '{ "sheep": 12 }')
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: "created by" not in screen_text(app), "the reload list")
+        await press(pilot, "escape", until=lambda: "created by" not in screen_text(app), what="the reload list")
 
 
 @pytest.mark.slow

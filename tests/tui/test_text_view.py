@@ -5,7 +5,7 @@ from inspector.tui.widgets.markdown import MarkdownSection
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.sections import TEXT_LINE, PieceSection, TextSection
 from inspector.tui.widgets.text_view import SHOWN_AT_FIRST, MarkdownView, TextView
-from tests.tui.tui_screens import Stage, burst, press, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, on_stage, press, screen_lines, screen_text, settle
 
 
 async def test_text_is_wrapped_at_words_and_scrolled_by_the_keys():
@@ -41,9 +41,7 @@ async def test_the_place_is_kept_when_the_width_changes():
 
 async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
     text = "".join(f"row {at:06}\n" for at in range(40_000))
-    view = TextView(text)
-    app = Stage(view)
-    async with app.run_test(size=(40, 6)) as pilot:
+    async with on_stage(TextView(text), (40, 6)) as (app, pilot, view):
         assert len(view.section_at(0)[0].raw) <= SHOWN_AT_FIRST
         await pilot.press("end")
         await pilot.pause()
@@ -55,12 +53,9 @@ async def test_very_long_text_shows_its_beginning_and_all_on_a_key():
 
 
 async def test_a_megabyte_in_one_line_is_measured_beside():
-    view = TextView("")
-    app = Stage(view)
-    async with app.run_test(size=(40, 6)) as pilot:
+    async with on_stage(TextView(""), (40, 6)) as (app, pilot, view):
         view.load("word " * 200_000)
-        await pilot.press("a")
-        await settle(pilot, lambda: view.is_measured)
+        await press(pilot, "a", until=lambda: view.is_measured)
         assert view.rows.count > 200_000 / 8
         await pilot.press("end")
         assert "word" in screen_lines(app)[4]
@@ -81,8 +76,7 @@ async def test_hostile_text_is_shown_and_not_obeyed():
 
 async def test_searching_scrolls_a_text_to_the_place():
     view = TextView("\n".join(f"line {at}" for at in range(300)))
-    app = Stage(Pane(view))
-    async with app.run_test(size=(30, 12)) as pilot:
+    async with on_stage(Pane(view), (30, 12)) as (app, pilot, _):
         await pilot.press("slash", *"line 200", "enter")
         assert "line 200" in screen_text(app)
         assert view.has_focus
@@ -104,8 +98,7 @@ async def test_without_wrapping_the_view_goes_sideways():
 
 async def test_sections_follow_one_another():
     view = LinesView([TextSection(""), TextSection("a\nb"), PieceSection([("12 ms", [(0, 2, "bright")])], copied="12")])
-    app = Stage(view)
-    async with app.run_test(size=(22, 6)) as pilot:
+    async with on_stage(view, (22, 6)) as (app, pilot, _):
         assert screen_lines(app)[:4] == ["", " a", " b", " 12 ms"]
         await pilot.press("end", "c")
         assert app.clipboard == "12"

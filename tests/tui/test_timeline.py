@@ -16,7 +16,7 @@ from inspector.tui.timeline.drawing import LaneDrawing, axis, strip, tick_of, ti
 from inspector.tui.timeline.pane import TimelinePane
 from inspector.tui.timeline.view import MAX_ITEMS, TimelineView, TimeWindow, time_text
 from tests.tui.live_app import MEDIUM, NARROW, WIDE, demo, running
-from tests.tui.live_demo import Ticking
+from tests.tui.live_demo import on_pane
 from tests.tui.recorded_conversation import Talk
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
@@ -339,10 +339,7 @@ def test_axis_and_strip_have_the_length_of_the_line() -> None:
 
 async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
     talk = orders()
-    pane = TimelinePane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, pane):
         await settle(pilot, lambda: "total" in screen_text(app))
         text = screen_text(app)
         for words in (
@@ -372,10 +369,7 @@ async def test_the_pane_zooms_marks_and_filters_by_keys() -> None:
 async def test_saved_figures_have_escapes_for_characters_that_move_text() -> None:
     talk = Talk()
     talk.at(1000).receive({"jsonrpc": "2.0", "id": 9, "method": "\u202eevil\x9b\ud800"})
-    pane = TimelinePane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, _pane):
         await settle(pilot, lambda: "max ↓" in screen_text(app))
         await pilot.press("w")
         assert b"\\u202eevil\\u009b\\ud800" in app.heard(Save)[0].data  # type: ignore[attr-defined]
@@ -383,10 +377,7 @@ async def test_saved_figures_have_escapes_for_characters_that_move_text() -> Non
 
 async def test_enter_opens_the_chosen_message_and_figures_are_sorted_and_saved() -> None:
     talk = orders()
-    pane = TimelinePane(talk.session)
-    app = Ticking(pane)
-    async with app.run_test(size=(150, 40), message_hook=app.hear) as pilot:
-        pane.focus_inside()
+    async with on_pane(TimelinePane(talk.session), (150, 40)) as (app, pilot, pane):
         await settle(pilot, lambda: pane.view.latest > 0)
         pane.view.go_to(2_500_000)
         await pilot.press("down", "enter")
@@ -414,7 +405,6 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
         await pilot.press("m", "v")
         assert "Timeline" not in screen_text(app)
         await press(pilot, "z", "v", shows="Timeline")
-        assert app.focused is not None
         assert isinstance(app.focused.parent.parent, TimelinePane)  # type: ignore[union-attr]
         assert "space play" not in screen_lines(app)[-1]
         await press(pilot, "enter", shows="parsed")
@@ -425,8 +415,7 @@ async def test_the_maximised_log_shows_the_timeline_and_the_rows_again(size: tup
         await press(pilot, "v", shows="Timeline")
         if size != (50, 12):
             assert "the rest is faint" in screen_text(app)
-        await pilot.press("z")
-        await settle(pilot, lambda: "Timeline" not in screen_text(app))
+        await press(pilot, "z", until=lambda: "Timeline" not in screen_text(app))
 
 
 @pytest.mark.slow
@@ -436,7 +425,6 @@ async def test_a_live_timeline_grows() -> None:
         pane = app.screen.query_one(TimelinePane)
         before = pane.view.lanes.seen
         session = pane.session.commands
-        assert session is not None
         session.start("ping", {})
         await settle(pilot, lambda: pane.view.lanes.seen >= before + 2)
         await settle(pilot, lambda: "ping" in screen_text(app))

@@ -55,12 +55,10 @@ async def test_an_entry_of_a_cloned_folder_is_opened_after_a_question(clone: Pat
         assert SECRET not in screen_text(app)
         await pilot.press("enter", "y", "space")
         assert isinstance(app.screen, AskTrust), "no key that is pressed in passing allows it"
-        await pilot.press("escape")
-        await becomes(app, pilot, lambda: isinstance(app.screen, StartScreen))
+        await press(pilot, "escape", until=lambda: isinstance(app.screen, StartScreen))
         assert not (clone.parent / "trust.json").exists()
         await choose()
-        await pilot.press("o" if typed else "a")
-        await becomes(app, pilot, lambda: isinstance(app.screen, MainScreen), "opened")
+        await press(pilot, "o" if typed else "a", until=lambda: isinstance(app.screen, MainScreen), what="opened")
         assert app.session is not None
     assert (clone.parent / "trust.json").exists() is not typed
 

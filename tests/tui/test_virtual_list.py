@@ -5,7 +5,7 @@ from textual.geometry import Size
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.note import Note
 from inspector.tui.widgets.virtual_list import TextRows, VirtualList
-from tests.tui.tui_screens import Stage, burst, screen_lines, screen_text, settle
+from tests.tui.tui_screens import Stage, burst, on_stage, screen_lines, screen_text, settle
 
 
 class Numbers:
@@ -49,8 +49,7 @@ def stage(*lists: VirtualList) -> Stage:
 
 async def test_only_visible_rows_of_a_million_are_drawn():
     source = Numbers(1_000_000)
-    view = VirtualList(source)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
         assert set(source.drawn) <= set(range(12))
         await pilot.press("end")
         assert view.cursor == 999_999
@@ -59,9 +58,7 @@ async def test_only_visible_rows_of_a_million_are_drawn():
 
 
 async def test_five_downs_at_once_move_five_rows():
-    view = VirtualList(Numbers(50))
-    app = stage(view)
-    async with app.run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(50)), (40, 10)) as (app, pilot, view):
         for _ in range(5):
             app.simulate_key("down")
         await pilot.pause()
@@ -69,8 +66,7 @@ async def test_five_downs_at_once_move_five_rows():
 
 
 async def test_every_key_moves_as_it_says():
-    view = VirtualList(Numbers(100))
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, view):
         for key, row in [
             ("down", 1),
             ("j", 2),
@@ -90,8 +86,7 @@ async def test_every_key_moves_as_it_says():
 
 
 async def test_the_cursor_is_always_in_view():
-    view = VirtualList(Numbers(100))
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, _view):
         await burst(pilot, *["down"] * 12)
         assert ">row 12 here" in screen_text(pilot.app)
         await burst(pilot, *["up"] * 11)
@@ -99,8 +94,7 @@ async def test_the_cursor_is_always_in_view():
 
 
 async def test_a_smaller_window_keeps_the_cursor_in_view():
-    view = VirtualList(Numbers(100))
-    async with stage(view).run_test(size=(40, 20)) as pilot:
+    async with on_stage(VirtualList(Numbers(100)), (40, 20)) as (_app, pilot, view):
         view.cursor = 19
         await pilot.resize_terminal(30, 6)
         await pilot.pause()
@@ -109,8 +103,7 @@ async def test_a_smaller_window_keeps_the_cursor_in_view():
 
 async def test_a_move_draws_two_rows_and_no_longer():
     source = Numbers(100)
-    view = VirtualList(source)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, _view):
         await pilot.pause()
         source.drawn.clear()
         await pilot.press("down")
@@ -118,9 +111,7 @@ async def test_a_move_draws_two_rows_and_no_longer():
 
 
 async def test_enter_and_double_click_select_and_a_click_highlights():
-    view = VirtualList(Keyed("a", "b", "c"))
-    app = stage(view)
-    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+    async with on_stage(VirtualList(Keyed("a", "b", "c")), (40, 10)) as (app, pilot, view):
         await pilot.click(view, offset=(3, 2))
         assert view.cursor == 2
         assert app.heard(VirtualList.Selected) == []
@@ -133,8 +124,7 @@ async def test_enter_and_double_click_select_and_a_click_highlights():
 
 
 async def test_the_wheel_scrolls_without_moving_the_cursor():
-    view = VirtualList(Numbers(100))
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (_app, pilot, view):
         await pilot._post_mouse_events([MouseScrollDown], view, (2, 2))
         await pilot.pause()
         assert view.scroll_offset.y > 0
@@ -143,9 +133,7 @@ async def test_the_wheel_scrolls_without_moving_the_cursor():
 
 async def test_the_selection_stays_with_its_thing_when_rows_come_and_go():
     source = Keyed("b", "d", "f")
-    view = VirtualList(source)
-    app = stage(view)
-    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (app, pilot, view):
         await pilot.press("down")
         source.names = ["a", "b", "c", "d", "f"]
         view.source_changed()
@@ -163,8 +151,7 @@ async def test_the_selection_stays_with_its_thing_when_rows_come_and_go():
 
 async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
     source = Keyed(*(f"n{i}" for i in range(50)))
-    view = VirtualList(source)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
         view.cursor = 20
         view.cursor = 15
         await pilot.pause()
@@ -177,9 +164,11 @@ async def test_the_row_under_the_cursor_does_not_move_on_the_screen():
 
 async def test_a_list_that_empties_and_fills():
     source = Keyed("a")
-    view = VirtualList(source, empty="No tools here.\nr lists them again")
-    app = stage(view)
-    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+    async with on_stage(VirtualList(source, empty="No tools here.\nr lists them again"), (40, 10)) as (
+        app,
+        pilot,
+        view,
+    ):
         source.names = []
         view.source_changed()
         await pilot.pause()
@@ -212,9 +201,7 @@ async def test_enter_on_an_empty_list_counts_for_the_row_that_comes_next():
 
 async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end():
     source = Numbers(20)
-    view = VirtualList(source, follow=True)
-    app = stage(view)
-    async with app.run_test(size=(40, 10), message_hook=app.hear) as pilot:
+    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (app, pilot, view):
         assert view.cursor == 19
         source.count = 30
         view.source_changed(20)
@@ -239,8 +226,7 @@ async def test_following_ends_when_the_cursor_leaves_the_end_and_resumes_on_end(
 
 async def test_following_ends_when_the_view_is_scrolled_away():
     source = Numbers(100)
-    view = VirtualList(source, follow=True)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (_app, pilot, view):
         view.scroll_to(y=50, animate=False, force=True)
         await pilot.pause()
         assert not view.follow
@@ -252,8 +238,7 @@ async def test_following_ends_when_the_view_is_scrolled_away():
 
 async def test_a_resized_list_goes_on_following():
     source = Numbers(100)
-    view = VirtualList(source, follow=True)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source, follow=True), (40, 10)) as (_app, pilot, view):
         for height in (20, 5, 12):
             await pilot.resize_terminal(40, height)
             await pilot.pause()
@@ -262,8 +247,7 @@ async def test_a_resized_list_goes_on_following():
 
 
 async def test_a_list_that_cannot_follow_does_not():
-    view = VirtualList(Numbers(20))
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(20)), (40, 10)) as (_app, pilot, view):
         await pilot.press("end")
         assert not view.follow
         view.follow = True
@@ -272,8 +256,7 @@ async def test_a_list_that_cannot_follow_does_not():
 
 async def test_appended_rows_out_of_sight_draw_nothing():
     source = Numbers(100)
-    view = VirtualList(source)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
         await pilot.pause()
         source.drawn.clear()
         layouts = count_layouts(pilot.app)
@@ -298,9 +281,7 @@ def count_layouts(app: Stage) -> list[object]:
 
 
 async def test_a_widget_that_comes_is_laid_out_once_and_draws_no_scroll_bar_again():
-    view = VirtualList(Numbers(100))
-    app = stage(view)
-    async with app.run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(Numbers(100)), (40, 10)) as (app, pilot, view):
         await pilot.pause()
         layouts, drawn = count_layouts(app), []
         bar = view.vertical_scrollbar
@@ -316,8 +297,7 @@ async def test_a_widget_that_comes_is_laid_out_once_and_draws_no_scroll_bar_agai
 
 async def test_a_changed_row_alone_is_drawn_again():
     source = Numbers(100)
-    view = VirtualList(source)
-    async with stage(view).run_test(size=(40, 10)) as pilot:
+    async with on_stage(VirtualList(source), (40, 10)) as (_app, pilot, view):
         await pilot.pause()
         source.drawn.clear()
         view.rows_changed([3, 70])
@@ -376,7 +356,6 @@ async def test_hostile_text_stays_in_its_row():
 
 async def test_a_list_in_a_box_takes_the_height_of_its_rows():
     view = VirtualList(Numbers(3))
-    app = Stage(Vertical(view), css="Vertical, VirtualList { height: auto; }")
-    async with app.run_test(size=(40, 10)) as pilot:
+    async with on_stage(Vertical(view), (40, 10), css="Vertical, VirtualList { height: auto; }") as (_app, pilot, _):
         await pilot.pause()
         assert view.size.height == 3

@@ -15,17 +15,14 @@ from inspector.tui.work.outcome import CallOutcome
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.work_items import PAST, EarlierRun, WorkItem, label
 from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running
-from tests.tui.live_demo import desk, go, sent, write
+from tests.tui.live_demo import asked_by, at_item, desk, enter_form, go, in_form, sent, write
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
 
 
 async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (session, app, pilot):
         await write(app, pilot, "hello")
         await press(pilot, "ctrl+r", shows="last calls  hello")
         assert sent(session, "tools/call") == [{"name": "echo", "arguments": {"message": "hello"}}]
@@ -34,37 +31,27 @@ async def test_a_tool_with_one_text_takes_three_steps(tmp_path: Path) -> None:
 
 
 async def test_the_list_sends_what_a_form_holds_and_says_what_is_missing_first(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "what-time")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(sent(session, "tools/call")) == 1)
+    async with at_item(tmp_path, "tools", "what-time") as (session, app, pilot):
+        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 1)
         await go(app, pilot, "tools", "echo")
         await press(pilot, "ctrl+r", shows="again: send anyway")
         assert "is required" in screen_text(app)
         assert app.work.request.has_focus_within
         assert len(sent(session, "tools/call")) == 1
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
+        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
         assert sent(session, "tools/call")[-1]["arguments"] == {}
 
 
 async def test_typing_takes_back_the_wish_to_send_it_anyway(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "add")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.request.sends_anyway)
-        await pilot.press("x")
-        await settle(pilot, lambda: not app.work.request.sends_anyway)
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.request.sends_anyway)
+    async with at_item(tmp_path, "tools", "add") as (session, app, pilot):
+        await press(pilot, "ctrl+r", until=lambda: app.work.request.sends_anyway)
+        await press(pilot, "x", until=lambda: not app.work.request.sends_anyway)
+        await press(pilot, "ctrl+r", until=lambda: app.work.request.sends_anyway)
         assert sent(session, "tools/call") == []
 
 
 async def test_each_item_keeps_its_form_and_its_result(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
         await write(app, pilot, "zulu")
         await press(pilot, "ctrl+r", shows="last calls  zulu")
         await write(app, pilot, " two")
@@ -77,10 +64,7 @@ async def test_each_item_keeps_its_form_and_its_result(tmp_path: Path) -> None:
 
 
 async def test_json_that_is_not_finished_waits_for_its_user(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
         await pilot.press("ctrl+e")
         await write(app, pilot, "[broken")
         await settle(pilot, lambda: "not JSON" in screen_text(app))
@@ -93,8 +77,7 @@ async def test_json_that_is_not_finished_waits_for_its_user(tmp_path: Path) -> N
 async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         forgotten = await go(app, pilot, "tools", "forget")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: forgotten.is_running)
+        await press(pilot, "ctrl+r", until=lambda: forgotten.is_running)
         await settle(pilot, lambda: "running" in screen_text(app))
         await go(app, pilot, "tools", "what-time")
         await pilot.press("ctrl+r")
@@ -105,30 +88,24 @@ async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> N
         await pilot.press("enter")
         await settle(pilot, lambda: app.work.request.has_focus_within or app.work.running.has_focus_within)
         await press(pilot, "escape", shows="You cancelled it after")
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.catalog.has_focus_within)
+        await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
         assert len(session.pending) == 0
 
 
 async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "slow")
+    async with at_item(tmp_path, "tools", "slow") as (_session, app, pilot):
         await app.work.request.form.load({"seconds": 600})
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         before = app.focused
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.running.has_focus_within)
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.focused is before)
+        await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+        await press(pilot, "escape", until=lambda: app.focused is before)
 
 
 async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "slow")
         await app.work.request.form.load({"seconds": 600})
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         app.work.on_request_pane_send(RequestPane.Send(work, {"seconds": 600}))
         await pilot.press("7")
         app.work.move_to_call(work)
@@ -138,8 +115,7 @@ async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:
 async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (_session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         for word in ("one", "two"):
             await pilot.press("ctrl+u", *word, "ctrl+r")
             await settle(pilot, lambda word=word: bool(work.past) and work.past[0].label == word)
@@ -147,21 +123,16 @@ async def test_past_calls_come_back_by_up_and_what_was_being_typed_after_them(tm
         await write(app, pilot, "draft")
         form = app.work.request.form
         for expected in ("two", "one", "draft"):
-            await pilot.press("ctrl+up")
-            await settle(pilot, lambda expected=expected: form.value == {"message": expected})
+            await press(pilot, "ctrl+up", until=lambda expected=expected: form.value == {"message": expected})
 
 
 async def test_the_last_arguments_are_remembered_for_the_next_session(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (session, app, pilot):
         await write(app, pilot, "again")
         await pilot.press("ctrl+r")
         memory = ServerMemory(session.target, tmp_path)
         await settle(pilot, lambda: memory.last_arguments("echo") == {"message": "again"})
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "echo")
+    async with at_item(tmp_path, "tools", "echo") as (_session, app, pilot):
         await settle(pilot, lambda: app.work.request.form.value == {"message": "again"})
         assert "last calls  again" in screen_text(app)
 
@@ -185,23 +156,15 @@ async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) ->
 
 
 async def test_a_resource_is_read_by_enter_and_followed_by_u(tmp_path: Path) -> None:
-    async with desk(tmp_path, "resources") as (session, app, pilot):
-        await go(app, pilot, "resources", "demo://clock")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "resources", "demo://clock") as (session, app, pilot):
         await press(pilot, "enter", shows="resource  demo://clock")
-        await pilot.press("u")
-        await settle(pilot, lambda: "demo://clock" in session.subscriptions)
+        await press(pilot, "u", until=lambda: "demo://clock" in session.subscriptions)
         await settle(pilot, lambda: "changed" in screen_lines(app)[0])
-        await pilot.press("u")
-        await settle(pilot, lambda: "demo://clock" not in session.subscriptions)
+        await press(pilot, "u", until=lambda: "demo://clock" not in session.subscriptions)
 
 
 async def test_a_template_shows_what_it_comes_to_and_completes_its_variables(tmp_path: Path) -> None:
-    async with desk(tmp_path, "templates") as (session, app, pilot):
-        await go(app, pilot, "templates", "demo://weather/{country}/{city}")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "templates", "demo://weather/{country}/{city}") as (session, _app, pilot):
         await press(pilot, *"it", shows="tab takes")
         await press(pilot, "tab", shows="reads demo://weather/italy/")
         await press(pilot, "tab", "t", shows="torino")
@@ -212,19 +175,16 @@ async def test_a_template_shows_what_it_comes_to_and_completes_its_variables(tmp
 
 
 async def test_tab_leaves_an_empty_argument_empty_and_down_chooses_a_value(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompts") as (_session, app, pilot):
-        await go(app, pilot, "prompts", "explain-code")
+    async with at_item(tmp_path, "prompts", "explain-code") as (_session, app, pilot):
         await press(pilot, "enter", shows="javascript")
         await pilot.press("tab")
         assert "language" not in app.work.request.form.value
         await press(pilot, "shift+tab", shows="javascript")
-        await pilot.press("down", "down", "tab")
-        await settle(pilot, lambda: bool(app.work.request.form.value.get("language")))
+        await press(pilot, "down", "down", "tab", until=lambda: bool(app.work.request.form.value.get("language")))
 
 
 async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "book-trip")
+    async with at_item(tmp_path, "tools", "book-trip") as (_session, app, pilot):
         assert app.work.result.size.height <= 4
         assert app.work.request.outer_size.height >= app.work.size.height - 6
         await pilot.press("enter", *"Ada")
@@ -234,8 +194,7 @@ async def test_a_long_form_has_the_rows_that_an_empty_result_does_not_need(tmp_p
         await settle(pilot, lambda: app.work.work is not None and app.work.work.answer is not None)
         assert app.work.result.size.height > 4
         await settle(pilot, lambda: "alt-r to result" in screen_text(app))
-        await pilot.press("alt+r")
-        await settle(pilot, lambda: app.work.result.has_focus_within)
+        await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
 
 
 def describe(session: Session, tool: str, text: str) -> None:
@@ -310,8 +269,7 @@ async def test_enter_takes_the_suggestion_that_was_picked(
 ) -> None:
     async with desk(tmp_path, place) as (_session, app, pilot):
         await go(app, pilot, place, item)
-        await pilot.press("enter")
-        await settle(pilot, lambda: offered in screen_text(app))
+        await press(pilot, "enter", until=lambda: offered in screen_text(app))
         await press(pilot, "down", "down", shows="enter takes")
         editor = app.focused
         await pilot.press("enter")
@@ -324,38 +282,32 @@ async def test_enter_takes_the_suggestion_that_was_picked(
 
 
 async def test_enter_keeps_what_was_typed_where_nothing_was_picked(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompts") as (_session, app, pilot):
-        await go(app, pilot, "prompts", "explain-code")
+    async with at_item(tmp_path, "prompts", "explain-code") as (_session, app, pilot):
         await press(pilot, "enter", *"py", shows="tab takes")
         await pilot.press("enter")
         assert app.work.request.form.value["language"] == "py"
 
 
 async def test_suggestions_stand_directly_under_their_field_or_it_says_there_are_none(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompts") as (_session, app, pilot):
-        await go(app, pilot, "prompts", "explain-code")
+    async with at_item(tmp_path, "prompts", "explain-code") as (_session, app, pilot):
         await press(pilot, "enter", shows="javascript")
         lines = screen_lines(app)
         at = next(number for number, line in enumerate(lines) if "language" in line and "required" in line)
         assert "javascript" in lines[at + 2]
-        await pilot.press(*"zz")
-        await settle(pilot, lambda: "suggestions: none" in screen_lines(app)[at + 2])
+        await press(pilot, *"zz", until=lambda: "suggestions: none" in screen_lines(app)[at + 2])
 
 
 async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"message": {"type": "string"}}}
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "echo")
+    async with at_item(tmp_path, "tools", "echo") as (session, app, pilot):
         await pilot.press("enter", *"half a", "q")
         await go(app, pilot, "tools", "what-time")
         memory = ServerMemory(session.target, tmp_path)
     assert memory.draft("echo") == {"message": "half aq"}
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "echo")
+    async with at_item(tmp_path, "tools", "echo") as (session, app, pilot):
         await settle(pilot, lambda: "unsent draft" in screen_text(app))
         assert app.work.request.form.value == {"message": "half aq"}
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: "half aq" in screen_text(app) and app.work.result.display)
+        await press(pilot, "ctrl+r", until=lambda: "half aq" in screen_text(app) and app.work.result.display)
         await settle(pilot, lambda: memory.draft("echo") is None)
         await settle(pilot, lambda: "unsent draft" not in screen_text(app))
         await pilot.press("enter", *"more")
@@ -365,20 +317,16 @@ async def test_an_edited_form_returns_as_a_draft_in_the_next_session(tmp_path: P
 
 
 async def test_values_of_an_earlier_session_say_so_and_are_cleared_by_a_key(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "list-orders")
+    async with at_item(tmp_path, "tools", "list-orders") as (session, app, pilot):
         await app.work.request.form.load({"count": 41})
-        await pilot.press("enter", "ctrl+r")
-        await settle(pilot, lambda: app.work.result.answer is not None)
+        await press(pilot, "enter", "ctrl+r", until=lambda: app.work.result.answer is not None)
         assert "values of" not in screen_text(app)
         memory = ServerMemory(session.target, tmp_path)
         await settle(pilot, lambda: bool(memory.past_calls("list-orders")))
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "list-orders")
+    async with at_item(tmp_path, "tools", "list-orders") as (_session, app, pilot):
         await settle(pilot, lambda: "values of today" in screen_text(app) and "alt-l clears" in screen_text(app))
         assert app.work.request.form.value == {"count": 41}
-        await pilot.press("enter", "alt+l")
-        await settle(pilot, lambda: app.work.request.form.value == {})
+        await press(pilot, "enter", "alt+l", until=lambda: app.work.request.form.value == {})
         await settle(pilot, lambda: "values of" not in screen_text(app))
 
 
@@ -386,10 +334,8 @@ async def test_values_of_an_earlier_session_say_so_and_are_cleared_by_a_key(tmp_
 async def test_leaving_keeps_an_edited_form_as_a_draft(leave: tuple[str, ...]) -> None:
     async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
         form = await in_echo(app, pilot)
-        await pilot.press(*"Quay 4 q")
-        await becomes(app, pilot, lambda: form.form.value == {"message": "Quay 4 q"}, "typed")
-        await pilot.press(*leave)
-        await becomes(app, pilot, lambda: app.return_value is not None or not app.is_running, "left")
+        await press(pilot, *"Quay 4 q", until=lambda: form.form.value == {"message": "Quay 4 q"}, what="typed")
+        await press(pilot, *leave, until=lambda: app.return_value is not None or not app.is_running, what="left")
     async with running(demo(), until=f"─ {TOOLS} ─") as (app, pilot):
         form = await in_echo(app, pilot)
         await becomes(app, pilot, lambda: "unsent draft" in screen_text(app), "the draft is back")
@@ -405,8 +351,7 @@ async def in_echo(app: Any, pilot: Any) -> RequestPane:
 
 
 async def test_a_prompt_is_got_with_texts_and_shown_role_by_role(tmp_path: Path) -> None:
-    async with desk(tmp_path, "prompts") as (session, app, pilot):
-        await go(app, pilot, "prompts", "greet")
+    async with at_item(tmp_path, "prompts", "greet") as (session, app, pilot):
         await settle(pilot, lambda: "no arguments" in screen_text(app))
         assert "add a key" not in screen_text(app)
         await go(app, pilot, "prompts", "explain-code")
@@ -430,8 +375,7 @@ async def test_items_of_wrong_types_can_be_looked_at_and_sent(tmp_path: Path, it
 
 
 async def test_without_a_connection_a_call_says_so(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "crash")
+    async with at_item(tmp_path, "tools", "crash") as (session, app, pilot):
         await press(pilot, "ctrl+r", shows="✗ no answer")
         await settle(pilot, lambda: session.phase == "lost")
         await go(app, pilot, "tools", "what-time")
@@ -470,8 +414,7 @@ def test_a_past_call_is_named_by_its_text_or_its_json(arguments: Any, name: str)
 async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled_in(tmp_path: Path) -> None:
     async with desk(tmp_path, "tools") as (session, app, pilot):
         work = await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+        await enter_form(app, pilot)
         await write(app, pilot, "kept")
         before = work.catalog_item.item
         fresh = [dict(item) for item in session.catalog.tools.items]
@@ -487,13 +430,10 @@ async def test_a_list_read_again_brings_the_new_schema_and_keeps_what_was_filled
 
 
 async def test_escape_leads_from_the_result_to_the_list(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "what-time")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.result.answer is not None)
+    async with at_item(tmp_path, "tools", "what-time") as (_session, app, pilot):
+        await press(pilot, "ctrl+r", until=lambda: app.work.result.answer is not None)
         app.work.result.focus_inside()
-        await pilot.press("escape")
-        await settle(pilot, lambda: app.catalog.has_focus_within)
+        await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
 
 
 def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
@@ -507,8 +447,7 @@ def test_the_same_arguments_are_listed_once_as_the_newest() -> None:
 
 
 async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_, app, pilot):
-        await go(app, pilot, "tools", "echo")
+    async with at_item(tmp_path, "tools", "echo") as (_, app, pilot):
         await settle(pilot, lambda: "The text to return" in screen_text(app))
         await press(pilot, "slash", *"qqq", shows="No match")
         await settle(pilot, lambda: "The text to return" not in screen_text(app))
@@ -516,10 +455,7 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
 
 
 async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
         await write(app, pilot, "first")
         await press(pilot, "ctrl+r", shows="last calls  first")
         await write(app, pilot, "-second")
@@ -528,8 +464,7 @@ async def test_past_calls_bring_back_their_result_and_other_arguments_mute_it(tm
         await press(pilot, "ctrl+r", shows="last calls  first-second")
         assert "other arguments" not in screen_text(app)
         newest = app.work.result.answer
-        await pilot.press("ctrl+up")
-        await settle(pilot, lambda: app.work.result.answer is not newest)
+        await press(pilot, "ctrl+up", until=lambda: app.work.result.answer is not newest)
         assert app.work.result.answer.outcome.value["content"][0]["text"].endswith("first")
         assert "other arguments" not in screen_text(app)
         assert not app.work.result.body.content.muted
@@ -540,8 +475,7 @@ async def test_a_cancelled_call_is_one_in_the_next_session_too(tmp_path: Path) -
         async with desk(tmp_path, "tools") as (_session, app, pilot):
             forgotten = await go(app, pilot, "tools", "forget")
             if turn == "first":
-                await pilot.press("ctrl+r")
-                await settle(pilot, lambda work=forgotten: work.is_running)
+                await press(pilot, "ctrl+r", until=lambda work=forgotten: work.is_running)
                 forgotten.call.cancel("enough")
             await settle(pilot, lambda: any("cancelled" in row for row in screen_lines(app) if "last calls" in row))
 
@@ -550,53 +484,39 @@ async def test_a_large_result_of_a_past_call_is_read_back_from_the_journal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("inspector.tui.work.work_items.LARGE", 10)
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "echo")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "echo") as (_session, app, pilot):
         for sent_before, text in enumerate(("one", "two")):
             await write(app, pilot, text)
-            await pilot.press("ctrl+r")
-            await settle(pilot, lambda n=sent_before: len(app.work.work.past) > n)
+            await press(pilot, "ctrl+r", until=lambda n=sent_before: len(app.work.work.past) > n)
         assert app.work.work.past[1].answer is None
-        await pilot.press("ctrl+up")
-        await settle(pilot, lambda: app.work.result.answer.outcome.value["content"][0]["text"] == "one")
+        await press(pilot, "ctrl+up", until=lambda: app.work.result.answer.outcome.value["content"][0]["text"] == "one")
 
 
 async def test_the_request_is_sent_again_from_the_result(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "list-orders")
+    async with at_item(tmp_path, "tools", "list-orders") as (session, app, pilot):
         await press(pilot, "ctrl+r", shows="500 rows")
         app.work.result.focus_inside()
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(sent(session, "tools/call")) == 2)
+        await press(pilot, "ctrl+r", until=lambda: len(sent(session, "tools/call")) == 2)
         await settle(
             pilot, lambda: "^r call again" in " ".join(f"{hint.label} {hint.title}" for hint in app.work.hints())
         )
 
 
 async def test_the_view_is_remembered_for_the_tool(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "list-orders")
+    async with at_item(tmp_path, "tools", "list-orders") as (_session, app, pilot):
         await press(pilot, "ctrl+r", shows="500 rows")
         app.work.result.focus_inside()
-        await pilot.press("d", "ctrl+r")
-        await settle(pilot, lambda: app.work.result.answer.tab == "structured")
+        await press(pilot, "d", "ctrl+r", until=lambda: app.work.result.answer.tab == "structured")
         await go(app, pilot, "tools", "weather")
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        await go(app, pilot, "tools", "list-orders")
+    async with at_item(tmp_path, "tools", "list-orders") as (_session, app, pilot):
         await pilot.press("ctrl+r")
         await settle(pilot, lambda: app.work.result.answer is not None and app.work.result.answer.tab == "structured")
 
 
 async def test_the_time_that_a_person_took_stands_apart(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-user")
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: app.work.asking.has_focus_within)
+    async with asked_by(tmp_path, "ask-user") as (session, app, pilot):
         session.journal._zero -= 14 * 10**9
-        await pilot.press("ctrl+d")
-        await settle(pilot, lambda: " yours" in screen_text(app) and app.work.result.answer is not None)
+        await press(pilot, "ctrl+d", until=lambda: " yours" in screen_text(app) and app.work.result.answer is not None)
         outcome = app.work.result.answer.outcome
         assert 14_000_000 <= outcome.person < outcome.took
         assert outcome.server_time < 10_000_000

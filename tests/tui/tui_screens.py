@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 from textual import events
 from textual.app import App, ComposeResult
@@ -15,6 +16,9 @@ from inspector.errors import ConfigError
 from inspector.tui.key_order import KeysInOrder
 from inspector.tui.theme_switch import ThemeSwitch
 from tests.tui.idle import lines, wait_until
+
+W = TypeVar("W", bound=Widget)
+S = TypeVar("S", bound="Stage")
 
 
 class Stage(KeysInOrder, App[None]):
@@ -48,6 +52,26 @@ class Stage(KeysInOrder, App[None]):
         return list(found.values())
 
 
+@asynccontextmanager
+async def on_stage(
+    widget: W, size: tuple[int, int], *, notifications: bool = False, focus: bool = False, **more: Any
+) -> AsyncIterator[tuple[Stage, Pilot[None], W]]:
+    """A screen of this size with one widget. `focus`: the pane has the focus."""
+    async with standing(Stage(widget, **more), size, widget if focus else None, notifications) as (app, pilot):
+        yield app, pilot, widget
+
+
+@asynccontextmanager
+async def standing(
+    app: S, size: tuple[int, int], pane: Any, notifications: bool
+) -> AsyncIterator[tuple[S, Pilot[None]]]:
+    """Run a stage; the pane gets the focus."""
+    async with app.run_test(size=size, message_hook=app.hear, notifications=notifications) as pilot:
+        if pane is not None:
+            pane.focus_inside()
+        yield app, pilot
+
+
 def screen_lines(app: App[object]) -> list[str]:
     """Return what is on the screen, a string for each line, without spaces at the end."""
     return [line.rstrip() for line in lines(app)]
@@ -70,16 +94,18 @@ def assert_not_in(text: str, *words: str) -> None:
     assert not found, f"with {found}:\n{text}"
 
 
-async def press(pilot: Pilot[Any], *keys: str, shows: str) -> None:
-    """Press keys, and wait until the screen shows these words."""
+async def press(
+    pilot: Pilot[Any], *keys: str, shows: str = "", until: Callable[[], bool] | None = None, what: str = "so"
+) -> None:
+    """Press keys, and wait until the screen shows words, or until something is so; `what` names it."""
     await pilot.press(*keys)
-    await settle(pilot, lambda: shows in screen_text(pilot.app))
+    await settle(pilot, until or (lambda: shows in screen_text(pilot.app)), what)
 
 
-async def settle(pilot: Pilot[Any], so: Callable[[], bool]) -> None:
+async def settle(pilot: Pilot[Any], so: Callable[[], bool], what: str = "so") -> None:
     """Let the app run until something is so; a worker's result may take several turns."""
     if not await wait_until(pilot.app, so):
-        raise AssertionError(f"never became so, the focus is on {pilot.app.focused}:\n{screen_text(pilot.app)}")
+        raise AssertionError(f"never became {what}, the focus is on {pilot.app.focused}:\n{screen_text(pilot.app)}")
 
 
 async def burst(pilot: Pilot[None], *keys: str) -> None:
