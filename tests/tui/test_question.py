@@ -285,13 +285,9 @@ async def test_a_question_takes_the_focus_unless_the_user_types(tmp_path: Path, 
 
 
 async def test_a_question_that_is_drawn_before_the_tick_takes_the_focus_too(tmp_path: Path) -> None:
-    async with desk(tmp_path, "tools") as (session, app, pilot):
-        await go(app, pilot, "tools", "ask-model")
-        await pilot.press("enter")
-        await settle(pilot, lambda: app.work.request.has_focus_within)
+    async with in_form(tmp_path, "tools", "ask-model") as (session, app, pilot):
         panes, app.panes = app.panes, []
-        await pilot.press("ctrl+r")
-        await settle(pilot, lambda: len(session.inbox.open()) == 1)
+        await press(pilot, "ctrl+r", until=lambda: len(session.inbox.open()) == 1)
         app.work._draw_lower()  # As for a form that has changed or a list that was read again.
         await settle(pilot, lambda: app.work.asking.question is not None and app.work.asking.display)
         app.panes = panes
