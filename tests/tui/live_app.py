@@ -115,3 +115,18 @@ async def click(app: InspectorApp, pilot: Pilot[Any], words: str, *, times: int 
             await pilot.click(offset=(line.index(words) + 1, y), times=times)
             return
     raise AssertionError(f"{words!r} is not on the screen:\n{screen_text(app)}")
+
+
+async def to_tool(app: InspectorApp, pilot: Pilot[Any], name: str) -> None:
+    """Show a tool with the focus in its form."""
+    main_screen(app).show_address("tools", name)
+    await becomes(app, pilot, lambda: form_shows(app, name), "the form")
+
+
+def form_shows(app: InspectorApp, name: str) -> bool:
+    """Whether the form of a tool is shown and has the focus."""
+    panes = main_screen(app).panes.work
+    work = panes.work
+    if work is None or work.catalog_item.address != name:
+        return False
+    return panes.request.form.form is work.form and panes.request.has_focus_within

@@ -8,7 +8,7 @@ import pytest
 
 from inspector.config.settings import Settings
 from inspector.protocol.views import may_destroy
-from tests.tui.live_app import Live, main_screen, on_demo, shows
+from tests.tui.live_app import Live, main_screen, on_demo, shows, to_tool
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import press, settle
 
@@ -45,8 +45,7 @@ def calls(app: Any) -> list[Any]:
 
 async def open_tool(live: Live, name: str) -> None:
     app, pilot = live
-    main_screen(app).show_address("tools", name)
-    await settle(pilot, lambda: main_screen(app).panes.work.request.has_focus_within)
+    await to_tool(app, pilot, name)
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
 from tests.tui.idle import quiet
-from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows
+from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows, to_tool
 from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -79,20 +79,6 @@ async def test_the_tab_lists_flows_steps_errors_and_environments() -> None:
         assert_in(text, "1 flow  1 error", "✗ calls/bad.yaml:3", "· greet", "calls/env", "2 variables")
         assert "Unknown key “cal”." in text, "the file under the cursor says what is wrong with it"
         assert "Did you mean “call”?" in text
-
-
-async def to_tool(app: InspectorApp, pilot: Pilot[Any], name: str) -> None:
-    """Show a tool with the focus in its form."""
-    main_screen(app).show_address("tools", name)
-    await becomes(app, pilot, lambda: form_shows(app, name), "the form")
-
-
-def form_shows(app: InspectorApp, name: str) -> bool:
-    panes = main_screen(app).panes.work
-    work = panes.work
-    if work is None or work.catalog_item.address != name:
-        return False
-    return panes.request.form.form is work.form and panes.request.has_focus_within
 
 
 async def ran(app: InspectorApp, pilot: Pilot[Any], words: str, *keys: str) -> None:

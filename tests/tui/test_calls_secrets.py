@@ -16,7 +16,7 @@ from inspector.config.targets import HttpTarget, StdioTarget, Target
 from inspector.tui.log.message_list import MessageList
 from tests.cli.test_run_secrets import FLOW, SECRETS, SERVER, leaks, ring
 from tests.tui.idle import quiet
-from tests.tui.live_app import becomes, main_screen, running, shows
+from tests.tui.live_app import main_screen, running, shows, to_tool
 from tests.tui.test_calls import ran
 from tests.tui.tui_screens import press, screen_text
 
@@ -79,8 +79,7 @@ async def test_no_secret_is_on_a_screen(target: Target, tmp_path: Path, monkeypa
             screen.panes.detail.focus_inside()
             await look("right_curly_bracket")
         assert views == {"parsed", "raw", "http"}
-        screen.show_address("tools", "echo")
-        await becomes(app, pilot, lambda: screen.panes.work.request.has_focus_within, "the form")
+        await to_tool(app, pilot, "echo")
         await look("f5", "f5", "ctrl+s", "escape", "ctrl+p", "escape")
         any_of: Any = screen.session.journal
         assert leaks("\n".join(any_of.event(n).text for n in range(1, len(any_of) + 1))) == []

@@ -14,9 +14,20 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
 from inspector.tui.server.examination import step_rows
-from tests.tui.live_app import MEDIUM, NARROW, WIDE, becomes, click, hostile, main_screen, on_demo, running, shows
+from tests.tui.live_app import (
+    MEDIUM,
+    NARROW,
+    WIDE,
+    becomes,
+    click,
+    hostile,
+    main_screen,
+    on_demo,
+    running,
+    shows,
+    to_tool,
+)
 from tests.tui.live_demo import sent
-from tests.tui.test_calls import to_tool
 from tests.tui.test_server_pane import COUNTING
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 

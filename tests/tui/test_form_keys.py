@@ -17,8 +17,7 @@ from inspector.tui.main import chrome
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
 from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo
-from tests.tui.test_calls import to_tool
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, to_tool
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -99,8 +98,7 @@ def focusable(request: RequestPane) -> list[FieldFrame]:
 async def test_the_title_of_the_json_key_says_what_it_does_next() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
-        screen.show_address("tools", "ask-user")
-        await becomes(app, pilot, lambda: screen.query_one(RequestPane).has_focus_within)
+        await to_tool(app, pilot, "ask-user")
         for pane in (RequestPane, QuestionPane):
             await becomes(app, pilot, lambda pane=pane: screen.query_one(pane).has_focus_within)  # type: ignore[misc]
             for title in ("form", "json"):

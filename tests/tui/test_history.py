@@ -13,7 +13,19 @@ from inspector.config.paths import state_folder
 from inspector.tui.diff.answers import AnswersScreen
 from inspector.tui.work import history
 from inspector.tui.work.history import EarlierCalls
-from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, has_all_lists, main_screen, on_demo, running, shows
+from tests.tui.live_app import (
+    NARROW,
+    WIDE,
+    Live,
+    becomes,
+    demo,
+    has_all_lists,
+    main_screen,
+    on_demo,
+    running,
+    shows,
+    to_tool,
+)
 from tests.tui.tui_screens import press, screen_lines, screen_text, settle
 
 pytestmark = pytest.mark.slow
@@ -29,8 +41,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def open_form(live: Live, tool: str) -> None:
     app, pilot = live
     await becomes(app, pilot, lambda: has_all_lists(app), "all lists")
-    main_screen(app).show_address("tools", tool)
-    await settle(pilot, lambda: main_screen(app).panes.work.request.has_focus_within)
+    await to_tool(app, pilot, tool)
 
 
 async def call(live: Live, tool: str, arguments: dict[str, object]) -> None:

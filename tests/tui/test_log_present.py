@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from tests.tui.drawn_log import DrawnLog
-from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows
+from tests.tui.live_app import Live, becomes, main_screen, on_demo, shows, to_tool
 from tests.tui.recorded_conversation import Talk
-from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import press, screen_lines, screen_text
 
 

@@ -85,16 +85,6 @@ async def test_a_click_selects_an_item_and_shows_what_can_be_done_with_it() -> N
 
 
 @pytest.mark.slow
-async def test_the_header_says_how_the_connection_fares() -> None:
-    async with running(hostile("silent"), until="connecting") as (app, _):
-        assert "● connecting" in screen_lines(app)[0]
-    async with running(hostile("exits-after-initialize"), until="connection lost") as (app, _):
-        assert "✗ connection lost" in screen_lines(app)[0]
-    async with running(hostile("dead-at-start"), until="not connected") as (app, _):
-        assert "✗ not connected" in screen_lines(app)[0]
-
-
-@pytest.mark.slow
 async def test_a_recording_that_cannot_be_written_is_reported_in_the_header() -> None:
     async with on_demo() as (app, pilot):
         assert isinstance(app.session, Session)
@@ -240,13 +230,6 @@ async def test_a_call_from_the_list_is_cancelled_by_escape_which_goes_back_to_th
 
 
 @pytest.mark.slow
-async def test_where_nothing_is_chosen_the_work_says_so() -> None:
-    async with on_demo() as (app, pilot):
-        await press(pilot, "slash", *"qqqq", shows="The selected item is shown here.")
-        assert not main_screen(app).query_one("#request").display
-
-
-@pytest.mark.slow
 async def test_the_log_is_gone_to_hidden_and_maximised() -> None:
     async with on_demo() as (app, pilot):
         screen = main_screen(app)
@@ -294,47 +277,6 @@ async def test_a_zoomed_form_makes_room_for_its_result_and_z_is_text_in_a_field(
         assert screen.query_one(RequestPane).form.value == {"message": "zz"}
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: {"Messages", "Result"} <= panes(app), "all panes, with the result")
-
-
-@pytest.mark.slow
-async def test_the_footer_says_at_once_that_the_form_is_json() -> None:
-    async with on_demo() as (app, pilot):
-        await press(pilot, "slash", *"echo", "enter", "enter", until=lambda: "^e json" in screen_lines(app)[-1])
-        await press(pilot, "ctrl+e", until=lambda: "^e form" in screen_lines(app)[-1])
-        await press(pilot, "ctrl+e", until=lambda: "^e json" in screen_lines(app)[-1])
-
-
-@pytest.mark.slow
-async def test_a_maximised_log_survives_every_width() -> None:
-    async with on_demo() as (app, pilot):
-        await pilot.press("m", "z")
-        for size in (NARROW, MEDIUM, WIDE):
-            await pilot.resize_terminal(*size)
-            await becomes(app, pilot, lambda: "Messages" in panes(app) and "Tools" not in panes(app))
-
-
-@pytest.mark.slow
-async def test_the_footer_names_the_keys_of_the_focused_pane() -> None:
-    async with on_demo() as (app, pilot):
-        assert screen_lines(app)[-1].startswith(" enter open   ^r call   / filter")
-        await pilot.press("6")
-        await becomes(
-            app,
-            pilot,
-            lambda: screen_lines(app)[-1].startswith(" r reconnect   R restart   w watch files   l log level"),
-        )
-        await press(pilot, "m", until=lambda: "/ filter" in screen_lines(app)[-1])
-
-
-@pytest.mark.slow
-async def test_one_column_keeps_the_key_of_the_help_unless_it_would_be_typed() -> None:
-    async with on_demo(size=NARROW) as (app, pilot):
-        assert screen_lines(app)[-1].rstrip().endswith("? help")
-        await pilot.press("enter")
-        await becomes(app, pilot, lambda: screen_lines(app)[-1].rstrip().endswith("f1 help"), "a field is typed in")
-        await press(pilot, "escape", until=lambda: "? help" in screen_lines(app)[-1])
-        await click(app, pilot, "? help")
-        await becomes(app, pilot, lambda: app.screen is not main_screen(app), "the help")
 
 
 @pytest.mark.slow

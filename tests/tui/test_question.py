@@ -22,7 +22,7 @@ from inspector.tui.widgets import links
 from inspector.tui.widgets.form import FormView
 from inspector.tui.work.request import RequestPane
 from inspector.tui.work.result import ResultPane
-from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows
+from tests.tui.live_app import NARROW, TOOLS, WIDE, becomes, demo, main_screen, running, shows, to_tool
 from tests.tui.live_demo import Ticking, asked_by, at_item, call_that_asks, desk, enter_form, go, in_form, sent, write
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text, settle
 
@@ -213,8 +213,7 @@ async def test_roots_are_answered_by_one_key_now_or_always_also_in_the_next_sess
         async with running(demo(), until=f"Tools {TOOLS}") as (app, pilot):
             screen, session = main_screen(app), app.session
             assert isinstance(session, Session)
-            screen.show_address("tools", "where-am-i")
-            await becomes(app, pilot, lambda screen=screen: screen.query_one(RequestPane).has_focus_within)
+            await to_tool(app, pilot, "where-am-i")
             await pilot.press("ctrl+r")
             if key:
                 await shows(app, pilot, "A root is a folder or file that the server may work in.")
@@ -367,8 +366,7 @@ async def test_the_questions_of_one_message_are_gone_through_by_a_key(tmp_path: 
 
 async def test_a_question_left_for_later_is_named_in_the_line_of_one_column() -> None:
     async with running(demo(), size=NARROW, until=f"─ {TOOLS} ─") as (app, pilot):
-        main_screen(app).show_address("tools", "ask-several")
-        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        await to_tool(app, pilot, "ask-several")
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "asked")
         await press(pilot, "ctrl+g", until=lambda: "esc later" in screen_lines(app)[-1], what="the second")
@@ -389,8 +387,7 @@ async def test_a_question_that_the_server_takes_back_says_so(tmp_path: Path) -> 
 @pytest.mark.parametrize("size", [NARROW, WIDE])
 async def test_escape_goes_from_a_question_that_is_over_to_the_inbox(size: tuple[int, int]) -> None:
     async with running(demo(), size=size, until=f"─ {TOOLS} ─") as (app, pilot):
-        main_screen(app).show_address("tools", "where-am-i")
-        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within, "in the form")
+        await to_tool(app, pilot, "where-am-i")
         await pilot.press("ctrl+r")
         await becomes(app, pilot, lambda: main_screen(app).query_one(QuestionPane).has_focus_within, "asked")
         await pilot.press("ctrl+d")

@@ -11,9 +11,8 @@ from inspector.journal.journal import Journal
 from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.call_events import CallEvents, answer_words, steps
 from inspector.tui.work.running import RunningPane, fraction
-from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows
+from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, shows, to_tool
 from tests.tui.live_demo import demo, on_pane
-from tests.tui.test_calls import to_tool
 from tests.tui.tui_screens import assert_in, press, screen_text, settle
 
 

@@ -15,8 +15,18 @@ from inspector.tui.available_verbs import who_does
 from inspector.tui.server.pane import ServerPane
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.facts_view import FactsView
-from inspector.tui.work.request import RequestPane
-from tests.tui.live_app import NARROW, SESSION, becomes, hostile, main_screen, on_demo, on_recording, running, shows
+from tests.tui.live_app import (
+    NARROW,
+    SESSION,
+    becomes,
+    hostile,
+    main_screen,
+    on_demo,
+    on_recording,
+    running,
+    shows,
+    to_tool,
+)
 from tests.tui.tui_screens import assert_in, press, screen_lines, screen_text
 
 pytestmark = pytest.mark.slow
@@ -187,8 +197,7 @@ async def test_a_tool_error_that_comes_from_the_revision_offers_another_one() ->
     async with on_demo() as (app, pilot):
         await pilot.press("f9", "down", "down", "enter")
         await becomes(app, pilot, lambda: app.session is not None and app.session.server.revision == "2025-03-26")
-        main_screen(app).show_address("tools", "ask-user")
-        await becomes(app, pilot, lambda: main_screen(app).query_one(RequestPane).has_focus_within)
+        await to_tool(app, pilot, "ask-user")
         await press(pilot, "ctrl+r", shows="not support that; 2025-11-25 does.")
         await shows(app, pilot, "f9 other revision")
         await pilot.press("f9", "enter")  # the cursor is on the revision that the hint names

@@ -147,12 +147,10 @@ async def test_a_secret_is_not_remembered(tmp_path: Path) -> None:
         assert memory.last_arguments("echo") == {"message": "x"}
 
 
-async def test_destructive_tools_say_so_and_are_not_held_back(tmp_path: Path) -> None:
+def test_destructive_tools_say_so() -> None:
     """C-TOOL-01."""
-    async with desk(tmp_path, "tools") as (_session, app, pilot):
-        work = await go(app, pilot, "tools", "delete-everything")
-        assert "destructive" in screen_lines(app)[0]
-        assert work.catalog_item.facts[0] == [("destructive", "error")]
+    tool = CatalogItem("tools", {"name": "x", "annotations": {"destructiveHint": True, "openWorldHint": True}})
+    assert tool.facts == [[("destructive", "error")], [("open-world", "muted")]]
 
 
 async def test_a_resource_is_read_by_enter_and_followed_by_u(tmp_path: Path) -> None:
@@ -451,6 +449,7 @@ async def test_where_no_item_is_left_there_is_no_form(tmp_path: Path) -> None:
         await settle(pilot, lambda: "The text to return" in screen_text(app))
         await press(pilot, "slash", *"qqq", shows="No match")
         await settle(pilot, lambda: "The text to return" not in screen_text(app))
+        assert "The selected item is shown here." in screen_text(app)
         await press(pilot, "backspace", "backspace", "backspace", *"echo", shows="The text to return")
 
 

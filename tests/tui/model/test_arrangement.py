@@ -144,3 +144,9 @@ def test_the_zoom_of_a_pane_ends_with_any_other_pane() -> None:
     in_log = Arrangement("tools", WIDE).with_log_zoomed(True)
     assert in_log.with_front(Front.DETAIL).log_zoomed
     assert not in_log.without_log_zoom().is_zoomed
+
+
+@pytest.mark.parametrize("width", [WIDE, MEDIUM, NARROW])
+def test_a_zoomed_log_survives_every_width(width: int) -> None:
+    zoomed = Arrangement("tools", WIDE).with_log_zoomed(True).with_width(width, FocusIn.MESSAGES)
+    assert {"log", "messages"} <= zoomed.visible() <= {"log", "messages", "detail"}
