@@ -227,8 +227,9 @@ class StdioTransport(Transport):
 
     async def _fail_unwritten(self) -> None:
         await asyncio.sleep(EXIT_SECONDS)
-        while self._state is Lifetime.ENDING:
-            await self._output.silence(SILENCE_SECONDS)
+        following = self._following
+        while self._state is Lifetime.ENDING and following is not None and not following.done():
+            await asyncio.wait((following,), timeout=SILENCE_SECONDS)
         if self._state is Lifetime.LOST:
             return
         self._failing = None

@@ -274,6 +274,35 @@ async def test_sending_to_a_dead_child_is_an_error_and_recorded_nowhere():
         assert len(child.journal) == before
 
 
+async def test_waiting_for_the_end_of_a_server_that_closed_both_pipes_is_not_busy(monkeypatch):
+    steps = 0
+
+    def counted(wait):
+        def count(*arguments, **options):
+            nonlocal steps
+            steps += 1
+            return wait(*arguments, **options)
+
+        return count
+
+    code = """
+    import os, time
+    os.close(0)
+    os.write(1, b'{"method":"x"}\\n')
+    os.close(1)
+    time.sleep(60)
+    """
+    async with Child(code) as child:
+        await child.listener.wait(lambda: child.listener.frames)
+        monkeypatch.setattr(asyncio, "wait", counted(asyncio.wait))
+        monkeypatch.setattr(asyncio, "sleep", counted(asyncio.sleep))
+        child.send({"id": 1, "method": "finds the closed pipe"})
+        child.send({"id": 2, "method": "waits for the end"})
+        await child.listener.wait(lambda: child.listener.error)
+        assert child.listener.error.message == "The server closed its output but still runs."
+        assert steps < 100
+
+
 @pytest.mark.parametrize(
     ("command", "advice"),
     [
