@@ -16,6 +16,7 @@ from inspector.config.settings import Settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.available_verbs import contexts, who_does
 from inspector.tui.main.layout import PaneLayout
+from inspector.tui.main.session_verbs import SessionVerbs
 from inspector.tui.replay.playback import Playback
 from inspector.tui.verbs import BY_ID, CONTEXTS, VERBS
 from inspector.tui.widgets.fields.text import TextField
@@ -43,7 +44,7 @@ def own_bindings(kind: type[DOMNode]) -> list[Binding]:
     return [one for one in kind.__dict__.get("BINDINGS", ()) if isinstance(one, Binding) and one.id in BY_ID]
 
 
-PARTS = ((PaneLayout, "app"), (Playback, "replay"), (Playback, "frame"))
+PARTS = ((PaneLayout, "app"), (SessionVerbs, "app"), (Playback, "replay"), (Playback, "frame"))
 """Parts of the main screen, with the contexts of which they do verbs."""
 
 
