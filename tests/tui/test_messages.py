@@ -281,6 +281,26 @@ async def test_shows_how_long_a_request_waits() -> None:
         await settle(pilot, lambda: any("tools/call slow" in line and "cancelled" in line for line in shown(app)))
 
 
+async def test_a_row_that_changes_outside_of_the_view_is_drawn_as_it_is() -> None:
+    talk = example()
+    request = talk.call(9, "pay")
+    talk.journal.record_stderr("stderr", [b"more"] * 20)
+    pane = MessagesPane(talk.session)
+    app = Ticking(pane)
+    async with app.run_test(size=(78, 10)) as pilot:
+        pane.focus_inside()
+        pane.select(request)
+        await pilot.pause()
+        await pilot.press("up", "up")
+        await settle(pilot, lambda: any("→   9  tools/call pay" in line for line in shown(app)))
+        await pilot.press("end")
+        await settle(pilot, lambda: "tools/call pay" not in screen_text(app))
+        talk.journal.record_life("", "lost", **{"for": request})
+        await settle(pilot, lambda: "lost its connection" in screen_text(app))
+        pane.select(request - 2)
+        await settle(pilot, lambda: any("tools/call pay" in line and " lost " in line for line in shown(app)))
+
+
 async def test_select_drops_a_filter_that_hides_the_event() -> None:
     async with on_pane(MessagesPane(example().session), (78, 16), focus=False) as (app, pilot, pane):
         pane.show_exchange(4)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from textual.binding import BindingType
+from textual.cache import LRUCache
 from textual.strip import Strip
 
 from inspector.client.session_state import SessionState
@@ -19,7 +20,7 @@ from inspector.tui.model.log import LogCursor, LogQuery
 from inspector.tui.themes import ascii_only, palette
 from inspector.tui.timers import SingleTimer
 from inspector.tui.widgets import paint
-from inspector.tui.widgets.virtual_list import DrawnRow, VirtualList
+from inspector.tui.widgets.virtual_list import CACHED_ROWS, DrawnRow, VirtualList
 
 CLOCKS = ((10, 0.1), (600, 1.0))
 """Ages in seconds of a waiting request, and the seconds between two updates of its time until then."""
@@ -51,7 +52,8 @@ class MessageList(VirtualList, inherit_bindings=False):
         self.head.display = False
         self.place = LogCursor()
         self._on_change = on_change
-        self._drawn: dict[int, tuple[int, ...]] = {}
+        self._looks: LRUCache[int, tuple[int, ...]] = LRUCache(CACHED_ROWS)
+        """What each row that is kept was drawn with, by index: a row may change while it is not visible."""
         self._clock = SingleTimer(self, self._tick_if_visible)
         self._goes_to_now = False
 
@@ -73,7 +75,8 @@ class MessageList(VirtualList, inherit_bindings=False):
         self.head.rows = rows if isinstance(rows, WaterfallRows) else None
         self.head.display = query.by_exchange
         follow = self.follow
-        self.rows, self._drawn = rows, {}
+        self.rows = rows
+        self._looks.clear()
         self.source = rows
         if n and not follow:
             self.move_to(n)
@@ -109,11 +112,8 @@ class MessageList(VirtualList, inherit_bindings=False):
         """Redraw visible rows with a new state, finding or waiting time, and again soon if a request waits."""
         rows, top = self.rows, self.scroll_offset.y
         visible = range(top, min(top + self.size.height, len(rows)))
-        looks = {at: rows.look(rows.numbers[at]) for at in visible}
-        changed = [at for at, look in looks.items() if self._drawn.get(at, look) != look]
-        self._drawn = looks
-        if changed:
-            self.rows_changed(changed)
+        looks = ((at, rows.look(rows.numbers[at])) for at in visible)
+        self.rows_changed([at for at, look in looks if self._looks.get(at, look) != look])
         if rows.now is None:
             return
         begins = [rows.journal.index.time(n) for n in map(rows.numbers.__getitem__, visible) if n and rows.pending(n)]
@@ -238,6 +238,10 @@ class MessageList(VirtualList, inherit_bindings=False):
             for changed in (rows.top, top):
                 self._cache.discard_row(changed)
             rows.top = top
+        look = rows.look(rows.numbers[index])
+        if self._looks.get(index) != look:
+            self._cache.discard_row(index)
+            self._looks.set(index, look)
         return super()._row(index, cells)
 
 
