@@ -362,3 +362,16 @@ async def test_notes_stand_in_rows_of_their_own_below_a_line():
         ]
         await pilot.press("end", "up")
         assert view.line == 2
+
+
+async def test_no_letter_is_cut_where_the_bar_for_scrolling_comes() -> None:
+    words = " ".join(f"word-{n:03}" for n in range(80))
+    view = JsonView("", wrap=True)
+    app = stage(view)
+    async with app.run_test(size=(41, 12)) as pilot:
+        await pilot.pause()
+        view.load(json.dumps({"text": words}))
+        await settle(pilot, lambda: view.show_vertical_scrollbar)
+        await pilot.pause()
+        shown = " ".join(line.strip() for line in screen_lines(app)[1:])
+        assert json.dumps({"text": words}).startswith(f"{{{shown}")

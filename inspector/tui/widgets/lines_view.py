@@ -160,6 +160,10 @@ class LinesView(VirtualList):
             self._lay_out(self.rows, self._layout.notes)
         super().on_resize()
 
+    def watch_show_vertical_scrollbar(self) -> None:
+        # The bar takes a column; without other breaks the last one of each line would be cut.
+        self.on_resize()
+
     def watch_wrap(self) -> None:
         self._left = 0
         self._lay_out(self.rows, self._layout.notes)
