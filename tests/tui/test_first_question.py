@@ -167,3 +167,15 @@ async def test_one_who_comes_back_to_a_session_that_asked_meanwhile_answers_from
         await press(pilot, "enter", shows="asks you")
         await becomes(app, pilot, lambda: main_screen(app).panes.work.asked_from_list is not None, "it has the keys")
         await press(pilot, "ctrl+r", until=lambda: session.inbox.questions[0].state == "answered", what="answered")
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_after_an_answer_that_was_gone_to_from_the_list_its_keys_are_those_of_the_list(
+    home: Path, size: tuple[int, int]
+) -> None:
+    async with running(asker(home, "ready"), size=size, until="answer") as (app, pilot):
+        question = main_screen(app).query_one(QuestionPane)
+        await press(pilot, "ctrl+g", until=lambda: question.has_focus_within)
+        await press(pilot, "ctrl+d", until=lambda: not question.has_focus_within)
+        await pilot.pause()
+        assert main_screen(app).panes.catalog.has_focus_within

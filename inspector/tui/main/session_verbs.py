@@ -102,7 +102,8 @@ class SessionVerbs:
 
     async def action_question(self) -> None:
         """Go to the next open question: in its call, beside the lists, or in the inbox."""
-        question = self._panes.work.next_question()
+        # In one column, the focus moves when the list is hidden.
+        question, came_from = self._panes.work.next_question(), self._screen.focused
         if question is None:
             return
         if self._layout.place not in (*KINDS, "inbox"):
@@ -110,7 +111,7 @@ class SessionVerbs:
         if self._layout.place == "inbox" and self._panes.inbox is not None:
             self._panes.inbox.move_to(question)
         self._layout.show_beside()
-        self._panes.work.go_to_question(question)
+        self._panes.work.go_to_question(question, came_from)
 
     def action_stderr(self) -> None:
         """Show what the server process wrote to stderr."""

@@ -21,9 +21,9 @@ class FocusReturn:
 
     # From a question
 
-    def go_to_question(self) -> None:
+    def go_to_question(self, came_from: Widget | None) -> None:
         """Remember where the user was when they went to a question."""
-        self._asked_from = self._pane.screen.focused
+        self._asked_from = came_from
 
     @property
     def can_return(self) -> bool:

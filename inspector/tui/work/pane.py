@@ -14,6 +14,7 @@ from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Container
+from textual.widget import Widget
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.inbox import Question
@@ -558,10 +559,10 @@ class WorkPane(Container):
             return [sign, ("which folders may it use?  ", "bright"), uris]
         return [sign, (labels.summary(question), "bright")]
 
-    def go_to_question(self, question: Question) -> None:
-        """Focus the answer of a question. Afterwards the focus returns to the form or the result."""
-        if not self.asking.has_focus_within:
-            self._focus.go_to_question()
+    def go_to_question(self, question: Question, came_from: Widget | None) -> None:
+        """Focus the answer of a question. Afterwards the focus returns to the form or the result if it was there."""
+        if came_from is None or self.asking not in came_from.ancestors_with_self:
+            self._focus.go_to_question(came_from)
         if not (model.is_unprompted(self.state, question) and model.shows_unprompted(self.state, self._facts())):
             self.show_question(question)
         self._answer(question)
