@@ -127,5 +127,5 @@ async def test_it_is_offered_only_where_we_have_started_the_server(project: Proj
 async def test_too_large_a_folder_is_refused(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(project.file.parent))
     project.offers("hello")
-    async with running(project.target, until="Tools 1", watch=True) as (app, pilot):
-        await shows(app, pilot, "too many files to watch")
+    async with running(project.target, until="too many files to watch", watch=True) as (app, pilot):
+        await shows(app, pilot, "Tools 1")
