@@ -369,6 +369,8 @@ class ServerProcess:
         environment = {**environment, **mark}
         program = find_program(command, environment)
         self._mark = mark[MARK]
+        if program is None:  # There is nothing to guard: this raises the reason.
+            start_child(command, program, environment, cwd)
         self._guard = ChildGuard(self._mark)
         try:
             self.popen = start_child(command, program, environment, cwd)
