@@ -27,7 +27,7 @@ from inspector.protocol.extensions import title
 from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import features
 from inspector.protocol.views import View
-from inspector.text import duration, safe
+from inspector.text import duration, quantity, safe
 from inspector.tui.keymap import bindings
 from inspector.tui.login.facts import logged_in_rows
 from inspector.tui.model.server import SERVER_VERBS, ServerFacts
@@ -248,7 +248,7 @@ class ServerPane(Container, VerbsByRules):
             self.query_one("#stderr").display = True
             self.set_class(False, "-no-stderr")
             self.query_one("#stderr-rows", VirtualList).source_changed(first)
-            self.query_one("#stderr", Pane).facts = (f"{len(self._stderr):,} lines",)
+            self.query_one("#stderr", Pane).facts = (quantity(len(self._stderr), "line"),)
         if self._stderr.behind or self._authorizations.behind:
             self.call_after_refresh(self.tick)
 
