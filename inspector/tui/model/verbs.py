@@ -10,7 +10,7 @@ F = TypeVar("F")
 """The facts on which the verbs of a pane depend."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # Not with slots: `Offer[F](…)` fails in Python 3.11 then.
 class Offer(Generic[F]):
     """A verb in a line of keys: it is there while it is useful, by default while it works.
 
