@@ -79,11 +79,6 @@ def bindings(context: str, *, without: str = "") -> list[Binding]:
     return found
 
 
-def verb_ids(*contexts: str) -> dict[str, str]:
-    """Return the ids of the verbs of these contexts, by the names of their actions."""
-    return {verb.action: verb.id for verb in VERBS if verb.context in contexts}
-
-
 class Keymap:
     """The keys in force: those of the table, or the user's if the settings name others.
 

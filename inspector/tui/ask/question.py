@@ -18,10 +18,10 @@ from inspector.client.session_state import SessionState
 from inspector.text import duration, safe
 from inspector.tui.ask import labels
 from inspector.tui.ask.answer import MESSAGE_LINES, FormBody, RootsBody, TextBody, UrlBody, body_for, fill
-from inspector.tui.keymap import KeyHint, bindings, verb_ids
+from inspector.tui.keymap import KeyHint, bindings
 from inspector.tui.log.rows import moment
 from inspector.tui.model.ask import ASK_VERBS, AnswerBy, AskFacts
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import Copy, HintsChanged, LeaveWork, ShowExchange
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -36,15 +36,14 @@ from inspector.tui.widgets.paragraphs import Paragraph, Paragraphs
 ASKER = 18
 """Characters of the server's name in the title, so that the question fits."""
 
-_VERBS = verb_ids("ask") | {"json": "form.json"}
-
 BODIES_KEPT = 8
 """Questions whose unfinished answers are kept while the user looks at another question."""
 
 
-class QuestionPane(CompactPane):
+class QuestionPane(CompactPane, VerbsByRules):
     """One question: the user accepts, declines or cancels it here; afterwards the pane shows the answer."""
 
+    RULES = ASK_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings("ask"),
         *(binding for binding in bindings("form") if binding.action == "json"),
@@ -292,7 +291,7 @@ class QuestionPane(CompactPane):
 
     def hints(self) -> list[KeyHint]:
         """The keys for the question."""
-        return hints(self, *ASK_VERBS.line(self.verb_facts())) if self.question is not None else []
+        return super().hints() if self.question is not None else []
 
     def verb_facts(self) -> AskFacts:
         """The facts on which the verbs depend."""
@@ -314,11 +313,6 @@ class QuestionPane(CompactPane):
             from_now_on=self._from_now_on,
             several=len(self.session.inbox.open()) > 1,
         )
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A verb works that the question can be answered with."""
-        verb = _VERBS.get(action)
-        return verb is None or ASK_VERBS.available(verb, self.verb_facts())
 
     def action_accept(self) -> None:
         """Send the answer. If it has errors, show them first; press the key again to send it anyway."""

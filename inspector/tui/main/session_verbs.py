@@ -19,7 +19,7 @@ from inspector.tui.diff.choose import compare_with
 from inspector.tui.main.layout import PaneLayout
 from inspector.tui.main.panes import Panes
 from inspector.tui.main.saving import SavedFiles
-from inspector.tui.model.session import SessionFacts, available
+from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import EditMessage, ShowEvent, ShowFiltered, ShowStart
 from inspector.tui.server.connection import SessionConnection
@@ -66,14 +66,16 @@ class SessionVerbs:
 
     def can(self, action: str) -> bool:
         """Whether a verb works now."""
+        return SESSION_VERBS.can(action, self._facts)
+
+    def _facts(self) -> SessionFacts:
         session = self._session
-        facts = SessionFacts(
+        return SessionFacts(
             live=session.commands is not None,
             is_process=session.target.kind == "stdio",
             asked=self._panes.work.next_question() is not None,
             can_go_back=self._layout.back_leads_to is not None,
         )
-        return available(f"app.{action.replace('_', '-')}", facts)
 
     def _dialog(self, ask: Coroutine[Any, Any, None]) -> None:
         self._screen.run_worker(ask, exclusive=True, group="dialog")

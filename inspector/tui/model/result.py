@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum, auto
+
+from inspector.tui.model.verbs import VerbRules
 
 BOTH_VIEWS = "result.previous-tab|result.next-tab"
 BOTH_COLUMNS = "table.previous-column|table.next-column"
@@ -49,19 +50,17 @@ class ResultFacts:
     """The footer is short."""
 
 
-_WORKS: dict[str, Callable[[ResultFacts], bool]] = {
-    "result.call": lambda facts: facts.live,
-    "result.compare": lambda facts: facts.called_before,
-    "result.expect": lambda facts: facts.live and facts.shown,
-    "result.pin-call": lambda facts: facts.live and facts.shown,
-    "result.next-difference": lambda facts: facts.differs,
-    "result.previous-difference": lambda facts: facts.differs,
-}
-
-
-def available(verb: str, facts: ResultFacts) -> bool:
-    """Whether a verb of the result works now."""
-    return verb not in _WORKS or _WORKS[verb](facts)
+RESULT_VERBS: VerbRules[ResultFacts] = VerbRules(
+    {
+        "result.call": lambda facts: facts.live,
+        "result.compare": lambda facts: facts.called_before,
+        "result.expect": lambda facts: facts.live and facts.shown,
+        "result.pin-call": lambda facts: facts.live and facts.shown,
+        "result.next-difference": lambda facts: facts.differs,
+        "result.previous-difference": lambda facts: facts.differs,
+    },
+    (),
+)
 
 
 def result_verbs(facts: ResultFacts, zoom: tuple[str, str] | None) -> list[tuple[str, str]]:

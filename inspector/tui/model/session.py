@@ -28,4 +28,3 @@ SESSION_VERBS: VerbRules[SessionFacts] = VerbRules(
     },
     (),
 )
-available = SESSION_VERBS.available

@@ -17,10 +17,10 @@ from inspector.errors import InspectorError
 from inspector.protocol.forms.form import UNSET, Form
 from inspector.protocol.views import Resource, ResourceTemplate
 from inspector.tui.advice import error_text
-from inspector.tui.keymap import KeyHint, bindings, verb_ids
+from inspector.tui.keymap import bindings
 from inspector.tui.model.form import FORM_VERBS, FormFacts
 from inspector.tui.model.room import FormRoom
-from inspector.tui.pane_keys import hints
+from inspector.tui.pane_keys import VerbsByRules, hints
 from inspector.tui.pane_messages import HintsChanged, LeaveWork, LoadTool, SaveCall, ShowModel
 from inspector.tui.themes import signs_now
 from inspector.tui.widgets import paint
@@ -42,14 +42,14 @@ ABOUT_LINES = 3
 MANY_FIELDS = 4
 """Fields from which a form on a low screen needs the lines of the description."""
 
-_VERBS = verb_ids("form", "resource")
 _FRAME = 4
 """Lines of the pane without text or form: its edge, its keys, the empty line above them."""
 
 
-class RequestPane(CompactPane):
+class RequestPane(CompactPane, VerbsByRules):
     """One item and its form. It posts `Send` when the user wants to send the form."""
 
+    RULES = FORM_VERBS
     BINDINGS: ClassVar[list[BindingType]] = [
         *(binding for binding in bindings("form") if binding.action not in ("json", "editor")),
         *bindings("resource"),
@@ -370,15 +370,6 @@ class RequestPane(CompactPane):
         """The facts on which the verbs depend."""
         saved = bool(self._calls.saved)
         return form_facts(self.work, self.session, self.form, asks=self.asks_for_answer, saved=saved)
-
-    def hints(self) -> list[KeyHint]:
-        """The keys for the item."""
-        return hints(self, *FORM_VERBS.line(self.verb_facts()))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only the verbs of the current item are available: a tool cannot be read."""
-        verb = _VERBS.get(action)
-        return verb is None or FORM_VERBS.available(verb, self.verb_facts())
 
     def action_call(self) -> None:
         """Send the values of the form. If they have errors, show them first; press the key again to send anyway."""

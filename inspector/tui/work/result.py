@@ -15,7 +15,7 @@ from inspector.protocol.result_shape import text_blocks
 from inspector.text import count, duration, quantity, size
 from inspector.tui.advice import advice
 from inspector.tui.keymap import KeyHint, bindings
-from inspector.tui.model.result import ResultFacts, Showing, available, result_verbs
+from inspector.tui.model.result import RESULT_VERBS, ResultFacts, Showing, result_verbs
 from inspector.tui.pane_keys import hints
 from inspector.tui.pane_messages import Copy, Export, HintsChanged, LeaveWork, OpenResource, Save, ShowExchange
 from inspector.tui.themes import signs_now
@@ -263,7 +263,7 @@ class ResultPane(CompactPane):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A verb that needs something of the result works where that is."""
-        return available(f"result.{action.replace('_', '-')}", self.verb_facts())
+        return RESULT_VERBS.can(action, self.verb_facts)
 
     def action_compare(self) -> None:
         """Compare the result with that of the call before of the same item."""

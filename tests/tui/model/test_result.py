@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.tui.model.result import BOTH_COLUMNS, BOTH_VIEWS, ResultFacts, Showing, available, result_verbs
+from inspector.tui.model.result import BOTH_COLUMNS, BOTH_VIEWS, RESULT_VERBS, ResultFacts, Showing, result_verbs
 from inspector.tui.verbs import BY_ID
 
 TEXT = ResultFacts()
@@ -78,7 +78,7 @@ def test_titles_say_what_is_done() -> None:
     ],
 )
 def test_which_verbs_work(verb: str, facts: ResultFacts, works: bool) -> None:
-    assert available(verb, facts) is works
+    assert RESULT_VERBS.available(verb, facts) is works
 
 
 def test_what_is_shown_works_and_is_in_the_table() -> None:
@@ -86,4 +86,4 @@ def test_what_is_shown_works_and_is_in_the_table() -> None:
         for verbs, _ in result_verbs(facts, ZOOM):
             for verb in verbs.split("|"):
                 assert verb in BY_ID
-                assert available(verb, facts)
+                assert RESULT_VERBS.available(verb, facts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.tui.model.session import SessionFacts, available
+from inspector.tui.model.session import SESSION_VERBS, SessionFacts
 
 PROCESS = SessionFacts()
 REMOTE = SessionFacts(is_process=False)
@@ -22,8 +22,8 @@ RECORDED = SessionFacts(live=False)
 )
 def test_which_verbs_work(facts: SessionFacts, works: str) -> None:
     asked = ("reconnect", "restart", "watch", "export", "question", "back")
-    assert [name for name in asked if available(f"app.{name}", facts)] == [
+    assert [name for name in asked if SESSION_VERBS.available(f"app.{name}", facts)] == [
         name for name in asked if name in works.split()
     ]
     for name in ("compose", "pin", "side-by-side", "revision", "extensions"):
-        assert available(f"app.{name}", facts) is facts.live
+        assert SESSION_VERBS.available(f"app.{name}", facts) is facts.live
