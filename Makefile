@@ -81,6 +81,7 @@ lint: $(READY) ## style, layers, known faults of dependencies
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.words
+	$(BIN)/python -m tests.code_size
 	$(BIN)/python -m tests.versions.audit
 
 types: $(READY)

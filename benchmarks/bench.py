@@ -23,7 +23,7 @@ from datetime import UTC, datetime
 from statistics import median
 from typing import Any
 
-from rows import CACHE, GROUPS, HERE, INSPECTOR, MEASURES, NODE, OURS, ROWS, THEIRS, Measure, Row, Setting
+from rows import CACHE, GROUPS, HERE, INSPECTOR, MEASURES, NODE, OURS, ROWS, THEIRS, YARDSTICKS, Measure, Row, Setting
 from table import tables
 
 CPU_KEY = "cpu_us"
@@ -130,6 +130,16 @@ def shown_figure(row: Row, runs: list[dict[str, Any]], repeats: int) -> float | 
     return median(values) if values else next((run["failed"] for run in runs if "failed" in run), None)
 
 
+def with_yardstick(row: Row, found: dict[str, Samples], repeats: dict[str, int]) -> Samples:
+    """The samples of the measure of a row; the yardstick that it is held against takes part as a contestant."""
+    samples = found[row.measure]
+    if (yardstick := YARDSTICKS.get(row.against)) is None:
+        return samples
+    runs = found[yardstick.measure][yardstick.contestant]
+    figures = by_round(runs, yardstick.key, repeats[yardstick.measure], more_is_better=False)
+    return samples | {row.against: [{row.key: figure} for figure in figures for _ in range(repeats[row.measure])]}
+
+
 def judge(group: str, row: Row, samples: Samples, repeats: int) -> dict[str, Any]:
     """A row of the table, as it stands in the JSON."""
     figures = {who: shown_figure(row, runs, repeats) for who, runs in samples.items()}
@@ -188,6 +198,7 @@ def main() -> None:
         print("\n".join(row.name for row in ROWS))
         return
     wanted = {row.measure for row in chosen}
+    wanted |= {YARDSTICKS[row.against].measure for row in chosen if row.against in YARDSTICKS}
     started = datetime.now(UTC)
     facts = versions()
     measures = [measure for measure in MEASURES if measure.name in wanted]
@@ -197,7 +208,10 @@ def main() -> None:
     run = {
         "started": started.isoformat(), "seconds": round((datetime.now(UTC) - started).total_seconds()),
         "rounds": rounds, "quick": words.quick, "versions": facts,
-        "rows": [judge(group_of[row.name], row, samples[row.measure], repeats[row.measure]) for row in chosen],
+        "rows": [
+            judge(group_of[row.name], row, with_yardstick(row, samples, repeats), repeats[row.measure])
+            for row in chosen
+        ],
         "samples": samples,
     }  # fmt: skip
     print(tables(run))

@@ -2,6 +2,7 @@
 
     launch     seconds from the start of the process to the list of tools on the screen (`textual`: a bare first frame)
     first      seconds from the start of the process to the first text on the screen
+    keys       the cursor moved in a list of 1,000 rows of bare Textual: from key to frame
     down       the cursor moved in a list of 1,000 tools: from key to the first thing written after it
     recording  a recording of a million messages: seconds to its first screen and from key to frame, memory
     memory     its private memory for each message
@@ -83,6 +84,17 @@ class Bare(App):
         yield Static("the first frame")
 
 Bare().run()
+"""
+BARE_LIST = """
+from textual.app import App
+from textual.widgets import Footer, OptionList
+
+class BareList(App):
+    def compose(self):
+        yield OptionList(*(f"tool-{number:05}" for number in range(1000)))
+        yield Footer()
+
+BareList().run()
 """
 
 
@@ -316,6 +328,14 @@ def keys(terminal: Terminal, pressed: tuple[bytes, ...], count: int) -> list[flo
             found.append(came - pressed_at)
         terminal.rest()
     return found
+
+
+def keys_textual() -> dict[str, float]:
+    with running(OURS, "-c", BARE_LIST) as terminal:
+        terminal.shows(b"tool-00004")
+        terminal.rest(1.0)
+        found = keys(terminal, (DOWN, DOWN, UP), KEYS)
+        return {"keys": len(found), "key_s": median(found), "key_p95_s": p95(found)}
 
 
 def recording_inspector() -> dict[str, float]:
@@ -598,6 +618,7 @@ FIGURES = {
     ("first", BARE): first_textual,
     ("first", INSPECTOR): first_inspector,
     ("first", OFFICIAL): first_official,
+    ("keys", BARE): keys_textual,
     ("down", INSPECTOR): down_inspector,
     ("down", OFFICIAL): down_official,
     ("recording", INSPECTOR): recording_inspector,

@@ -107,7 +107,7 @@ def test_a_row_without_a_figure_of_ours_has_no_verdict(modules: dict[str, Module
 def test_every_row_has_its_measure_and_a_name_of_its_own(modules: dict[str, ModuleType]) -> None:
     rows = modules["rows"]
     measures = {measure.name for measure in rows.MEASURES}
-    assert {row.measure for row in rows.ROWS} == measures
+    assert {row.measure for row in rows.ROWS} | {stick.measure for stick in rows.YARDSTICKS.values()} == measures
     assert len({row.name for row in rows.ROWS}) == len(rows.ROWS)
     assert len(measures) == len(rows.MEASURES)
 
@@ -117,7 +117,30 @@ def test_what_a_row_is_held_against_takes_part_in_its_measure(modules: dict[str,
     setting = rows.Setting("http://127.0.0.1:1", quick=False)
     contestants = {measure.name: set(measure.commands(setting)) for measure in rows.MEASURES}
     for row in rows.ROWS:
-        assert {rows.INSPECTOR, row.against or rows.INSPECTOR} <= contestants[row.measure], row.name
+        of_round = contestants[row.measure] | set(rows.YARDSTICKS)
+        assert {rows.INSPECTOR, row.against or rows.INSPECTOR} <= of_round, row.name
+    for stick in rows.YARDSTICKS.values():
+        assert stick.contestant in contestants[stick.measure]
+
+
+def test_no_time_has_a_budget_in_seconds(modules: dict[str, ModuleType]) -> None:
+    rows = modules["rows"].ROWS
+    assert [row.name for row in rows if row.budget and not row.against and row.unit in ("ms", "µs", "/s")] == []
+
+
+@pytest.mark.parametrize(("slowness", "ours", "ok"), [(1.0, 1.5, True), (2.0, 3.0, True), (1.0, 3.0, False)])
+def test_a_slower_machine_is_held_against_a_slower_yardstick(
+    modules: dict[str, ModuleType], row: Any, slowness: float, ours: float, ok: bool
+) -> None:
+    rows, bench = modules["rows"], modules["bench"]
+    timed = replace(row, against=rows.LOOP_OF_PYTHON, beside=rows.LOOP_OF_PYTHON, budget=20.0, plus=0.0)
+    found = {
+        "measure": {"inspector": seconds(ours, ours)},
+        "fixed loop": {rows.LOOP_OF_PYTHON: seconds(9.0, 0.1 * slowness, 9.0)},
+    }
+    repeats = {"measure": 2, "fixed loop": 3}
+    facts = bench.judge("group", timed, bench.with_yardstick(timed, found, repeats), repeats["measure"])
+    assert (facts["ok"], facts["ratio"]) == (ok, pytest.approx(ours / (0.1 * slowness)))
 
 
 def test_the_server_answers_in_the_era_it_is_asked_in(modules: dict[str, ModuleType]) -> None:
