@@ -6,7 +6,7 @@ from inspector.demo.completions import complete
 from inspector.demo.content import accepted, failure, fit, fit_result, form
 from inspector.demo.paging import PAGE_SIZE, page_of, start_of
 from inspector.demo.resources import GUARDED
-from inspector.demo.rpc import INVALID_PARAMS, Refused, RpcError
+from inspector.demo.rpc import INVALID_PARAMS, Refused, RpcError, ToolError
 from inspector.demo.schema import problems
 
 TYPE_CHECKING = False
@@ -44,7 +44,10 @@ def _call_tool(call: ClientRequest) -> dict[str, Any]:
     wrong = problems(call.arguments, tool.definition["inputSchema"])
     if wrong:
         return failure(f"The arguments do not match the schema of {tool.name}:\n" + "\n".join(wrong))
-    return fit_result(tool.run(call), call.features)
+    try:
+        return fit_result(tool.run(call), call.features)
+    except ToolError as problem:
+        return failure(str(problem))
 
 
 def _list_resources(call: ClientRequest) -> dict[str, Any]:

@@ -6,7 +6,10 @@ call is `Any` here, and each function's annotation has the type.
 
 from __future__ import annotations
 
-from inspector.demo.content import fit_block, result
+import json
+from functools import cache
+
+from inspector.demo.content import fit_block
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
 
 TYPE_CHECKING = False
@@ -19,12 +22,16 @@ if TYPE_CHECKING:
     Run = Callable[[Any], dict[str, Any]]
     Render = Callable[[Any, dict[str, str]], list[tuple[str, dict[str, Any]]]]
 
-RECEIVED = {
-    "type": "object",
-    "properties": {"received": {"type": "object", "description": "The received arguments"}},
-    "required": ["received"],
-}
-READ_ONLY = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+FUNCTIONS: dict[str, tuple[Run, bool, str]] = {}
+"""The function of each tool by name, whether it is `patient`, and the feature that it `needs`."""
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Returns what is listed and sent as it stands: tools, prompts, and parts of the server's own requests."""
+    with open(__file__.replace(".py", ".json"), encoding="utf-8") as file:
+        content: dict[str, Any] = json.load(file)
+        return content
 
 
 class Tool:
@@ -33,68 +40,32 @@ class Tool:
     `patient` tools may take long, so each call gets a thread; `needs` names the feature that the tool requires.
     """
 
-    __slots__ = ("definition", "needs", "patient", "run")
-
-    def __init__(self, definition: dict[str, Any], run: Run, *, patient: bool, needs: str = "") -> None:
+    def __init__(self, definition: dict[str, Any], run: Run, patient: bool = False, needs: str = "") -> None:
         self.definition = definition
+        self.name: str = definition["name"]
         self.run = run
         self.patient = patient
         self.needs = needs
-
-    @property
-    def name(self) -> str:
-        """The name for calls."""
-        name: str = self.definition["name"]
-        return name
 
     def offered(self, features: Features) -> bool:
         """Whether the tool exists at a revision."""
         return not self.needs or bool(getattr(features, self.needs))
 
 
-class ToolTable:
-    """Collects the tools of one module."""
+def tool(name: str, *, patient: bool = False, needs: str = "") -> Callable[[Run], Run]:
+    """Makes a function that of a tool in `document`."""
 
-    def __init__(self) -> None:
-        self.tools: list[Tool] = []
+    def keep(run: Run) -> Run:
+        FUNCTIONS[name] = (run, patient, needs)
+        return run
 
-    def add(
-        self,
-        name: str,
-        properties: dict[str, Any] | None = None,
-        *,
-        title: str,
-        required: tuple[str, ...] = (),
-        schema: dict[str, Any] | None = None,
-        hints: dict[str, Any] | None = None,
-        patient: bool = False,
-        needs: str = "",
-        **more: Any,
-    ) -> Callable[[Run], Run]:
-        """Makes a function a tool; its docstring is the description. `schema` adds to or replaces the input schema."""
-        wanted: dict[str, Any] = {"type": "object"}
-        if properties is not None:
-            wanted["properties"] = properties
-        if required:
-            wanted["required"] = list(required)
-        wanted |= schema or {}
-
-        def make(run: Run) -> Run:
-            description = " ".join((run.__doc__ or "").split())
-            definition = {"name": name, "title": title, "description": description, "inputSchema": wanted, **more}
-            definition["annotations"] = {"title": title, **(hints or {})}
-            self.tools.append(Tool(definition, run, patient=patient, needs=needs))
-            return run
-
-        return make
+    return keep
 
 
 class Prompt:
     """A prompt: its listed definition and its function, which returns (role, content block) pairs. `patient` ones ask
     the client.
     """
-
-    __slots__ = ("definition", "patient", "render")
 
     def __init__(self, definition: dict[str, Any], render: Render, *, patient: bool = False) -> None:
         self.definition = definition
@@ -114,8 +85,3 @@ class Prompt:
             "description": self.definition["description"],
             "messages": [{"role": role, "content": block} for role, block in said],
         }
-
-
-def received(call: Any) -> dict[str, Any]:
-    """Returns a result with the received arguments, in the shape of RECEIVED."""
-    return result(structured={"received": call.arguments})

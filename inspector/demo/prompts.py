@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import accepted, audio, embedded, form, image, link, text
-from inspector.demo.definitions import Prompt
-from inspector.demo.media import icon
+from inspector.demo.definitions import Prompt, document
 from inspector.demo.rpc import Refused
 
 TYPE_CHECKING = False
@@ -12,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from inspector.demo.call import ClientRequest
+    from inspector.demo.definitions import Render
 
 FRAMEWORKS = {
     "javascript": ["express", "next", "react", "svelte", "vue"],
@@ -19,11 +19,6 @@ FRAMEWORKS = {
     "ruby": ["hanami", "rails", "sinatra"],
     "rust": ["actix", "axum", "rocket"],
 }
-
-
-def _argument(name: str, description: str, *, required: bool = False) -> dict[str, Any]:
-    title = name.capitalize().replace("_", " ")
-    return {"name": name, "title": title, "description": description, "required": required}
 
 
 def _greet(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
@@ -71,56 +66,18 @@ def _introduce(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, di
     return [("user", text(f"You are talking to {name}."))]
 
 
+_RENDERS: dict[str, Render] = {
+    "greet": _greet,
+    "explain-code": _explain,
+    "summarize-resource": _summarize,
+    "describe-media": _describe,
+    "interview": _interview,
+    "introduce-me": _introduce,
+}
+
+
 def all_prompts() -> list[Prompt]:
     """Every prompt the server starts with."""
     return [
-        Prompt(
-            {"name": "greet", "title": "Greet", "description": "Takes no arguments", "icons": [icon("plum")]}, _greet
-        ),
-        Prompt(
-            {
-                "name": "explain-code",
-                "title": "Explain code",
-                "description": "Arguments can be completed; the framework depends on the language",
-                "arguments": [
-                    _argument("language", "The programming language", required=True),
-                    _argument("framework", "The framework"),
-                    _argument("code", "The code", required=True),
-                    _argument("detail", "The level of detail"),
-                ],
-            },
-            _explain,
-        ),
-        Prompt(
-            {
-                "name": "summarize-resource",
-                "title": "Summarize a resource",
-                "description": "Embeds a resource, whose URI can be completed",
-                "arguments": [_argument("uri", "The resource", required=True)],
-            },
-            _summarize,
-        ),
-        Prompt(
-            {
-                "name": "describe-media",
-                "title": "Describe a picture and a sound",
-                "description": "Contains an image and an audio block",
-                "arguments": [_argument("language", "The language of the answer")],
-            },
-            _describe,
-        ),
-        Prompt(
-            {
-                "name": "interview",
-                "title": "Interview",
-                "description": "Several messages of both roles, and a link to a resource",
-                "arguments": [_argument("topic", "The topic", required=True)],
-            },
-            _interview,
-        ),
-        Prompt(
-            {"name": "introduce-me", "title": "Introduce me", "description": "Asks the user for a name with a form"},
-            _introduce,
-            patient=True,
-        ),
+        Prompt(each, _RENDERS[each["name"]], patient=each["name"] == "introduce-me") for each in document()["prompts"]
     ]

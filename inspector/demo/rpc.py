@@ -42,6 +42,10 @@ class Cancelled(Exception):
     """The client cancelled the request, or disconnected: it needs no response."""
 
 
+class ToolError(Exception):
+    """A tool call whose result reports an error to the model."""
+
+
 class Refused(Exception):
     """The client responded to our question with a JSON-RPC error."""
 

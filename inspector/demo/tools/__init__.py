@@ -1,25 +1,11 @@
-"""The tools, in the order in which they are listed."""
+"""The tools: `definitions.json` has what is listed, in its order; the modules here have the function of each."""
 
 from __future__ import annotations
 
-from inspector.demo.tools import (
-    changes,
-    client_requests,
-    forms,
-    headers,
-    long_running,
-    results,
-    rounds,
-    tasks,
-    variants,
-)
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from inspector.demo.definitions import Tool
+from inspector.demo.definitions import FUNCTIONS, Tool, document
+from inspector.demo.tools import arguments, client_requests, long_running, results  # noqa: F401 - they fill FUNCTIONS
 
 
 def all_tools() -> list[Tool]:
     """Every tool the server starts with."""
-    modules = (forms, variants, results, long_running, client_requests, rounds, tasks, changes, headers)
-    return [tool for module in modules for tool in module.box.tools]
+    return [Tool(definition, *FUNCTIONS[definition["name"]]) for definition in document()["tools"]]

@@ -1,13 +1,13 @@
-"""Tools that take time or misbehave: progress, logs, cancellation, noise, silence, a crash."""
+"""Tools that take time, misbehave, or change the server: progress, logs, tasks, noise, silence, a crash."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from inspector.demo.call import LEVELS
-from inspector.demo.content import failure, result
-from inspector.demo.definitions import READ_ONLY, ToolTable
+from inspector.demo.content import accepted, failure, form, result
+from inspector.demo.definitions import tool
+from inspector.demo.rpc import INTERNAL_ERROR, Cancelled, Refused, RpcError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,23 +15,9 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = ToolTable()
 
-
-@box.add(
-    "slow",
-    {
-        "seconds": {"type": "number", "minimum": 0, "maximum": 600, "default": 5, "description": "How long it takes"},
-        "steps": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 20, "description": "Progress reports"},
-        "fail": {"type": "boolean", "default": False, "description": "Fail at the end"},
-    },
-    title="Slow work",
-    hints=READ_ONLY,
-    patient=True,
-    execution={"taskSupport": "forbidden"},
-)
-def slow(call: ClientRequest) -> dict[str, Any]:
-    """Works for a while, reporting progress, and stops when it is cancelled."""
+@tool("slow", patient=True)
+def _slow(call: ClientRequest) -> dict[str, Any]:
     seconds, steps = call.arguments.get("seconds", 5), int(call.arguments.get("steps", 20))
     call.log("info", f"working for {seconds} s in {steps} steps", "slow")
     for step in range(1, steps + 1):
@@ -42,25 +28,8 @@ def slow(call: ClientRequest) -> dict[str, Any]:
     return result(f"Done in {steps} steps.")
 
 
-@box.add(
-    "count",
-    {
-        "to": {"type": "integer", "minimum": 1, "maximum": 10_000, "default": 5},
-        "level": {"type": "string", "enum": list(LEVELS), "default": "info", "description": "Level of the messages"},
-        "interval": {
-            "type": "number",
-            "minimum": 0,
-            "maximum": 10,
-            "default": 0.05,
-            "description": "Seconds between messages",
-        },
-    },
-    title="Count in the log",
-    hints=READ_ONLY,
-    patient=True,
-)
-def count(call: ClientRequest) -> dict[str, Any]:
-    """Counts in log messages. Those below the client's log level are not sent."""
+@tool("count", patient=True)
+def _count(call: ClientRequest) -> dict[str, Any]:
     last, level = int(call.arguments.get("to", 5)), call.arguments.get("level", "info")
     for number in range(1, last + 1):
         call.log(level, {"count": number, "of": last}, "count")
@@ -68,18 +37,8 @@ def count(call: ClientRequest) -> dict[str, Any]:
     return result(f"Counted to {last}.")
 
 
-@box.add(
-    "burst",
-    {
-        "count": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "default": 1000},
-        "kind": {"type": "string", "enum": ["message", "progress", "list_changed"], "default": "message"},
-    },
-    title="A burst of notifications",
-    hints=READ_ONLY,
-    patient=True,
-)
-def burst(call: ClientRequest) -> dict[str, Any]:
-    """Sends many notifications as fast as possible."""
+@tool("burst", patient=True)
+def _burst(call: ClientRequest) -> dict[str, Any]:
     total, kind = int(call.arguments.get("count", 1000)), call.arguments.get("kind", "message")
     for number in range(1, total + 1):
         if kind == "message":
@@ -91,17 +50,8 @@ def burst(call: ClientRequest) -> dict[str, Any]:
     return result(f"Sent {total} notifications, except those that the client does not want.")
 
 
-@box.add(
-    "noisy",
-    {
-        "lines": {"type": "integer", "minimum": 1, "maximum": 100_000, "default": 10},
-        "colour": {"type": "boolean", "default": False, "description": "With terminal colour codes"},
-    },
-    title="Noise on stderr",
-    hints=READ_ONLY,
-)
-def noisy(call: ClientRequest) -> dict[str, Any]:
-    """Writes lines to its standard error."""
+@tool("noisy")
+def _noisy(call: ClientRequest) -> dict[str, Any]:
     lines = int(call.arguments.get("lines", 10))
     form = "\x1b[33mwarning\x1b[0m: line {}\n" if call.arguments.get("colour") else "warning: line {}\n"
     sys.stderr.write("".join(map(form.format, range(1, lines + 1))))
@@ -109,47 +59,117 @@ def noisy(call: ClientRequest) -> dict[str, Any]:
     return result(f"Wrote {lines} lines to stderr.")
 
 
-@box.add(
-    "crash",
-    {"exit_code": {"type": "integer", "minimum": 0, "maximum": 255, "default": 1}},
-    title="Crash",
-    hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False},
-)
-def crash(call: ClientRequest) -> dict[str, Any]:
-    """Ends the server process immediately, without a response."""
+@tool("crash")
+def _crash(call: ClientRequest) -> dict[str, Any]:
     sys.stderr.write("demo: crashing, as asked\n")
     sys.stderr.flush()
     os._exit(int(call.arguments.get("exit_code", 1)))
 
 
-@box.add("forget", title="Forget to answer", hints=READ_ONLY, patient=True)
-def forget(call: ClientRequest) -> dict[str, Any]:
-    """Never answers. It can be cancelled."""
+@tool("forget", patient=True)
+def _forget(call: ClientRequest) -> dict[str, Any]:
     call.wait_for_ever()
 
 
-@box.add(
-    "hang-up",
-    {"retry": {"type": "integer", "minimum": 0, "maximum": 60_000, "default": 200, "description": "Milliseconds"}},
-    title="Hang up",
-    hints=READ_ONLY,
-    patient=True,
-)
-def hang_up(call: ClientRequest) -> dict[str, Any]:
-    """Over HTTP it closes its stream, asks the client to reconnect, and responds on the resumed stream."""
+@tool("hang-up", patient=True)
+def _hang_up(call: ClientRequest) -> dict[str, Any]:
     call.log("notice", "hanging up", "hang-up")
     call.channel.hang_up(int(call.arguments.get("retry", 200)))
     call.sleep(0.05)
     return result("You resumed the stream for this answer, or there was no stream to close.")
 
 
-@box.add(
-    "delete-everything",
-    {"sure": {"const": True, "description": "To be sure"}},
-    required=("sure",),
-    title="Delete everything",
-    hints={"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": True},
-)
-def delete_everything(call: ClientRequest) -> dict[str, Any]:
-    """Has every warning that annotations can express. It deletes nothing."""
+@tool("delete-everything")
+def _delete_everything(call: ClientRequest) -> dict[str, Any]:
     return result("Nothing was deleted.")
+
+
+def _work(call: ClientRequest) -> None:
+    seconds, steps = call.arguments.get("seconds", 3), int(call.arguments.get("steps", 6))
+    for step in range(1, steps + 1):
+        call.sleep(seconds / steps)
+        call.progress(step, steps, f"step {step} of {steps}")
+
+
+@tool("task-slow", patient=True)
+def _task_slow(call: ClientRequest) -> dict[str, Any]:
+    _work(call)
+    return result("The slow task is done.")
+
+
+@tool("task-only", patient=True, needs="tasks")
+def _task_only(call: ClientRequest) -> dict[str, Any]:
+    _work(call)
+    return result("The task is done.")
+
+
+@tool("task-ask", patient=True)
+def _task_ask(call: ClientRequest) -> dict[str, Any]:
+    missing = call.missing("elicitation")
+    if missing:
+        return failure(missing)
+    said = []
+    try:
+        for field, words in (("name", "What is your name?"), ("colour", "Which colour do you like?")):
+            content = accepted(call.ask(form(call.features, words, **{field: {"type": "string"}}))[0])
+            said.append(f"no {field}" if content is None else str(content.get(field)))
+    except Refused as refusal:
+        return failure(f"The client refused a question: {refusal}")
+    return result(f"You are {said[0]}, and you like {said[1]}.")
+
+
+@tool("task-fail", patient=True)
+def _task_fail(call: ClientRequest) -> dict[str, Any]:
+    _work(call)
+    return failure("All that work for nothing.")
+
+
+@tool("task-error", patient=True)
+def _task_error(call: ClientRequest) -> dict[str, Any]:
+    _work(call)
+    raise RpcError(INTERNAL_ERROR, "The machine broke down", {"part": "main spring"})
+
+
+@tool("task-give-up", patient=True)
+def _task_give_up(call: ClientRequest) -> dict[str, Any]:
+    _work(call)
+    if call.in_task:
+        raise Cancelled
+    return failure("Only a task can be cancelled by its server.")
+
+
+@tool("task-endless", patient=True)
+def _task_endless(call: ClientRequest) -> dict[str, Any]:
+    call.status("This will take for ever.")
+    call.wait_for_ever()
+
+
+@tool("change-list")
+def _change_list(call: ClientRequest) -> dict[str, Any]:
+    topic, action = call.arguments.get("list", "tools"), call.arguments.get("action", "add")
+    if action == "add":
+        return result(f"Added {call.world.add_extra(topic)} to the {topic}.")
+    removed = call.world.remove_extra(topic)
+    if removed is None:
+        return failure(f"There is nothing to remove from the {topic}: add something first.")
+    return result(f"Removed {removed} from the {topic}.")
+
+
+@tool("touch-resource")
+def _touch_resource(call: ClientRequest) -> dict[str, Any]:
+    uri = call.arguments.get("uri", "demo://readme")
+    call.world.touch(uri)
+    return result(f"{uri} was touched.")
+
+
+@tool("end-listening", needs="listening")
+def _end_listening(call: ClientRequest) -> dict[str, Any]:
+    subscriptions = list(call.world.subscriptions)
+    for each in subscriptions:
+        each.end(call.arguments.get("how", "result"))
+    return result(f"Ended {len(subscriptions)} subscriptions.")
+
+
+@tool("about-client")
+def _about_client(call: ClientRequest) -> dict[str, Any]:
+    return result(structured=call.describe_client() | {"meta": call.meta})

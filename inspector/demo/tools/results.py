@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from inspector.demo.content import audio, contents, embedded, failure, image, link, result, text
-from inspector.demo.definitions import READ_ONLY, ToolTable
-from inspector.demo.media import icon
+from inspector.demo.definitions import tool
 from inspector.demo.rpc import RpcError
 
 TYPE_CHECKING = False
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
     from inspector.demo.call import ClientRequest
 
-box = ToolTable()
 
 _MARKDOWN = """# A markdown answer
 
@@ -46,50 +44,19 @@ Boxes: ┌─┬─┐ ▁▂▃▄▅▆▇█
 Separators: line\u2028paragraph\u2029next\u0085end
 Tab:\tend"""
 
-_WEATHER = {
-    "type": "object",
-    "properties": {
-        "city": {"type": "string"},
-        "temperature": {"type": "number", "description": "Degrees Celsius"},
-        "conditions": {"type": "string", "enum": ["sun", "clouds", "rain", "snow"]},
-        "humidity": {"type": "integer", "minimum": 0, "maximum": 100, "description": "Percent"},
-        "hours": {"type": "array", "items": {"type": "number"}},
-    },
-    "required": ["city", "temperature", "conditions"],
-}
-_CITY = {"city": {"type": "string", "enum": ["Bergen", "Kyoto", "Lima", "Nairobi"], "description": "Where"}}
 
-
-@box.add("show-markdown", title="Markdown", hints=READ_ONLY)
-def show_markdown(call: ClientRequest) -> dict[str, Any]:
-    """Returns markdown that is meant for the user."""
+@tool("show-markdown")
+def _show_markdown(call: ClientRequest) -> dict[str, Any]:
     return result(text(_MARKDOWN, annotations={"audience": ["user"], "priority": 0.9}))
 
 
-@box.add("show-unicode", title="Unicode sampler", hints=READ_ONLY)
-def show_unicode(call: ClientRequest) -> dict[str, Any]:
-    """Returns scripts, emoji, combining marks and separators that are hard to draw in a terminal."""
+@tool("show-unicode")
+def _show_unicode(call: ClientRequest) -> dict[str, Any]:
     return result(_SAMPLER)
 
 
-@box.add(
-    "draw-picture",
-    {
-        "width": {"type": "integer", "minimum": 8, "maximum": 400, "default": 96},
-        "height": {"type": "integer", "minimum": 8, "maximum": 400, "default": 64},
-        "colour": {
-            "type": "string",
-            "oneOf": [{"const": "orange", "title": "Evening"}, {"const": "yellow", "title": "Noon"}],
-            "default": "orange",
-        },
-    },
-    title="Draw a picture",
-    hints=READ_ONLY,
-    icons=[icon()],
-    _meta={"demo.example/category": "media"},
-)
-def draw_picture(call: ClientRequest) -> dict[str, Any]:
-    """Returns a generated PNG image."""
+@tool("draw-picture")
+def _draw_picture(call: ClientRequest) -> dict[str, Any]:
     from inspector.demo.media import picture
 
     wanted = call.arguments
@@ -97,49 +64,31 @@ def draw_picture(call: ClientRequest) -> dict[str, Any]:
     return result(image(picture(int(wanted.get("width", 96)), int(wanted.get("height", 64)), colour)))
 
 
-@box.add(
-    "play-tone",
-    {
-        "frequency": {"type": "number", "minimum": 20, "maximum": 4000, "default": 440, "description": "Hertz"},
-        "seconds": {"type": "number", "exclusiveMinimum": 0, "maximum": 5, "default": 0.25},
-    },
-    title="Play a tone",
-    hints=READ_ONLY,
-)
-def play_tone(call: ClientRequest) -> dict[str, Any]:
-    """Returns a WAV sound. Before 2025-03-26, which has no audio content, it is an embedded resource."""
+@tool("play-tone")
+def _play_tone(call: ClientRequest) -> dict[str, Any]:
     from inspector.demo.media import tone
 
     return result(audio(tone(call.arguments.get("frequency", 440), call.arguments.get("seconds", 0.25))))
 
 
-@box.add("embed-text", title="Embedded text", hints=READ_ONLY)
-def embed_text(call: ClientRequest) -> dict[str, Any]:
-    """Returns the readme as an embedded text resource."""
+@tool("embed-text")
+def _embed_text(call: ClientRequest) -> dict[str, Any]:
     return result("The readme:", embedded(call.world.resources.read("demo://readme")[0]))
 
 
-@box.add("embed-blob", title="Embedded blob", hints=READ_ONLY)
-def embed_blob(call: ClientRequest) -> dict[str, Any]:
-    """Returns bytes of an unknown type as an embedded blob resource."""
+@tool("embed-blob")
+def _embed_blob(call: ClientRequest) -> dict[str, Any]:
     return result(embedded(contents("demo://inline/bytes.bin", "application/octet-stream", bytes(range(256)))))
 
 
-@box.add(
-    "link-resources",
-    {"count": {"type": "integer", "minimum": 1, "maximum": 20, "default": 3}},
-    title="Links to resources",
-    hints=READ_ONLY,
-)
-def link_resources(call: ClientRequest) -> dict[str, Any]:
-    """Returns links to resources. Before 2025-06-18, which has no links, they are text."""
+@tool("link-resources")
+def _link_resources(call: ClientRequest) -> dict[str, Any]:
     listed = call.world.resources.page(0, int(call.arguments.get("count", 3)))
     return result("See also:", *(link(each) for each in listed))
 
 
-@box.add("mixed", title="All kinds at once", hints=READ_ONLY)
-def mixed(call: ClientRequest) -> dict[str, Any]:
-    """Returns one block of every kind, with different audiences and priorities."""
+@tool("mixed")
+def _mixed(call: ClientRequest) -> dict[str, Any]:
     from inspector.demo.media import picture, tone
 
     for_user = {"audience": ["user"], "priority": 1.0, "lastModified": "2025-11-25T12:00:00Z"}
@@ -154,9 +103,8 @@ def mixed(call: ClientRequest) -> dict[str, Any]:
     )
 
 
-@box.add("weather", _CITY, required=("city",), title="Weather", hints=READ_ONLY, outputSchema=_WEATHER)
-def weather(call: ClientRequest) -> dict[str, Any]:
-    """Returns structured content that matches its output schema. The weather is made up."""
+@tool("weather")
+def _weather(call: ClientRequest) -> dict[str, Any]:
     city = call.arguments["city"]
     seed = sum(city.encode())
     conditions = ("sun", "clouds", "rain", "snow")[seed % 4]
@@ -172,33 +120,11 @@ def weather(call: ClientRequest) -> dict[str, Any]:
     )
 
 
-@box.add("bad-structured", _CITY, title="Broken structure", hints=READ_ONLY, outputSchema=_WEATHER)
-def bad_structured(call: ClientRequest) -> dict[str, Any]:
-    """Has the same output schema as weather and breaks it in three places, on purpose."""
+@tool("bad-structured")
+def _bad_structured(call: ClientRequest) -> dict[str, Any]:
     return result(structured={"temperature": "warm", "conditions": "sun", "humidity": 170})
 
 
-_ORDERS = {
-    "type": "object",
-    "properties": {
-        "orders": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "id": {"type": "integer"},
-                    "customer": {"type": "string"},
-                    "country": {"type": "string", "enum": ["DE", "FR", "IE", "JP", "PL"]},
-                    "total": {"type": "number", "minimum": 0},
-                    "placed": {"type": "string", "format": "date"},
-                    "note": {"type": ["string", "null"]},
-                },
-                "required": ["id", "customer", "country", "total", "placed"],
-            },
-        }
-    },
-    "required": ["orders"],
-}
 _CUSTOMERS = (
     ("Red Brick Books", "IE"),
     ("Ōsaka Paper Co", "JP"),
@@ -226,18 +152,8 @@ def _orders(count: int) -> list[dict[str, Any]]:
     return found
 
 
-@box.add(
-    "list-orders",
-    {
-        "count": {"type": "integer", "minimum": 0, "maximum": 200000, "default": 500},
-        "invalid": {"type": "boolean", "default": False, "description": "Break the output schema in two rows"},
-    },
-    title="List of orders",
-    hints=READ_ONLY,
-    outputSchema=_ORDERS,
-)
-def list_orders(call: ClientRequest) -> dict[str, Any]:
-    """Returns a list of objects, which the interface shows as a table."""
+@tool("list-orders")
+def _list_orders(call: ClientRequest) -> dict[str, Any]:
     orders = _orders(int(call.arguments.get("count", 500)))
     if call.arguments.get("invalid") is True and len(orders) > 2:
         orders[0]["total"] = "free"
@@ -245,14 +161,8 @@ def list_orders(call: ClientRequest) -> dict[str, Any]:
     return result(structured={"orders": orders})
 
 
-@box.add(
-    "export-orders",
-    {"count": {"type": "integer", "minimum": 2, "maximum": 200000, "default": 50}},
-    title="Orders as CSV",
-    hints=READ_ONLY,
-)
-def export_orders(call: ClientRequest) -> dict[str, Any]:
-    """Returns the same orders as CSV text."""
+@tool("export-orders")
+def _export_orders(call: ClientRequest) -> dict[str, Any]:
     names = ("id", "customer", "country", "total", "placed")
     orders = _orders(int(call.arguments.get("count", 50)))
     return result(
@@ -260,49 +170,25 @@ def export_orders(call: ClientRequest) -> dict[str, Any]:
     )
 
 
-@box.add(
-    "fail",
-    {"message": {"type": "string", "default": "The printer is on fire."}},
-    title="Fail",
-    hints=READ_ONLY,
-)
-def fail(call: ClientRequest) -> dict[str, Any]:
-    """Returns a tool error: a result that says that the tool failed."""
+@tool("fail")
+def _fail(call: ClientRequest) -> dict[str, Any]:
     return failure(call.arguments.get("message", "The printer is on fire."))
 
 
-@box.add(
-    "protocol-error",
-    {
-        "code": {"type": "integer", "default": -32603, "minimum": -33000, "maximum": 33000},
-        "message": {"type": "string", "default": "Something broke inside"},
-        "with_data": {"type": "boolean", "default": True},
-    },
-    title="Protocol error",
-    hints=READ_ONLY,
-)
-def protocol_error(call: ClientRequest) -> dict[str, Any]:
-    """Returns a JSON-RPC error instead of a result."""
+@tool("protocol-error")
+def _protocol_error(call: ClientRequest) -> dict[str, Any]:
     wanted = call.arguments
     data = {"asked": True, "trace": ["demo", "tools", "protocol-error"]} if wanted.get("with_data", True) else None
     raise RpcError(int(wanted.get("code", -32603)), wanted.get("message", "Something broke inside"), data)
 
 
-@box.add("empty", title="Nothing", hints=READ_ONLY)
-def empty(call: ClientRequest) -> dict[str, Any]:
-    """Returns no content at all."""
+@tool("empty")
+def _empty(call: ClientRequest) -> dict[str, Any]:
     return result()
 
 
-@box.add(
-    "big",
-    {"megabytes": {"type": "number", "exclusiveMinimum": 0, "maximum": 100, "default": 1}},
-    title="A big answer",
-    hints=READ_ONLY,
-    patient=True,
-)
-def big(call: ClientRequest) -> dict[str, Any]:
-    """Returns that many megabytes of numbered lines."""
+@tool("big", patient=True)
+def _big(call: ClientRequest) -> dict[str, Any]:
     size = int(call.arguments.get("megabytes", 1) * 1_000_000)
     line = "{:08d} the quick brown fox jumps over the lazy dog again and again\n"
     lines = size // len(line.format(0)) + 1
