@@ -18,7 +18,7 @@ from inspector.client.engine.driver import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation
-from inspector.client.engine.pending_requests import Call, PendingRequests, RpcResponse
+from inspector.client.engine.pending_requests import Call, ContinuedCall, PendingRequests, RpcResponse
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.engine.timeout_reason import explain_timeout
 from inspector.client.engine.wire import Wire
@@ -180,8 +180,11 @@ class Session(SessionModel):
     def latency(self) -> float:
         """Seconds for the latest response to a request of the user or a list; 0 before the first."""
         # By the times of the recording, as every other place shows it.
-        found = took(self.journal.index, self.pending.latency_n) if self.pending.latency_n else None
-        return found.server / 1e6 if found is not None else self.pending.latency
+        call = self.pending.latest
+        if call is None:
+            return 0.0
+        times = took(self.journal.index, call.answer_n)
+        return times.server / 1e6 if times is not None else call.server_time
 
     @property
     def at_end(self) -> bool:
@@ -402,9 +405,9 @@ class Session(SessionModel):
 
         `extra` are parameters of this request only. Waits for the response.
         """
-        if call.fate != "pending" or call.continuation is None:
+        if not isinstance(call.outcome, ContinuedCall):
             raise asyncio.CancelledError
-        answer = call.continuation.expect(extra or {})
+        answer = call.outcome.expect(extra or {})
         self._send_again(call)
         return await answer
 

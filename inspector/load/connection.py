@@ -19,7 +19,7 @@ from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, NotJson, Shape,
 from inspector.transports.base import Outgoing, Sink, Transport
 
 if TYPE_CHECKING:
-    from inspector.client.engine.pending_requests import Call
+    from inspector.client.engine.pending_requests import Call, ContinuedCall
 
 _FIRST = 1 << 40
 """The first number of an answer that is not recorded; recorded messages have lower numbers."""
@@ -191,7 +191,7 @@ class LoadConnection:
 
 def _ends(call: Call, message: dict[str, Any]) -> bool:
     """Whether a response only ends its call; otherwise the session reads it in the recording."""
-    if call.continuation is not None:
+    if isinstance(call.outcome, ContinuedCall):
         return False
     error = message.get("error")
     if error is not None:

@@ -299,7 +299,7 @@ class LoadRun:
     def _ended(
         self, connection: LoadConnection, channel: str, tool: str, intended: float, sent: float, busy: float, call: Call
     ) -> None:
-        now = call.ended - self._zero
+        now = call.started + call.elapsed - self._zero
         connection.in_flight -= 1
         if self.arrivals.at_server >= self.arrivals.slots:
             self.measurement.free_since = now

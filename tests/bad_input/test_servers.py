@@ -203,7 +203,7 @@ async def test_a_late_answer_is_shown_as_late(serve: Serve, recording: Path) -> 
     with pytest.raises(RequestCancelled):
         await call.result()
     async with asyncio.timeout(PATIENCE):
-        while not call.late:
+        while not call.outcome.late:
             await asyncio.sleep(0.005)
     await session.close()
     assert session.journal.index.state(call.answer_n) is State.LATE

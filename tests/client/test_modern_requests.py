@@ -217,7 +217,7 @@ async def test_a_pipe_is_reported_of_a_cancellation(connect):
         assert sorted(named) == sorted([call.id, late.id])
         message, reply = held[0]
         reply({"id": message["id"], "result": complete()})
-        await until(lambda: call.late)
+        await until(lambda: call.outcome.late)
         assert session.journal.index.state(call.answer_n) is State.LATE
 
 

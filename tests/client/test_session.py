@@ -186,7 +186,7 @@ async def test_a_timeout_cancels_and_the_late_answer_is_kept_as_late(connect):
         assert server.asked("notifications/cancelled")[0]["params"]["requestId"] == call.id
         message, reply = held[0]
         reply({"id": message["id"], "result": {"too": "late"}})
-        await until(lambda: call.late)
+        await until(lambda: call.outcome.late)
         assert call.fate == "timeout"
         assert session.journal.index.state(call.n) is State.TIMED_OUT
         assert session.journal.index.state(call.answer_n) is State.LATE

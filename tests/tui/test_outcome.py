@@ -66,7 +66,7 @@ async def test_a_late_answer_is_kept_and_called_late() -> None:
         call = session.call_tool("echo", {"message": "x"})
         call.cancel()
         for _ in range(1000):
-            await asyncio.sleep(0 if call.late else 0.01)
+            await asyncio.sleep(0 if call.outcome.late else 0.01)
         for outcome in both(session, call):
             assert outcome.kind == "cancelled"
             assert outcome.has_answer

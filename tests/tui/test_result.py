@@ -130,7 +130,7 @@ async def test_a_late_answer_is_shown_and_called_late() -> None:
     async with stage((90, 24)) as (session, pane, app, pilot):
         call = session.call_tool("echo", {"message": "better late"})
         call.cancel()
-        await settle(pilot, lambda: call.late)
+        await settle(pilot, lambda: call.outcome.late)
         await show((session, pane, app, pilot), call)
         await settle(pilot, lambda: "better late" in screen_text(app))
         assert "Answered late, after" in screen_text(app)

@@ -18,7 +18,7 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.shared_process import SessionConnection, SharedProcess
 from inspector.client.bare_connection import ConnectionListener
 from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.engine.pending_requests import Call
+from inspector.client.engine.pending_requests import Call, ContinuedCall
 from inspector.client.engine.wire import Wire
 from inspector.client.options import Options
 from inspector.client.session import Session
@@ -216,13 +216,13 @@ class Visit:
         response = RequestOutcome(method, call.n)
         ended = asyncio.create_task(_ended(call))
         await asyncio.wait([ended], timeout=seconds)
-        if not ended.done() and (call.continuation is not None or self._is_worked_on(call)):
+        if not ended.done() and (isinstance(call.outcome, ContinuedCall) or self._is_worked_on(call)):
             await asyncio.wait([ended], timeout=seconds)
         response.seconds = call.elapsed
         if not ended.done():
             response.reason = f"no response within {response.seconds:.1f} s"
             self.overdue[call.n] = response.seconds
-            if not patient or call.continuation is not None:
+            if not patient or isinstance(call.outcome, ContinuedCall):
                 call.cancel("it takes too long")
             else:
                 self._waiting.append(call)
@@ -270,7 +270,7 @@ class Visit:
 
     def _is_worked_on(self, call: Call) -> bool:
         """Whether the server has sent progress or a request since a request was sent."""
-        return call.continuation is not None or bool(Exchange(self.journal, call.n).progress)
+        return isinstance(call.outcome, ContinuedCall) or bool(Exchange(self.journal, call.n).progress)
 
     # Connections of a check
 

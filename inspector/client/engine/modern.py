@@ -14,7 +14,7 @@ from inspector.client.engine.engine import Engine
 from inspector.client.engine.header_fields import HeaderFields
 from inspector.client.engine.input_requests import InputRequests, InputUnavailable
 from inspector.client.engine.legacy import on_progress
-from inspector.client.engine.pending_requests import Call, RpcResponse
+from inspector.client.engine.pending_requests import Call, ContinuedCall, RpcResponse
 from inspector.client.engine.subscription_stream import Listening
 from inspector.client.engine.tasks import TaskPoller
 from inspector.client.extensions import CAPABILITIES_KEY, CLIENT_KEY
@@ -140,7 +140,8 @@ class ModernDriver:
             meta.update(theirs)
         if progress:
             call.token = meta.setdefault("progressToken", call.id)
-        params = {**params, **(call.continuation.extra if call.continuation is not None else {}), "_meta": meta}
+        extra = call.outcome.extra if isinstance(call.outcome, ContinuedCall) else {}
+        params = {**params, **extra, "_meta": meta}
         return jsonrpc.request(call.id, call.method, params), self.headers(call.method, params)
 
     def headers(self, method: str, params: dict[str, Any]) -> tuple[tuple[str, str], ...]:

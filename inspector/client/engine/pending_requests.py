@@ -28,8 +28,28 @@ class RpcResponse(NamedTuple):
         return self.message["result"]
 
 
-class ContinuedCall:
-    """A call that continues after a response. A coroutine completes it (`Driver.intercepts_response`)."""
+class Waiting:
+    """A call without a result so far: it waits for a response."""
+
+    fate: Fate = "pending"
+    value: Any = None
+    error: InspectorError | None = None
+    late = False
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether a request was sent and has no response yet."""
+        return True
+
+
+WAITING = Waiting()
+
+
+class ContinuedCall(Waiting):
+    """A call that a response did not end: the server requires input, or runs it as a task.
+
+    A coroutine completes it (`Driver.intercepts_response`).
+    """
 
     def __init__(self) -> None:
         self.task: asyncio.Task[Any] | None = None
@@ -63,6 +83,22 @@ class ContinuedCall:
                 self.task.cancel()
             else:  # A coroutine that has not started cannot clean up.
                 self.task.get_loop().call_soon(self.task.cancel)
+
+
+class Ended:
+    """The end of a call: its result, if `fate` is `done`, else its error. `at` is a time of the loop's clock."""
+
+    __slots__ = ("at", "error", "fate", "in_flight", "late", "value")
+
+    def __init__(self, fate: Fate, value: Any, error: InspectorError | None, at: float) -> None:
+        self.fate = fate
+        self.value = value
+        self.error = error
+        self.at = at
+        self.late = False
+        """The response came after the call was given up."""
+        self.in_flight = False
+        """The call was given up while a request had no response."""
 
 
 class Deadline:
@@ -132,21 +168,15 @@ class Call:
     outgoing: Outgoing | None = None
     answer_n = 0
     """The response's number in the journal, even if it came late; 0 without one."""
-    fate: Fate = "pending"
+    outcome: Waiting | Ended = WAITING
+    """Whether it waits for a response (`Waiting`), continues after one (`ContinuedCall`) or has ended (`Ended`)."""
     progress: Progress | None = None
-    value: Any = None
-    """The result, once `fate` is `done`."""
-    error: InspectorError | None = None
-    late = False
-    """The response came after the call was given up."""
-    ended = 0.0
-    continuation: ContinuedCall | None = None
-    """Set if a response did not end the call: the server requires input, or runs it as a task."""
     background = False
     """The session's own call, which no caller awaits."""
     on_result: Callable[[Call], None] | None = None
     _paused_before_sent = 0.0
     _pending: PendingRequests | None = None
+    _waiters: tuple[asyncio.Future[None], ...] = ()
 
     def __init__(
         self,
@@ -162,7 +192,6 @@ class Call:
         self.started = self.sent_at = deadline.started
         """`sent_at` is the time of its latest request: a call is resent with the input that the server requires."""
         self._loop = loop
-        self._waiters: list[asyncio.Future[None]] = []
 
     @property
     def n(self) -> int:
@@ -172,7 +201,22 @@ class Call:
     @property
     def in_flight(self) -> bool:
         """Whether its latest request has no response; a call may be open without a request in flight."""
-        return self.continuation is None or self.continuation.in_flight
+        return self.outcome.in_flight
+
+    @property
+    def fate(self) -> Fate:
+        """How it ended; `pending` before its end."""
+        return self.outcome.fate
+
+    @property
+    def value(self) -> Any:
+        """The result, once `fate` is `done`."""
+        return self.outcome.value
+
+    @property
+    def error(self) -> InspectorError | None:
+        """Why it failed, once it has."""
+        return self.outcome.error
 
     @property
     def name(self) -> str:
@@ -184,18 +228,23 @@ class Call:
     @property
     def elapsed(self) -> float:
         """Seconds from its start to its end, or to now."""
-        return (self.ended or self._loop.time()) - self.started
+        return self._until - self.started
+
+    @property
+    def _until(self) -> float:
+        """Its end, or now, on the loop's clock."""
+        return self.outcome.at if isinstance(self.outcome, Ended) else self._loop.time()
 
     @property
     def server_time(self) -> float:
         """Seconds from its latest request to its end, without the time that a person took."""
-        end = self.ended or self._loop.time()
+        end = self._until
         return max(end - self.sent_at - self.deadline.paused_before(end) + self._paused_before_sent, 0.0)
 
     @property
     def person_time(self) -> float:
         """Seconds of `elapsed` in which the call waited for a person, in all rounds."""
-        return self.deadline.paused_before(self.ended or self._loop.time())
+        return self.deadline.paused_before(self._until)
 
     @property
     def allowed(self) -> float:
@@ -206,11 +255,11 @@ class Call:
         """Wait for the result. Raises `ServerError`, `RequestTimeout`, `RequestCancelled` or a `ConnectionProblem`."""
         if self.fate == "pending":
             waiter = self._loop.create_future()
-            self._waiters.append(waiter)
+            self._waiters = (*self._waiters, waiter)
             try:
                 await waiter
             except asyncio.CancelledError:
-                self._waiters.remove(waiter)
+                self._waiters = tuple(other for other in self._waiters if other is not waiter)
                 if not self._waiters:
                     self.cancel("the caller stopped waiting")
                 raise
@@ -220,7 +269,8 @@ class Call:
 
     def drop_value(self) -> None:
         """Release the result, which the journal holds: objects take five times the memory of their bytes."""
-        self.value = None
+        if isinstance(self.outcome, Ended):
+            self.outcome.value = None
 
     def cancel(self, reason: str = "cancelled by the user") -> None:
         """Cancel, and notify the server by the transport's rule. No effect after its end."""
@@ -231,15 +281,6 @@ class Call:
         self.id = id
         self.sent_at = self._loop.time()
         self._paused_before_sent = self.deadline.paused_before(self.sent_at)
-
-    def _end(self, fate: Fate, value: Any = None, error: InspectorError | None = None) -> None:
-        self.fate = fate
-        self.value = value
-        self.error = error
-        self.ended = self._loop.time()
-        for waiter in self._waiters:
-            if not waiter.done():
-                waiter.set_result(None)
 
 
 class PendingRequests:
@@ -274,10 +315,8 @@ class PendingRequests:
         """When it is due, on the loop's clock."""
         self.on_ended: Callable[[Call], None] | None = None
         """Receives each call that has ended."""
-        self.latency = 0.0
-        """Seconds for the latest response to a request of the user or a list."""
-        self.latency_n = 0
-        """The event of that response."""
+        self.latest: Call | None = None
+        """The call of the user or of a list that got the latest response."""
 
     def __len__(self) -> int:
         return len(self._calls)
@@ -319,12 +358,12 @@ class PendingRequests:
         call = self._calls.get(key)
         if call is None:
             call = self._given_up.pop(key, None)
-            if call is not None:
+            if call is not None and isinstance(call.outcome, Ended):
                 call.answer_n = n
-                call.late = True
+                call.outcome.late = True
                 self._changed()
             return call
-        if call.continuation is not None:
+        if call.outcome is not WAITING:
             return call if self._deliver(call, RpcResponse(n, message)) else None
         call.answer_n = n
         if not self.intercepted(call, n, message):
@@ -334,7 +373,7 @@ class PendingRequests:
             else:
                 self.done(call, message["result"])
         if not call.background:
-            self.latency, self.latency_n = call.server_time, call.answer_n
+            self.latest = call
         return call
 
     def intercepted(self, call: Call, n: int, message: dict[str, Any]) -> bool:
@@ -346,8 +385,8 @@ class PendingRequests:
             return True
         if work is None:
             return False
-        call.continuation = ContinuedCall()
-        task = call.continuation.task = self._run(self._carry_on(call, call.continuation, work))
+        continuation = call.outcome = ContinuedCall()
+        task = continuation.task = self._run(self._carry_on(call, continuation, work))
         task.add_done_callback(lambda _: work.close())  # The coroutine did not start if the task ended first.
         self._changed()
         return True
@@ -365,17 +404,17 @@ class PendingRequests:
 
     def _deliver(self, call: Call, response: RpcResponse) -> bool:
         """Pass a response to the coroutine that completes the call. False if it expects none."""
-        if call.continuation is None or not call.continuation.deliver(response):
+        if not isinstance(call.outcome, ContinuedCall) or not call.outcome.deliver(response):
             return False
         call.answer_n = response.n
         if not call.background:
-            self.latency, self.latency_n = call.server_time, call.answer_n
+            self.latest = call
         self._changed()
         return True
 
     def refused(self, call: Call, n: int, message: dict[str, Any], error: InspectorError) -> None:
         """Handle an error response that is not a message: HTTP made `error` of `message`."""
-        if call.continuation is not None:
+        if call.outcome is not WAITING:
             self._deliver(call, RpcResponse(n, message, error))
         elif not self.intercepted(call, n, message):
             self.fail(call, error)
@@ -399,20 +438,22 @@ class PendingRequests:
     def done(self, call: Call, value: Any) -> None:
         """End the call with its result."""
         if self._calls.pop(call.id, None) is not None:
-            self._settled(call, "done", value, None)
+            self._settled(call, Ended("done", value, None, call._loop.time()))
 
     def fail(self, call: Call, error: InspectorError) -> None:
         """End the call with an error."""
         if self._calls.pop(call.id, None) is not None:
-            fate: Fate = "lost" if isinstance(error, ConnectionProblem) else "error"
-            self._settled(call, fate, None, error)
-
-    def _settled(self, call: Call, fate: Fate, value: Any, error: InspectorError | None) -> None:
-        if error is not None:
             self._conceal(error)
-        if call.continuation is not None:
-            call.continuation.stop()
-        call._end(fate, value, error)
+            fate: Fate = "lost" if isinstance(error, ConnectionProblem) else "error"
+            self._settled(call, Ended(fate, None, error, call._loop.time()))
+
+    def _settled(self, call: Call, end: Ended) -> None:
+        if type(call.outcome) is ContinuedCall:
+            call.outcome.stop()
+        call.outcome = end
+        for waiter in call._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
         self._changed()
         if call.on_result is not None:
             call.on_result(call)
@@ -431,10 +472,8 @@ class PendingRequests:
 
     def cancel(self, call: Call, reason: str) -> None:
         """Cancel a call for the user."""
-        self._give_up(
-            call, "cancelled", RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " "))
-        )
-        self._tell_cancelled(call, reason)
+        error = RequestCancelled(f"{call.method} {call.name} was cancelled.".replace("  ", " "))
+        self._give_up(call, "cancelled", error, reason)
 
     def expire(self, call: Call) -> None:
         """End a call whose timeout expired (C-LIFE-09)."""
@@ -443,12 +482,15 @@ class PendingRequests:
         text = f"No response to {call.method} {call.name}".rstrip() + f" within {seconds:g} s"
         text += ", the total limit." if at_ceiling and call.progress else "."
         hint = self._explain(call) or Hint("Allow more time with ", Parameter.TIMEOUT.to("SECONDS"), ".")
-        self._give_up(call, "timeout", RequestTimeout(text, hint=hint))
-        self._tell_cancelled(call, "timed out")
+        self._give_up(call, "timeout", RequestTimeout(text, hint=hint), "timed out")
 
-    def _give_up(self, call: Call, fate: Fate, error: InspectorError) -> None:
+    def _give_up(self, call: Call, fate: Fate, error: InspectorError, reason: str) -> None:
         self._calls.pop(call.id, None)
         if len(self._given_up) >= self.KEPT_GIVEN_UP:
             self._given_up.pop(next(iter(self._given_up)))
         self._given_up[call.id] = call
-        self._settled(call, fate, None, error)
+        self._conceal(error)
+        end = Ended(fate, None, error, call._loop.time())
+        end.in_flight = call.in_flight
+        self._settled(call, end)
+        self._tell_cancelled(call, reason)

@@ -127,20 +127,20 @@ def with_person(server: str, person: int) -> str:
 
 def of_call(call: Call, journal: Journal) -> CallOutcome:
     """Return the outcome of a call in a live session so far."""
-    value, error, took = call.value, call.error, round(call.elapsed * 1_000_000)
+    value, error, late, took = call.value, call.error, call.outcome.late, round(call.elapsed * 1_000_000)
     gave_up = took
-    if call.late and 0 < call.answer_n <= journal.index.count:
+    if late and 0 < call.answer_n <= journal.index.count:
         value, late_error = _answer(journal, call.answer_n, call.method)
         error = late_error or error
         took = journal.index.duration(call.n) or took
     by_us = call.fate == "cancelled"
     person = min(round(call.person_time * 1_000_000), took)
-    if not call.late and 0 < call.answer_n <= journal.index.count and journal.index.pair(call.answer_n) == call.n:
+    if not late and 0 < call.answer_n <= journal.index.count and journal.index.pair(call.answer_n) == call.n:
         # One request: by the times of the recording, as the log shows it.
         found = durations.took(journal.index, call.n)
         if found is not None:
             took, person = found.server + found.person, found.person
-    return CallOutcome(call.method, call.n, call.answer_n, value, error, call.late, took, gave_up, by_us, person)
+    return CallOutcome(call.method, call.n, call.answer_n, value, error, late, took, gave_up, by_us, person)
 
 
 def of_request(journal: Journal, n: int, upto: int | None = None) -> CallOutcome | None:

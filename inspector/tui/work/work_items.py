@@ -291,7 +291,7 @@ def settle(work: WorkItem, journal: Any) -> bool:
     if not isinstance(call, Call) or call.fate == "pending":
         return False
     known = work.answer.outcome if work.answer is not None else None
-    if known is not None and known.request_n == call.n and known.late == call.late:
+    if known is not None and known.request_n == call.n and known.late == call.outcome.late:
         return False
     work.answer = ShownOutcome(of_call(call, journal), work.catalog_item.output_schema)
     work.answer.tab = work.view
