@@ -11,7 +11,7 @@ import shlex
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import pytest
 
@@ -31,6 +31,7 @@ MODES = ("once", "new-episodes", "none", "rewrite", "check", "live")
 VARIABLE = "INSPECTOR_MCP_RECORD"
 _MAX_NAME = 100
 _EVENTS_SHOWN = 30
+_Taped = TypeVar("_Taped", "CassetteSession", "CassetteServer")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -310,11 +311,7 @@ class McpFixture:
         """
         from inspector.library.cassettes import CassetteSession
 
-        rules = _rules(ignore, unordered, patterns)
-        options = self._given(target, options)
-        made = CassetteSession(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
-        self._taped.append(made)
-        return made
+        return self._taped_as(CassetteSession, target, name, _rules(ignore, unordered, patterns), options)
 
     def server(
         self,
@@ -329,9 +326,19 @@ class McpFixture:
         """Return a recorded server for another client: `url` and `command`. Parameters are those of `recorded`."""
         from inspector.library.cassettes import CassetteServer
 
-        rules = _rules(ignore, unordered, patterns)
-        options = self._given(target, options)
-        made = CassetteServer(self._server(target), self._recording(name), self.mode, options, rules, self._accept)
+        return self._taped_as(CassetteServer, target, name, _rules(ignore, unordered, patterns), options)
+
+    def _taped_as(
+        self,
+        kind: type[_Taped],
+        target: str | Sequence[str] | None,
+        name: str,
+        rules: ComparisonRules,
+        options: dict[str, Any],
+    ) -> _Taped:
+        made = kind(
+            self._server(target), self._recording(name), self.mode, self._given(target, options), rules, self._accept
+        )
         self._taped.append(made)
         return made
 

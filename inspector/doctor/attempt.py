@@ -23,6 +23,6 @@ def explain(target: Target, journal: Journal, error: InspectorError) -> FailureC
     if not isinstance(target, StdioTarget):
         return None
     chart = StepCollector(Privacy(target.secrets), line_of(target, os.environ))
-    ProcessDoctor(target, chart, journal, Options(), TimeLimits()).explain(error, last_start(journal, len(journal)))
+    ProcessDoctor(chart, journal, Options(), TimeLimits(), target).explain(error, last_start(journal, len(journal)))
     cause = chart.cause()
     return cause if cause is not None and cause.weight >= Weight.LIKELY else None

@@ -7,19 +7,18 @@ import os
 import re
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from inspector.addresses import is_loopback
 from inspector.client.bare_connection import BareConnection
-from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.options import Options
 from inspector.config.targets import StdioTarget
-from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.diagnosis import Fix, Stopwatch, Weight
 from inspector.doctor.server_facts import ServerFacts
-from inspector.doctor.session_step import ConnectionRecord, OpenResult, open_session, read_connection
+from inspector.doctor.session_step import ConnectionRecord, OpenResult, SessionDoctor, open_session, read_connection
 from inspector.doctor.stderr_causes import MAX_LINE, stderr_cause
 from inspector.doctor.stdout_noise import StdoutNoise, noise
 from inspector.errors import ConnectionProblem, InspectorError
-from inspector.journal.journal import Frame, Journal
+from inspector.journal.journal import Frame
 from inspector.log_lines import readable, shown
 from inspector.protocol import jsonrpc
 from inspector.protocol.revisions import LEGACY
@@ -47,29 +46,15 @@ _INITIALIZE = {
 }
 
 
-class ProcessDoctor:
+@dataclass
+class ProcessDoctor(SessionDoctor):
     """Starts a target's server as a session does, and reads its recording."""
 
-    def __init__(
-        self,
-        target: StdioTarget,
-        chart: StepCollector,
-        journal: Journal,
-        options: Options,
-        limits: TimeLimits,
-        *,
-        connect: Connect = transport_for,
-    ) -> None:
-        self.target = target
-        self.chart = chart
-        self.journal = journal
-        self.options = options
-        self.limits = limits
-        self._connect = connect
+    target: StdioTarget
 
     async def look(self) -> OpenResult:
         """Open a session, and report what happened."""
-        found = await open_session(self.target, self.journal, self.options, connect=self._connect)
+        found = await open_session(self.target, self.journal, self.options, connect=self.connect)
         if not self._seen(found):
             return found
         connection = found.connection
@@ -273,7 +258,7 @@ class ProcessDoctor:
         message = jsonrpc.request(0, "initialize", _INITIALIZE)
         body = jsonrpc.encode(message)
         hearer, watch = _AnyMessage(), Stopwatch()
-        connection = BareConnection(self.target, self.journal, hearer, self.options, connect=self._connect)
+        connection = BareConnection(self.target, self.journal, hearer, self.options, connect=self.connect)
         self.journal.record_life("", "reopen", by="doctor")
         try:
             await connection.open()

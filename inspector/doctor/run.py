@@ -60,7 +60,7 @@ async def diagnose(
             else:
                 from inspector.doctor.url import UrlDoctor
 
-                found = await UrlDoctor(target, chart, journal, options, limits, usable, connect=connect).look()
+                found = await UrlDoctor(chart, journal, options, limits, target, usable, connect=connect).look()
     except TimeoutError:
         chart.add(
             "time",
@@ -89,7 +89,7 @@ async def _stdio(
     if not usable:
         chart.add("start", "skipped", "not started, because variables are not set")
         return None
-    found = await ProcessDoctor(target, chart, journal, options, limits, connect=connect).look()
+    found = await ProcessDoctor(chart, journal, options, limits, target, connect=connect).look()
     if found.server is None and command.program is not None:
         command.suspect(found.connection.stderr)
     return found

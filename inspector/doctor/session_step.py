@@ -12,7 +12,7 @@ from inspector.client.session import Session
 from inspector.client.state.server import Server
 from inspector.config.private_keys import PrivateKeyFilter
 from inspector.config.targets import HttpTarget, StdioTarget, Target
-from inspector.doctor.diagnosis import Stopwatch
+from inspector.doctor.diagnosis import StepCollector, Stopwatch, TimeLimits
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.journal import Journal
@@ -67,6 +67,17 @@ class ConnectionRecord:
         """The exit status of the last such exit; negative for a signal."""
         status = self.exits[-1].fields.get("status") if self.exits else None
         return status if type(status) is int else None
+
+
+@dataclass
+class SessionDoctor:
+    """Opens sessions with a target and reports to `chart`; everything is recorded in `journal`."""
+
+    chart: StepCollector
+    journal: Journal
+    options: Options
+    limits: TimeLimits
+    connect: Connect = field(default=transport_for, kw_only=True)
 
 
 async def open_session(

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from inspector.addresses import is_loopback, mixed_scripts
-from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.options import Options
 from inspector.config import secret_values
 from inspector.config.targets import HttpTarget
 from inspector.doctor import browser, certificate, http_report, login, network, other_paths
-from inspector.doctor.diagnosis import Fix, StepCollector, Stopwatch, TimeLimits, Weight
+from inspector.doctor.diagnosis import Fix, Stopwatch, Weight
 from inspector.doctor.http_requests import ProbeClient, ProbeResponse
 from inspector.doctor.network import PortAttempt
 from inspector.doctor.process import introduced
-from inspector.doctor.session_step import OpenResult, open_session
+from inspector.doctor.session_step import OpenResult, SessionDoctor, open_session
 from inspector.errors import AuthorizationNeeded, UsageError
 from inspector.hints import Hint, Parameter, UnsetParameters
-from inspector.journal.journal import Journal
 from inspector.reasons import os_reason
 from inspector.text import duration
 from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_proxy
@@ -27,29 +24,15 @@ from inspector.transports.http_url import PROXY_SCHEMES, Url, parse_url, system_
 _LOOPBACK = ("127.0.0.1", "::1")
 
 
-class UrlDoctor:
+@dataclass
+class UrlDoctor(SessionDoctor):
     """Examines one URL; `look` returns the session's result, None if no session was tried."""
 
-    def __init__(
-        self,
-        target: HttpTarget,
-        chart: StepCollector,
-        journal: Journal,
-        options: Options,
-        limits: TimeLimits,
-        usable: bool,
-        *,
-        connect: Connect = transport_for,
-    ) -> None:
-        self.target = target
-        self.chart = chart
-        self.journal = journal
-        self.options = options
-        self.limits = limits
-        self.usable = usable
-        self._connect = connect
-        self._reached = ""
-        """An address whose port accepts connections."""
+    target: HttpTarget
+    usable: bool
+    """Whether the target can be opened: all variables are set."""
+    _reached: str = field(default="", init=False)
+    """An address whose port accepts connections."""
 
     async def look(self) -> OpenResult | None:
         """Run all steps."""
@@ -298,7 +281,7 @@ class UrlDoctor:
             if not first.status and url.scheme == "http" and proxy is None and await self._is_tls(first, url):
                 self._not_reached("handshake")
                 return None
-            found = await open_session(self.target, self.journal, self.options, connect=self._connect)
+            found = await open_session(self.target, self.journal, self.options, connect=self.connect)
             connected = found.server is not None
             said = http_report.report(self.chart, first, url, connected=connected, proxy=proxy)
             if first.status in (401, 403) and not _own_authorization(self.target, first):
