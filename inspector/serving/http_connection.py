@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from inspector.serving.base import MAX_MESSAGE, MAX_UNSENT, Fields, RequestHead
@@ -13,27 +15,6 @@ from inspector.serving.http_origins import own_address
 
 if TYPE_CHECKING:
     import h11
-
-_REASONS = {
-    200: "OK",
-    202: "Accepted",
-    204: "No Content",
-    307: "Temporary Redirect",
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    406: "Not Acceptable",
-    408: "Request Timeout",
-    413: "Content Too Large",
-    415: "Unsupported Media Type",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    501: "Not Implemented",
-    503: "Service Unavailable",
-    505: "HTTP Version Not Supported",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +74,10 @@ class ConnectionOwner(Protocol):
 class ServedResponse:
     """The answer to one request: its head, then its body in pieces. After the client is gone, calls have no effect."""
 
-    def __init__(self, connection: ServedConnection) -> None:
-        self._connection: ServedConnection | None = connection
+    def __init__(self, connection: ServedConnection, request: ServedRequest) -> None:
+        self._connection = connection
+        self._request = request
+        self._over = asyncio.Event()
         self.begun = False
         self.on_left: Callable[[], None] | None = None
         """Called when the client disconnects before the end."""
@@ -104,24 +87,24 @@ class ServedResponse:
     @property
     def open(self) -> bool:
         """Whether more can be written."""
-        return self._connection is not None
+        return not self._over.is_set()
 
     def begin(self, status: int, fields: Fields, length: int | None = None) -> None:
         """Write the head. `length` is that of the body; None: it is sent in pieces and ends with `finish`."""
-        if self._connection is not None and not self.begun:
+        if self.open and not self.begun:
             self.begun = True
-            self._connection.begin(status, (*fields, *self.always), length)
+            self._connection.write_head(status, (*fields, *self.always), length, last=not self._request.complete)
 
     def write(self, data: bytes) -> None:
-        """Write a piece of the body."""
-        if self._connection is not None and data:
-            self._connection.write(data)
+        """Write a piece of the body, unless the request was HEAD."""
+        if self.open and data and self._request.head.method != "HEAD":
+            self._connection.write_body(data)
 
     def finish(self) -> None:
         """End the body."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.finish()
+        if self.open:
+            self._over.set()
+            self._connection.write_end()
 
     def whole(self, status: int, body: bytes = b"", fields: Fields = ()) -> None:
         """Answer at once."""
@@ -130,91 +113,42 @@ class ServedResponse:
         self.finish()
 
     def abort(self) -> None:
-        """Close the connection in the middle of the answer, or without one."""
-        connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.abort()
+        """Close the connection in the middle of the answer, or without one, after sending what was written."""
+        if self.open:
+            self._over.set()
+            self._connection.close()
 
     def lost(self) -> None:
         """Handle that the client has disconnected."""
-        gone, self._connection = self._connection is not None, None
-        if gone and self.on_left is not None:
-            self.on_left()
+        if self.open:
+            self._over.set()
+            if self.on_left is not None:
+                self.on_left()
+
+    async def finished(self) -> None:
+        """Wait for the end of the answer, or of the connection."""
+        await self._over.wait()
 
     async def drained(self) -> None:
         """Wait until the client has read most of what was written, or is gone."""
-        if self._connection is not None:
+        if self.open:
             await self._connection.drained()
 
 
-class _Exchange:
-    """A request that arrives, and its answer."""
+class _HungUp(Exception):
+    """The client has disconnected."""
 
-    def __init__(self, head: RequestHead, response: ServedResponse, refusal: RequestRefusal | None) -> None:
-        self.request = ServedRequest(head)
-        self.response = response
+
+class _LastAnswer(Exception):
+    """A refusal after which the connection closes: the rest of the request is not read."""
+
+    def __init__(self, refusal: RequestRefusal) -> None:
         self.refusal = refusal
-        """The answer, if the request is not for the owner."""
-        self.parts: list[bytes] = []
-        self.size = 0
-        """Bytes of the body that have arrived."""
-
-
-class _ClientOutput:
-    """Writes to a client that may read slowly; a client that reads nothing for long is disconnected."""
-
-    def __init__(self, transport: asyncio.Transport, limits: ConnectionLimits) -> None:
-        self._transport = transport
-        self._limits = limits
-        self._writable: asyncio.Future[None] | None = None
-        """Done when the client has read most of what was written; None if it has."""
-        self._stall: asyncio.TimerHandle | None = None
-        transport.set_write_buffer_limits(high=HIGH_WATER)
-
-    def write(self, parts: Sequence[bytes]) -> None:
-        """Write, and disconnect a client for which too much waits."""
-        for part in parts:
-            self._transport.write(part)
-        if self._transport.get_write_buffer_size() > self._limits.unsent:
-            self._transport.abort()
-
-    def pause(self) -> None:
-        """Handle that more than `HIGH_WATER` waits."""
-        if self._writable is None:
-            self._writable = asyncio.get_running_loop().create_future()
-        self._watch()
-
-    def _watch(self) -> None:
-        """Check later whether the client has read any of what waits for it."""
-        waiting = self._transport.get_write_buffer_size()
-        self._stall = asyncio.get_running_loop().call_later(self._limits.stall, self._check, waiting)
-
-    def _check(self, waiting: int) -> None:
-        if self._transport.get_write_buffer_size() >= waiting:
-            self._transport.abort()
-        else:
-            self._watch()
-
-    def resume(self) -> None:
-        """Handle that the client has read most of it, or is gone."""
-        if self._stall is not None:
-            self._stall.cancel()
-        self.wake()
-
-    def wake(self) -> None:
-        """End `drained`."""
-        writable, self._writable = self._writable, None
-        if writable is not None:
-            writable.set_result(None)
-
-    async def drained(self) -> None:
-        """Wait until the client has read most of it, or is gone."""
-        if self._writable is not None:
-            await asyncio.shield(self._writable)
 
 
 class ServedConnection(asyncio.Protocol):
-    """Reads requests and writes answers with h11; one is answered before the next is read."""
+    """Reads requests and writes answers with h11, in the one coroutine `_serve`. A request is answered before the next
+    one is read."""
 
     def __init__(self, owner: ConnectionOwner) -> None:
         import h11
@@ -224,36 +158,32 @@ class ServedConnection(asyncio.Protocol):
         self._limits = owner.limits
         self._loop = asyncio.get_running_loop()
         self._state = h11.Connection(h11.SERVER, max_incomplete_event_size=owner.limits.head)
-        self._transport: asyncio.Transport | None = None
-        self._output: _ClientOutput
-        self._exchange: _Exchange | None = None
-        """None while it waits for a request."""
-        self._timer: asyncio.TimerHandle | None = None
-        """The timeout of a head or a body."""
-        self._since = self._loop.time()
-        """When it began to wait for a request."""
-        self._deaf = False
-        """Incoming data is ignored."""
-
-    @property
-    def waits(self) -> tuple[bool, float] | None:
+        self._input = asyncio.StreamReader(owner.limits.head)
+        """What has arrived; reading pauses while a client sends requests without reading the answer."""
+        self._transport: asyncio.Transport
+        self._response: ServedResponse | None = None
+        """The answer to the request that arrives or is answered; None while it waits for a request."""
+        self._writable = asyncio.Event()
+        """The client has read most of what was written, or is gone."""
+        self._stall: asyncio.TimerHandle | None = None
+        """Checks later whether the client has read any of what waits for it."""
+        self.waits: tuple[bool, float] | None = None
         """Whether a request has begun to arrive, and since when it is awaited; None once it is complete."""
-        if self._exchange is not None:
-            return None if self._exchange.request.complete else (True, self._since)
-        return bool(self._state.trailing_data[0]), self._since
+
+    # What asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._output = _ClientOutput(self._transport, self._limits)
-        if len(self._owner.connections) >= self._limits.connections and not self._make_room():
-            self._give_up(503, "Too many connections.")
-        else:
-            self._wait(self._limits.patience)
+        self._transport.set_write_buffer_limits(high=HIGH_WATER)
+        self._input.set_transport(self._transport)
+        self._writable.set()
+        has_room = len(self._owner.connections) < self._limits.connections or self._make_room()
         self._owner.connections.add(self)
+        self._task = self._loop.create_task(self._serve(has_room))
 
     def _make_room(self) -> bool:
         """Close the connection that waits longest for a request, first one without any byte; False if none waits."""
-        waiting = [(waits, each) for each in self._owner.connections if (waits := each.waits) is not None]
+        waiting = [(each.waits, each) for each in self._owner.connections if each.waits is not None]
         if not waiting:
             return False
         _, longest = min(waiting, key=lambda each: each[0])
@@ -262,218 +192,220 @@ class ServedConnection(asyncio.Protocol):
         return True
 
     def data_received(self, data: bytes) -> None:
-        if self._deaf:
-            return
-        self._state.receive_data(data)
-        if self._exchange is None or not self._exchange.request.complete:
-            self._advance()
-        elif len(self._state.trailing_data[0]) > self._limits.head and self._transport is not None:
-            self._transport.pause_reading()  # it sends requests without reading the answer
+        if not self._transport.is_closing():
+            self._input.feed_data(data)
 
     def eof_received(self) -> bool:
-        self._hung_up()
+        self._hang_up()
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._hung_up()
-        self._output.resume()
-        self._stop_waiting()
-        self._transport = None
+        self._hang_up()
+        self.resume_writing()
         self._owner.connections.discard(self)
 
     def pause_writing(self) -> None:
-        self._output.pause()
+        self._writable.clear()
+        self._watch()
 
     def resume_writing(self) -> None:
-        self._output.resume()
+        if self._stall is not None:
+            self._stall.cancel()
+        self._writable.set()
+
+    def _watch(self) -> None:
+        waiting = self._transport.get_write_buffer_size()
+        self._stall = self._loop.call_later(self._limits.stall, self._check_stall, waiting)
+
+    def _check_stall(self, waiting: int) -> None:
+        if self._transport.get_write_buffer_size() >= waiting:
+            self._transport.abort()
+        else:
+            self._watch()
 
     async def drained(self) -> None:
         """Wait until most of what was written is sent, or the connection is closed."""
-        await self._output.drained()
+        await self._writable.wait()
 
-    def _hung_up(self) -> None:
-        """Handle the end of input: an unfinished message is incomplete, and the client expects no answer."""
-        self._output.wake()
-        self._deaf = True
-        exchange, self._exchange = self._exchange, None
-        if exchange is None:
-            return
-        exchange.response.lost()
-        request = exchange.request
-        if not request.complete and exchange.parts and exchange.refusal is None:
-            request.body = b"".join(exchange.parts)
-            self._owner.answer(request, exchange.response)
+    def _hang_up(self) -> None:
+        """Handle the end of input: the client expects no answer."""
+        self._input.feed_eof()
+        self._writable.set()
+        if self._response is not None:
+            self._response.lost()
 
-    def _advance(self) -> None:
-        """Take the parsed events from h11, until it needs more data or an answer is due."""
-        while not self._deaf:
+    # Requests
+
+    async def _serve(self, has_room: bool) -> None:
+        """Answer one request after the other, until either side ends the connection."""
+        try:
             try:
-                event = self._state.next_event()
+                if not has_room:
+                    raise _LastAnswer(_text_refusal(503, "Too many connections."))
+                async for request, response in self._requests():
+                    self._owner.answer(request, response)
+                    await response.finished()
             except self._h11.RemoteProtocolError as error:
-                self._give_up(error.error_status_hint, f"{error}.")
-                return
-            if isinstance(event, self._h11.Request):
-                self._begin(event)
-            elif self._exchange is not None and isinstance(event, self._h11.Data):
-                self._take(self._exchange, bytes(event.data))
-            elif self._exchange is not None and isinstance(event, self._h11.EndOfMessage):
-                self._complete(self._exchange)
-                return
-            else:  # more data is needed, or this was the last request
-                if event is self._h11.NEED_DATA and self._state.they_are_waiting_for_100_continue:
-                    self._send(self._h11.InformationalResponse(status_code=100, headers=[], reason="Continue"))
-                return
+                self._give_up(_text_refusal(error.error_status_hint, f"{error}."))
+            except TimeoutError:
+                if self.waits is None or not self.waits[0]:
+                    return
+                self._give_up(_text_refusal(408, "The request did not arrive in time."))
+            except _LastAnswer as last:
+                self._give_up(last.refusal)
+            self.waits = None
+            await self._linger()
+        except _HungUp:
+            pass
+        finally:
+            self.waits = None
+            self.close()
 
-    def _begin(self, event: h11.Request) -> None:
+    async def _requests(self) -> AsyncIterator[tuple[ServedRequest, ServedResponse]]:
+        """Yield the requests that are for the owner. The answer to one must have ended before the next is read."""
+        seconds = self._limits.patience
+        while True:
+            self._response, self.waits = None, (bool(self._state.trailing_data[0]), self._loop.time())
+            async with asyncio.timeout(seconds):
+                event = await self._event()
+            if not isinstance(event, self._h11.Request):  # it has announced the end of the connection
+                return
+            request = self._begun(event)
+            self._response = response = ServedResponse(self, request)
+            refusal = self._owner.screen(request.head)
+            try:
+                await self._read_body(request, refusal)
+            except _HungUp:
+                if request.body and refusal is None:
+                    self._owner.answer(request, response)
+                raise
+            self.waits = None
+            if refusal is None:
+                yield request, response
+            else:
+                response.whole(*refusal)
+            if self._state.our_state is not self._h11.DONE or self._state.their_state is not self._h11.DONE:
+                return
+            self._state.start_next_cycle()
+            seconds = self._limits.idle
+
+    async def _event(self) -> h11.Event | type[h11.NEED_DATA | h11.PAUSED]:
+        """Return the next parsed event of h11. Raises `_HungUp` at the end of input."""
+        while (event := self._state.next_event()) is self._h11.NEED_DATA:
+            if self._state.they_are_waiting_for_100_continue:
+                self._send(self._h11.InformationalResponse(status_code=100, headers=[], reason="Continue"))
+            data = await self._input.read(READ_SIZE)
+            if not data:
+                raise _HungUp
+            self._state.receive_data(data)
+            if self.waits is not None:
+                self.waits = (True, self.waits[1])
+        return event
+
+    def _begun(self, event: h11.Request) -> ServedRequest:
         fields = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers.raw_items()]
         own = own_address(self._transport)
-        head = RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own)
-        exchange = self._exchange = _Exchange(head, ServedResponse(self), self._owner.screen(head))
-        self._wait(self._limits.patience)
-        declared = head.field("content-length") or "0"
+        return ServedRequest(RequestHead(event.method.decode("latin-1"), event.target.decode("latin-1"), fields, own))
+
+    async def _read_body(self, request: ServedRequest, refusal: RequestRefusal | None) -> None:
+        """Read the body, of a refused request only so much that its client reads the refusal. Raises `_LastAnswer`."""
+        limit = self._limits.body if refusal is None else UNWANTED
+        too_long = _LastAnswer(refusal or _text_refusal(413, f"The body is longer than {limit} bytes."))
+        declared = request.head.field("content-length") or "0"
         if not declared.isdigit() or len(declared) > 15 or int(declared) > self._limits.body:
-            self._refuse(exchange, self._too_large())
-        elif exchange.refusal and (int(declared) > UNWANTED or self._state.they_are_waiting_for_100_continue):
-            self._refuse(exchange, exchange.refusal)
+            raise _LastAnswer(_text_refusal(413, f"The body is longer than {self._limits.body} bytes."))
+        if int(declared) > limit or (refusal is not None and self._state.they_are_waiting_for_100_continue):
+            raise too_long
+        parts: list[bytes] = []
+        size, begun = 0, self._loop.time()
+        try:
+            async with asyncio.timeout(self._limits.patience) as deadline:
+                while isinstance(event := await self._event(), self._h11.Data):
+                    size += len(event.data)
+                    if size > limit:
+                        raise too_long
+                    parts.append(bytes(event.data))
+                    deadline.reschedule(begun + self._limits.patience + (size >> 16))
+            request.complete = True
+        finally:
+            request.body = b"".join(parts)
 
-    def _take(self, exchange: _Exchange, data: bytes) -> None:
-        exchange.size += len(data)
-        if exchange.refusal is not None:
-            if exchange.size > UNWANTED:
-                self._refuse(exchange, exchange.refusal)
-        elif exchange.size > self._limits.body:
-            self._refuse(exchange, self._too_large())
-        else:
-            exchange.parts.append(data)
-
-    def _too_large(self) -> RequestRefusal:
-        return RequestRefusal(413, f"The body is longer than {self._limits.body} bytes.\n".encode(), PLAIN)
-
-    def _complete(self, exchange: _Exchange) -> None:
-        self._stop_waiting()
-        request = exchange.request
-        request.body = b"".join(exchange.parts)
-        exchange.parts.clear()
-        request.complete = True
-        if exchange.refusal is not None:
-            self._refuse(exchange, exchange.refusal)
-        else:
-            self._owner.answer(request, exchange.response)
-
-    def _refuse(self, exchange: _Exchange, refusal: RequestRefusal) -> None:
-        """Send the owner's refusal. The rest of the body is not awaited; the connection then closes."""
-        self._deaf = not exchange.request.complete
-        exchange.response.whole(*refusal)
-
-    def _wait(self, seconds: float) -> None:
-        self._stop_waiting()
-        self._timer = self._loop.call_later(seconds, self._lose_patience, self._arrived)
-
-    def _stop_waiting(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    @property
-    def _arrived(self) -> int:
-        """Bytes of the body that have arrived."""
-        return 0 if self._exchange is None else self._exchange.size
-
-    def _lose_patience(self, arrived: int) -> None:
-        """Handle the timeout of a head or a body, unless enough data has arrived meanwhile."""
-        seconds = (self._arrived - arrived) >> 16
-        if seconds:
-            self._wait(seconds)
-        elif self._exchange is None and not self._state.trailing_data[0]:
-            self._close()
-        else:
-            self._give_up(408, "The request did not arrive in time.")
-
-    def _give_up(self, status: int, reason: str) -> None:
-        """Send the reason why this connection answers no more requests, and close it."""
-        self._deaf = True
-        self._exchange = None
+    def _give_up(self, refusal: RequestRefusal) -> None:
+        """Write the last answer of this connection, unless another one has begun."""
         if self._state.our_state in (self._h11.IDLE, self._h11.SEND_RESPONSE):
-            body = f"{reason}\n".encode("ascii", "replace")
-            self.begin(status, PLAIN, len(body))
-            self.write(body)
-            self._send(self._h11.EndOfMessage())
-        self._linger()
+            response = self._response or ServedResponse(self, ServedRequest(RequestHead("", "", ())))
+            response.whole(*refusal)
 
-    def begin(self, status: int, fields: Fields, length: int | None) -> None:
-        """Write the head of an answer."""
+    async def _linger(self) -> None:
+        """Close, but not while a client still sends: it would lose the answer with the connection."""
+        if self._state.their_state not in (self._h11.DONE, self._h11.MUST_CLOSE, self._h11.CLOSED):
+            if self._transport.can_write_eof() and not self._transport.is_closing():
+                self._transport.write_eof()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER):
+                    while not self._transport.is_closing() and await self._input.read(READ_SIZE):
+                        pass
+
+    # Answers
+
+    def write_head(self, status: int, fields: Fields, length: int | None, *, last: bool) -> None:
+        """Write the head of an answer; the connection closes after the `last`."""
         headers = [(b"Date", time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime()).encode())]
         headers += [(name.encode("utf-8"), value.encode("utf-8")) for name, value in fields]
         if length is not None and status != 204:
             headers.append((b"Content-Length", b"%d" % length))
-        if self._deaf:
+        if last:
             headers.append((b"Connection", b"close"))
-        self._send(self._h11.Response(status_code=status, headers=headers, reason=_REASONS.get(status, "")))
+        self._send(self._h11.Response(status_code=status, headers=headers, reason=_reason(status)))
 
-    def write(self, data: bytes) -> None:
-        """Write a piece of the body, unless the request was HEAD."""
-        if self._exchange is None or self._exchange.request.head.method != "HEAD":
-            self._send(self._h11.Data(data=data))
+    def write_body(self, data: bytes) -> None:
+        """Write a piece of the body; disconnects a client for which too much waits."""
+        self._send(self._h11.Data(data=data))
+
+    def write_end(self) -> None:
+        """End the answer."""
+        self._send(self._h11.EndOfMessage())
 
     def _send(self, event: h11.Event) -> None:
-        if self._transport is None or self._transport.is_closing():
+        if self._transport.is_closing():
             return
         try:
             parts = self._state.send_with_data_passthrough(event)
         except self._h11.LocalProtocolError:
             # A body of another length than declared, or an invalid header: it cannot be sent correctly.
-            self.abort()
+            self.close()
             return
-        self._output.write(parts or ())
+        for part in parts or ():
+            self._transport.write(part)
+        if self._transport.get_write_buffer_size() > self._limits.unsent:
+            self._transport.abort()
 
-    def finish(self) -> None:
-        """End the answer: read the next request, or close."""
-        self._send(self._h11.EndOfMessage())
-        self._exchange = None
-        if self._transport is None:
-            return
-        done = self._h11.DONE
-        if self._deaf or self._state.our_state is not done or self._state.their_state is not done:
-            self._linger()
-            return
-        self._state.start_next_cycle()
-        self._since = self._loop.time()
-        self._wait(self._limits.idle)
-        self._transport.resume_reading()
-        self._loop.call_soon(self._advance)
-
-    def _linger(self) -> None:
-        """Close, but not while a client still sends: it would lose the answer with the connection."""
-        self._deaf = True
-        transport = self._transport
-        if transport is None or self._state.their_state in (self._h11.DONE, self._h11.MUST_CLOSE, self._h11.CLOSED):
-            self._close()
-        elif not transport.is_closing():
-            if transport.can_write_eof():
-                transport.write_eof()
-            self._loop.call_later(LINGER, self._close)
-
-    def _close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-    def abort(self) -> None:
-        """Close without an end, after sending what was written: an answer without its end shows that it broke."""
-        self._deaf = True
-        self._exchange = None
-        self._close()
+    def close(self) -> None:
+        """Close after sending what was written: an answer without its end shows that it broke."""
+        self._transport.close()
 
     def shut(self) -> None:
         """Stop the server: send what was written, but nothing else."""
-        self._hung_up()
-        self._close()
+        self._hang_up()
+        self.close()
 
     def kill(self) -> None:
         """Close now and drop unsent data."""
-        if self._transport is not None:
-            self._transport.abort()
+        self._transport.abort()
 
 
+def _reason(status: int) -> str:
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def _text_refusal(status: int, text: str) -> RequestRefusal:
+    return RequestRefusal(status, f"{text}\n".encode("ascii", "replace"), PLAIN)
+
+
+READ_SIZE = 1 << 16
 PLAIN = (("Content-Type", "text/plain; charset=utf-8"),)
 HIGH_WATER = 1 << 20
 """Unsent bytes for a client above which `drained` waits."""
