@@ -32,6 +32,7 @@ def test_the_exceptions_are_few() -> None:
         ("a.py", 'async def f(): "Who it is for."\n', ["begin with the subject and a verb"]),
         ("a.py", f'x = """{"word " * 21}"""\n', []),
         ("a.py", f'x = 1\n"""{"word " * 21}"""\n', []),
+        ("a.toml", 'says = "It is no number."\n', ['write "is not a"']),
         ("a.md", "It is no longer kept.\n", []),
         ("a.md", "Who writes? We do.\n", []),
         ("a.md", "Who writes, reads.\n", ["begin with the subject and a verb"]),

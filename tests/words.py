@@ -1,7 +1,7 @@
 """The rules of writing that a pattern can check, over every text of the project: `python -m tests.words [PATH…]`.
 
-It reads the comments, strings, docstrings and names of Python files, and the prose of Markdown files (not their code
-blocks). `tests/test_words.py` runs it over everything.
+It reads the comments, strings, docstrings and names of Python files, the prose of Markdown files (not their code
+blocks), and TOML files, such as the rules of the checks. `tests/test_words.py` runs it over everything.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ PLACES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "inspec
 EXCEPTIONS: tuple[tuple[str, str], ...] = (
     ("tests/words.py", ""),
     ("tests/test_words.py", ""),
+    # The words of prompt injections.
+    ("inspector/check/poison/phrases.toml", ""),
     # Made by an export: a bullet is one line.
     ("tests/export/golden/session.md", ""),
 )
@@ -56,7 +58,8 @@ EXCEPTIONS: tuple[tuple[str, str], ...] = (
 def faults(path: Path) -> Iterator[tuple[int, str, str]]:
     """Yield (line, text, what to write instead) for each place of one file that breaks a rule."""
     content = path.read_text(encoding="utf-8")
-    yield from _markdown(content) if path.suffix == ".md" else _python(content)
+    read = {".md": _markdown, ".toml": lambda text: _prose(text, 1)}.get(path.suffix, _python)
+    yield from read(content)
 
 
 def _python(content: str) -> Iterator[tuple[int, str, str]]:
@@ -127,10 +130,10 @@ def _prose(text: str, line: int) -> Iterator[tuple[int, str, str]]:
 
 
 def files(*under: str) -> list[Path]:
-    """Return the Python and Markdown files of the project below `under`, or all."""
+    """Return the Python, Markdown and TOML files of the project below `under`, or all."""
     places = [ROOT / name for name in under or PLACES]
     found = {file for place in places for file in ([place] if place.is_file() else place.rglob("*"))}
-    return sorted(file for file in found if file.suffix in (".py", ".md") and "__pycache__" not in file.parts)
+    return sorted(file for file in found if file.suffix in (".py", ".md", ".toml") and "__pycache__" not in file.parts)
 
 
 def all_faults(*under: str) -> list[str]:

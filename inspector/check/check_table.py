@@ -1,4 +1,4 @@
-"""The catalog of checks: one row per check, next to its code. Each module of `checks/` has a table of them.
+"""The catalog of checks. Each part of the protocol has a file of rules in `checks/`, and its code beside it.
 
 A row has the rule, a fix, and a class, which decides the verdict (`result.FAULT_VERDICTS`). Ids, levels and classes are
 those of the check list in docs/reference/checks.md.
@@ -6,9 +6,11 @@ those of the check list in docs/reference/checks.md.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Awaitable, Callable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from inspector.protocol.revisions import MODERN, NEWEST_LEGACY, REVISIONS
 
@@ -59,7 +61,9 @@ class Need(IntEnum):
     """Each allowed tool was called, see `visit.tool_calls`."""
 
 
-EVERYWHERE: frozenset[TransportName] = frozenset(("stdio", "http", "sse"))
+_FOLDER = Path(__file__).with_name("checks")
+_SHARED = ("group", "page", "transports", "check_class")
+"""The members of a file of rules that are defaults for its rows."""
 
 
 class Check(NamedTuple):
@@ -80,7 +84,7 @@ class Check(NamedTuple):
     check_class: CheckClass = "advice"
     breaks: str = ""
     """The evidence of the class `breaks`: which client fails, and how. A sentence."""
-    transports: frozenset[TransportName] = EVERYWHERE
+    transports: frozenset[TransportName] = frozenset(get_args(TransportName))
     observations: tuple[str, ...] = ()
     """Observations (any of these, see `observations.py`) without which a missing finding means nothing.
 
@@ -120,51 +124,20 @@ def revisions_of(text: str) -> frozenset[str]:
 
 
 class CheckTable:
-    """The checks of one module, by id. The keywords are defaults for its rows."""
+    """The checks of one part of the protocol, by id, in the order of the file with their rules."""
 
-    def __init__(
-        self,
-        group: str,
-        *,
-        page: str = "",
-        transports: frozenset[TransportName] = EVERYWHERE,
-        mode: CheckMode = "active",
-        rules: bool = False,
-        needs: Need = Need.SESSION,
-    ) -> None:
-        """With `rules`, every check of the table is at least of the class `rule`, except those of the level `info`."""
-        self.rows: dict[str, Check] = {}
-        self._group = group
-        self._page = page
-        self._transports = transports
+    def __init__(self, name: str, *, mode: CheckMode = "active", needs: Need = Need.SESSION) -> None:
+        """Read the rules from `checks/NAME.toml`; the judge decides those for which no probe is added."""
+        content = tomllib.loads((_FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
         self._mode = mode
-        self._rules = rules
         self._needs = needs
-
-    def passive(
-        self,
-        head: str,
-        *observations: str,
-        says: str,
-        fix: str,
-        breaks: str = "",
-        check_class: CheckClass | None = None,
-        page: str = "",
-        transports: frozenset[TransportName] | None = None,
-    ) -> None:
-        """Add a check whose faults the judge finds under the same id. `head`: id, level, revisions."""
-        row = self._row(head, "passive", says, fix, breaks, page, transports)
-        self._enter(row._replace(observations=observations, check_class=check_class or row.check_class))
+        shared = {name: content.pop(name) for name in _SHARED if name in content}
+        self.rows = {id: _row(id, shared | facts) for id, facts in content.items()}
 
     def active(
         self,
-        head: str,
+        id: str,
         *,
-        says: str,
-        fix: str,
-        breaks: str = "",
-        page: str = "",
-        transports: frozenset[TransportName] | None = None,
         mode: CheckMode | None = None,
         apart: bool = False,
         once: bool = False,
@@ -172,49 +145,39 @@ class CheckTable:
         surveys: bool = False,
         stage: Stage = Stage.SHARED,
         needs: Need | None = None,
-        shown: tuple[str, ...] = (),
     ) -> Callable[[Probe], Probe]:
-        """Add a check that the decorated function performs. `shown`: observations that let a recording decide it."""
-
-        row = self._row(head, mode or self._mode, says, fix, breaks, page, transports)
-        row = row._replace(observations=shown, apart=apart, once=once, judged=judged, surveys=surveys, stage=stage)
+        """Let the decorated function perform a check."""
         least = Need.NOTHING if apart or surveys else Need.SESSION
-        row = row._replace(needs=max(self._needs if needs is None else needs, least))
 
         def entered(probe: Probe) -> Probe:
-            self._enter(row._replace(probe=probe))
+            assert self.rows[id].probe is None, id
+            self.rows[id] = self.rows[id]._replace(
+                mode=mode or self._mode,
+                probe=probe,
+                apart=apart,
+                once=once,
+                judged=judged,
+                surveys=surveys,
+                stage=stage,
+                needs=max(self._needs if needs is None else needs, least),
+            )
             return probe
 
         return entered
 
-    def _row(
-        self,
-        head: str,
-        mode: CheckMode,
-        says: str,
-        fix: str,
-        breaks: str,
-        page: str,
-        transports: frozenset[TransportName] | None,
-    ) -> Check:
-        id, name, revisions = head.split()
-        page = page or self._page
-        assert name in get_args(CheckLevel), head
-        assert page, head
-        level = cast(CheckLevel, name)
-        where = self._transports if transports is None else transports
-        row = Check(
-            id, level, revisions_of(revisions), mode, says, fix, page, self._group, breaks=breaks, transports=where
-        )
-        return row._replace(check_class=self._class_of(row))
 
-    def _class_of(self, row: Check) -> CheckClass:
-        if row.breaks:
-            return "breaks"
-        if row.is_withdrawn:
-            return "advice"
-        return "rule" if self._rules and row.level != "info" else _CLASSES.get(row.level, "advice")
+def _row(id: str, facts: dict[str, Any]) -> Check:
+    """A check without a probe. `facts`: the members of `Check` that its file has."""
+    assert facts["level"] in get_args(CheckLevel), id
+    facts["revisions"] = revisions_of(facts["revisions"])
+    facts["observations"] = tuple(facts.get("observations", ()))
+    if "transports" in facts:
+        facts["transports"] = frozenset(facts["transports"])
+    row = Check(id, mode="passive", **facts)
+    return row if "check_class" in facts else row._replace(check_class=_class_of(row))
 
-    def _enter(self, check: Check) -> None:
-        assert check.id not in self.rows, check.id
-        self.rows[check.id] = check
+
+def _class_of(row: Check) -> CheckClass:
+    if row.breaks:
+        return "breaks"
+    return "advice" if row.is_withdrawn else _CLASSES.get(row.level, "advice")

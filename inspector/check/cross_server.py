@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from inspector.addresses import spelled_host
 from inspector.check.check_table import Check
-from inspector.check.checks.poisoned_text import ACROSS
 from inspector.check.outcome import Visited, bad
 from inspector.check.poison.names import GENERIC, imitated, same_name, shared_names
 from inspector.check.poison.phrases import ordered_tools
 from inspector.check.poison.prepared_text import MAX_LENGTH, decoded, sentences, visible
 from inspector.check.poison.rules import names_in, texts_of
+from inspector.check.registry import across
 from inspector.check.reports.policy import Policy, Ruling
 from inspector.check.result import Result
 from inspector.config.command_labels import program_label
@@ -150,7 +150,7 @@ def definitions_of(server: str, journal: Journal, entry: tuple[str, ...] = ()) -
     return Definitions(server, tools, texts, names_in(list(found.values())), prompts, entry)
 
 
-def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = ACROSS.rows) -> list[CrossServerFinding]:
+def compare(servers: Iterable[Definitions], checks: Mapping[str, Check] = across()) -> list[CrossServerFinding]:
     """The findings about each pair of servers, those of security first. `checks`: the ones that are wanted."""
     # The same entry may stand in the files of two clients.
     different = list({each.server: each for each in servers}.values())
@@ -170,7 +170,7 @@ def _imitations(server: Definitions) -> Iterator[CrossServerFinding]:
         known = imitated(name)
         if known:
             yield CrossServerFinding(
-                ACROSS.rows[IMITATES],
+                across()[IMITATES],
                 (server.server,),
                 (name,),
                 f"{server.server}: its entry names {excerpt(name, 80)}, which looks like {known}, and is another.",
@@ -183,7 +183,7 @@ def _same_names(servers: Sequence[tuple[str, tuple[str, ...]]], kind: str) -> It
     for one, name, other, its in shared_names(servers):
         if one != other:
             pairs.setdefault((one, other, same_name(name) in GENERIC), []).append((name, its))
-    check = ACROSS.rows[SAME_NAME]
+    check = across()[SAME_NAME]
     for (one, other, generic), names in pairs.items():
         shown = [
             excerpt(name, 80) if name == its else f"{excerpt(name, 80)} ({excerpt(its, 80)} in {other})"
@@ -236,7 +236,7 @@ def _orders(server: Definitions, servers: Sequence[Definitions]) -> Iterator[Cro
 def _order(server: str, where: str, tool: tuple[str, str], sentence: str) -> CrossServerFinding:
     other, name = tool
     return CrossServerFinding(
-        ACROSS.rows[OTHERS_TOOL],
+        across()[OTHERS_TOOL],
         (server, other),
         (name,),
         f"{server}, {where} tells a model how to use {excerpt(name, 80)} of {other}: {excerpt(sentence, 300)}.",

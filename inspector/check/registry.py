@@ -27,7 +27,6 @@ def checks() -> dict[str, Check]:
         input_required,
         lifecycle,
         messages,
-        poisoned_text,
         prompts,
         resources,
         server_utilities,
@@ -35,7 +34,6 @@ def checks() -> dict[str, Check]:
         subscriptions,
         tasks,
         tool_calls,
-        tool_definitions,
         tool_isolation,
         tools,
         transport_http,
@@ -45,53 +43,50 @@ def checks() -> dict[str, Check]:
         transport_stdio,
     )
 
-    modules = (
-        auth_resource,
-        auth_server,
-        messages,
-        caching,
-        client_features,
-        tool_definitions,
-        ecosystem,
-        generated_arguments,
-        lifecycle,
-        prompts,
-        resources,
-        input_required,
-        subscriptions,
-        tasks,
-        tool_calls,
-        tool_isolation,
-        file_inputs,
-        tools,
-        transport_http,
-        transport_http_legacy,
-        transport_http_modern,
-        transport_http_sse,
-        transport_stdio,
-        server_utilities,
-        basic_utilities,
-        poisoned_text,
-        apps,
-        cards,
-        extensions,
-        skills,
-        events,
+    tables = (
+        auth_resource.CHECKS,
+        auth_server.CHECKS,
+        messages.CHECKS,
+        caching.CHECKS,
+        client_features.CHECKS,
+        CheckTable("tool_definitions"),
+        ecosystem.CHECKS,
+        generated_arguments.CHECKS,
+        lifecycle.CHECKS,
+        prompts.CHECKS,
+        resources.CHECKS,
+        input_required.CHECKS,
+        subscriptions.CHECKS,
+        tasks.CHECKS,
+        tool_calls.CHECKS,
+        tool_isolation.CHECKS,
+        file_inputs.CHECKS,
+        tools.CHECKS,
+        transport_http.CHECKS,
+        transport_http_legacy.CHECKS,
+        transport_http_modern.CHECKS,
+        transport_http_sse.CHECKS,
+        transport_stdio.CHECKS,
+        server_utilities.CHECKS,
+        basic_utilities.CHECKS,
+        CheckTable("poisoned_text"),
+        apps.CHECKS,
+        cards.CHECKS,
+        extensions.CHECKS,
+        skills.CHECKS,
+        events.CHECKS,
     )
-    found: dict[str, Check] = {}
-    for module in modules:
-        table: CheckTable = module.CHECKS
-        twice = found.keys() & table.rows
-        assert not twice, twice
-        found |= table.rows
-    return found
+    rows: dict[str, Check] = {}
+    for table in tables:
+        assert rows.keys().isdisjoint(table.rows), rows.keys() & table.rows
+        rows |= table.rows
+    return rows
 
 
+@cache
 def across() -> dict[str, Check]:
     """The checks that compare servers, by id. They may have the id of a check of one server, at another level."""
-    from inspector.check.checks import poisoned_text
-
-    return poisoned_text.ACROSS.rows
+    return CheckTable("across_servers").rows
 
 
 def unknown(names: Iterable[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,5 +56,12 @@ def test_no_text_of_a_check_names_an_option() -> None:
             and OPTION.search(node.value)
             and not node.value.startswith(ALLOWED)
             and node.value != "--args"
+        ]
+    for path in sorted((CHECKS / "checks").glob("*.toml")):
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        found += [
+            f"{id} {row}"
+            for id, row in rows.items()
+            if isinstance(row, dict) and OPTION.search(f"{row['says']} {row['fix']}")
         ]
     assert found == []

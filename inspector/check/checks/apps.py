@@ -10,39 +10,15 @@ from inspector.check.judge.app_rules import page_uris, read_pages
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.tool_calls import tool_calls
 from inspector.check.visit.visit import Visit
-from inspector.protocol.extensions import UI
 from inspector.protocol.jsonrpc import excerpt
 
-_PAGE = "extensions/apps"
 _NO_APPS = "no tool has a page"
 _MAX_NAMED = 10
 
-CHECKS = CheckTable("apps", page=_PAGE)
-CHECKS.passive(
-    "APP-01 must r1+",
-    "app",
-    says="_meta.ui of a tool is an object, and its resourceUri begins with ui://.",
-    fix='Write "_meta": {"ui": {"resourceUri": "ui://my-server/board"}}.',
-)
-CHECKS.passive(
-    "APP-02 must r1+",
-    "app",
-    says='visibility of a tool is a list of "model" and "app".',
-    fix='Write "visibility": ["model", "app"], or omit it: then both apply.',
-)
-CHECKS.passive(
-    "APP-03 lint r1+",
-    "app",
-    says="A tool names its page in _meta.ui, not only in the deprecated key ui/resourceUri.",
-    fix='Write "_meta": {"ui": {"resourceUri": "ui://…"}}; keep the old key, with the same URI, only for old hosts.',
-)
+CHECKS = CheckTable("apps")
 
 
-@CHECKS.active(
-    "APP-04 must r1+",
-    says="Each page that a tool names can be read.",
-    fix="Return the page for resources/read of its ui:// URI, also if resources/list omits it.",
-)
+@CHECKS.active("APP-04")
 async def readable(visit: Visit) -> Outcome:
     """Each page that a tool names, once."""
     pages = await read_pages(visit)
@@ -54,46 +30,7 @@ async def readable(visit: Visit) -> Outcome:
     return good(f"{len(pages)} read", *(n for page in pages for n in page.response.events))
 
 
-CHECKS.passive(
-    "APP-05 must r1+",
-    "page",
-    says="A page has the MIME type text/html;profile=mcp-app.",
-    fix='Set "mimeType": "text/html;profile=mcp-app" in the content, and in the entry of resources/list.',
-)
-CHECKS.passive(
-    "APP-06 must r1+",
-    "page",
-    says="The answer for a page has one content with the URI that was asked for, and either text or blob.",
-    fix="Return one content: the same uri, the mimeType, and the HTML in text (or in base64 in blob).",
-)
-CHECKS.passive(
-    "APP-07 must r1+",
-    "page",
-    says="A page is an HTML5 document.",
-    fix="Begin the page with <!doctype html> and an html element, encoded in UTF-8.",
-)
-CHECKS.passive(
-    "APP-08 must r1+",
-    "page",
-    says="The members of csp are lists of origins.",
-    fix='Write origins only, such as "https://api.example.com" or "https://*.example.com": no path, no quotes.',
-)
-CHECKS.passive(
-    "APP-09 must r1+",
-    "page",
-    says="permissions has known names with {}; domain is a string, prefersBorder a boolean.",
-    fix='Write "permissions": {"geolocation": {}}; known: camera, microphone, geolocation, clipboardWrite.',
-)
-
-
-@CHECKS.active(
-    "APP-10 should r1+",
-    apart=True,
-    once=True,
-    stage=Stage.SPOILING,
-    says="A client without the extension is not offered tools that only a page can call.",
-    fix=f"Check the client's capabilities for {UI} before you list such tools.",
-)
+@CHECKS.active("APP-10", apart=True, once=True, stage=Stage.SPOILING)
 async def without_offer(visit: Visit) -> Outcome:
     """The list for a client that does not declare the extension; asked only if a tool has a page."""
     if not any(tool_app(tool) is not PLAIN for tool in visit.items("tools")):
@@ -111,13 +48,7 @@ async def without_offer(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "APP-11 must r1+",
-    mode="tool",
-    needs=Need.CALLS,
-    says="A tool with a page also returns content that means something without it.",
-    fix="Return the answer as text in content; structuredContent and _meta are for the page.",
-)
+@CHECKS.active("APP-11", mode="tool", needs=Need.CALLS)
 async def text_too(visit: Visit) -> Outcome:
     """The allowed tools with a page that a model may call."""
     made = [call for call in tool_calls(visit) if tool_app(call.tool).uri and tool_app(call.tool).is_for_model]
@@ -130,11 +61,7 @@ async def text_too(visit: Visit) -> Outcome:
     return good("", *(n for call in done for n in call.response.events))
 
 
-@CHECKS.active(
-    "APP-12 lint r1+",
-    says="_meta.ui of a page is the same in resources/list and resources/read, or only in one of them (draft).",
-    fix="Keep csp and permissions in the content only.",
-)
+@CHECKS.active("APP-12")
 async def one_meta(visit: Visit) -> Outcome:
     """The entries of the list and the contents."""
     pages = await read_pages(visit)
@@ -146,25 +73,7 @@ async def one_meta(visit: Visit) -> Outcome:
     return good("", *(n for page in read for n in page.response.events)) if read else skipped(_NO_APPS)
 
 
-CHECKS.passive(
-    "APP-13 security r1+",
-    "page",
-    says="The source of a page loads only URLs that its csp declares.",
-    fix="Add the origin to connectDomains, resourceDomains or frameDomains, or put the file into the page.",
-)
-CHECKS.passive(
-    "APP-14 must r1+",
-    "app",
-    says="No ui/ message is sent over MCP.",
-    fix="Send ui/ messages only between the page and its host, with postMessage.",
-)
-
-
-@CHECKS.active(
-    "APP-15 info r1+",
-    says="Every tool is for models, and every listed page belongs to a tool.",
-    fix="No change is required if a page calls the tools, or a page is opened in another way.",
-)
+@CHECKS.active("APP-15")
 async def for_pages_only(visit: Visit) -> Outcome:
     """The lists."""
     hidden = [tool for tool in visit.items("tools") if not tool_app(tool).is_for_model]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from inspector.auth import challenge, url_checks
-from inspector.check.check_table import CheckMode, CheckTable, Need, TransportName
+from inspector.check.check_table import CheckMode, CheckTable, Need
 from inspector.check.given import given
 from inspector.check.outcome import Outcome, Skip, bad, doubtful, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
@@ -15,15 +15,12 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import excerpt
 
-_PAGE = "basic/authorization"
-_DISCOVERY = "basic/authorization/authorization-server-discovery"
-_HTTP: frozenset[TransportName] = frozenset(("http",))
 _AUTH: CheckMode = "auth"
 _OPEN = "the server requires no authorization"
 _GARBAGE = "inspector-check-no-such-token"
 
 
-CHECKS = CheckTable("auth-resource", transports=_HTTP, mode=_AUTH, needs=Need.NOTHING)
+CHECKS = CheckTable("auth_resource", mode=_AUTH, needs=Need.NOTHING)
 
 
 # Shared by the checks
@@ -155,14 +152,7 @@ async def _token(visit: Visit) -> str:
 # The checks
 
 
-@CHECKS.active(
-    "AUTH-01 must r2+",
-    page=_PAGE,
-    apart=True,
-    says="A request without an access token gets status 401.",
-    fix="Return 401 with a WWW-Authenticate header for every request without an Authorization header.",
-    breaks="Anyone can use the server without a login.",
-)
+@CHECKS.active("AUTH-01", apart=True)
 async def no_token(visit: Visit) -> Outcome:
     """The first request of a client, without a token."""
     answer = await refusal(visit)
@@ -173,14 +163,7 @@ async def no_token(visit: Visit) -> Outcome:
     return bad(f"The request got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "AUTH-02 must r3+",
-    page=_DISCOVERY,
-    apart=True,
-    says="A 401 response leads to the protected resource metadata, through WWW-Authenticate or the well-known URI.",
-    fix='Send WWW-Authenticate: Bearer resource_metadata="https://host.example/.well-known/oauth-protected-resource".',
-    breaks="Clients do not find the authorization server: the login cannot begin.",
-)
+@CHECKS.active("AUTH-02", apart=True)
 @given(_refused)
 async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge; since 2025-11-25 the well-known URIs are enough."""
@@ -196,15 +179,7 @@ async def challenged(visit: Visit, answer: RecordedResponse) -> Outcome:
     )
 
 
-@CHECKS.active(
-    "AUTH-03 must r3+",
-    page=_DISCOVERY,
-    apart=True,
-    says="The server serves protected resource metadata (RFC 9728).",
-    fix="Serve the metadata at /.well-known/oauth-protected-resource plus the path of the endpoint, for "
-    "example /.well-known/oauth-protected-resource/mcp.",
-    breaks="Clients do not find the authorization server: the login cannot begin.",
-)
+@CHECKS.active("AUTH-03", apart=True)
 @given(_refused)
 async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The URL in the challenge, else the well-known URIs in their order."""
@@ -214,14 +189,7 @@ async def has_metadata(visit: Visit, answer: RecordedResponse) -> Outcome:
     return good(place, *_seen(visit))
 
 
-@CHECKS.active(
-    "AUTH-04 must r3+",
-    page=_DISCOVERY,
-    apart=True,
-    says="The protected resource metadata name at least one authorization server.",
-    fix='Set authorization_servers to a list of issuer URLs, for example ["https://auth.example"].',
-    breaks="Clients do not find the authorization server: the login cannot begin.",
-)
+@CHECKS.active("AUTH-04", apart=True)
 @given(_document)
 async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     """`authorization_servers`."""
@@ -231,14 +199,7 @@ async def names_a_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     return bad(f"authorization_servers is {excerpt(servers, 80)}.", *_seen(visit))
 
 
-@CHECKS.active(
-    "AUTH-05 must r3+",
-    page="RFC 9728, section 3.3",
-    apart=True,
-    says="The resource in the protected resource metadata is the URL of this server.",
-    fix='Set resource to the URL that clients connect to, for example "https://host.example/mcp".',
-    breaks="The TypeScript and Python SDKs refuse the metadata of another resource: the login fails.",
-)
+@CHECKS.active("AUTH-05", apart=True)
 @given(_document)
 async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     """`resource`: the same URL; a parent path is doubtful."""
@@ -250,13 +211,7 @@ async def about_this_server(visit: Visit, document: dict[str, Any]) -> Outcome:
     return (doubtful if above else bad)(text, *_seen(visit))
 
 
-@CHECKS.active(
-    "AUTH-06 should r4+",
-    page=f"{_PAGE}#scope-selection-strategy",
-    apart=True,
-    says="WWW-Authenticate names the required scopes.",
-    fix='Add scope to WWW-Authenticate with the fewest scopes that the request needs, for example scope="files:read".',
-)
+@CHECKS.active("AUTH-06", apart=True)
 @given(_refused)
 async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
     """`scope` of the challenge."""
@@ -266,14 +221,7 @@ async def scopes_named(visit: Visit, answer: RecordedResponse) -> Outcome:
     return bad("The challenge has no scope.", *answer.events)
 
 
-@CHECKS.active(
-    "AUTH-07 should r5",
-    page=f"{_PAGE}#refresh-tokens",
-    apart=True,
-    says="The server does not request the scope offline_access.",
-    fix="Remove offline_access from scope in WWW-Authenticate and from scopes_supported; only the "
-    "authorization server advertises it.",
-)
+@CHECKS.active("AUTH-07", apart=True)
 @given(_refused)
 async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The challenge and the metadata."""
@@ -287,28 +235,13 @@ async def no_offline_access(visit: Visit, answer: RecordedResponse) -> Outcome:
     return good("", *answer.events)
 
 
-@CHECKS.active(
-    "AUTH-08 must r2+",
-    page=f"{_PAGE}#token-handling",
-    apart=True,
-    says="A request with an unknown access token gets status 401.",
-    fix='Return 401 with WWW-Authenticate: Bearer error="invalid_token" for every token that you cannot validate.',
-    breaks="Anyone can use the server with a token that they made up.",
-)
+@CHECKS.active("AUTH-08", apart=True)
 async def unknown_token(visit: Visit) -> Outcome:
     """An invalid token."""
     return await _with(visit, ("Authorization", f"Bearer {_GARBAGE}"), (401,))
 
 
-@CHECKS.active(
-    "AUTH-09 must r3+",
-    page=f"{_PAGE}#token-audience-binding-and-validation",
-    apart=True,
-    says="The server rejects an access token that was issued for another audience.",
-    fix="Validate the aud claim of the token, or use token introspection, and return 401 if the audience "
-    "is not this server.",
-    breaks="A token that was issued for another server opens this one.",
-)
+@CHECKS.active("AUTH-09", apart=True)
 async def foreign_token(visit: Visit) -> Outcome:
     """The token for another server from --foreign-token-env."""
     token = visit.allowed.foreign_token
@@ -318,13 +251,7 @@ async def foreign_token(visit: Visit) -> Outcome:
     return await _with(visit, ("Authorization", f"Bearer {token}"), (401, 403))
 
 
-@CHECKS.active(
-    "AUTH-10 must r2+",
-    page=f"{_PAGE}#token-requirements",
-    apart=True,
-    says="The server ignores an access token in the query string.",
-    fix="Read tokens only from the Authorization header, for example Authorization: Bearer TOKEN.",
-)
+@CHECKS.active("AUTH-10", apart=True)
 async def token_in_the_url(visit: Visit) -> Outcome:
     """The token of the login, in the query string."""
     token = await _token(visit)
@@ -337,15 +264,7 @@ async def token_in_the_url(visit: Visit) -> Outcome:
     return bad(f"The request got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "AUTH-11 should r4+",
-    page=f"{_PAGE}#scope-challenge-handling",
-    apart=True,
-    needs=Need.SESSION,
-    says="A request with insufficient scopes gets status 403 that names the required scopes.",
-    fix='Return 403 with WWW-Authenticate: Bearer error="insufficient_scope", scope="files:write", '
-    'resource_metadata="https://…".',
-)
+@CHECKS.active("AUTH-11", apart=True, needs=Need.SESSION)
 async def insufficient_scope(visit: Visit) -> Outcome:
     """The allowed tools with the token of the login, until one is rejected."""
     token = await _token(visit)
@@ -367,13 +286,7 @@ async def insufficient_scope(visit: Visit) -> Outcome:
     return skipped("no allowed tool is rejected for its scopes")
 
 
-@CHECKS.active(
-    "AUTH-12 must r2+",
-    page="RFC 6750, section 3.1",
-    apart=True,
-    says="An Authorization header with another scheme than Bearer gets status 400 or 401.",
-    fix='Check that Authorization starts with "Bearer " before you read the token.',
-)
+@CHECKS.active("AUTH-12", apart=True)
 async def malformed_field(visit: Visit) -> Outcome:
     """Another scheme, and a scheme without a token."""
     seen: list[int] = []
@@ -385,13 +298,7 @@ async def malformed_field(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "AUTH-13 robust r2+",
-    page=_PAGE,
-    apart=True,
-    says="The server rejects every HTTP method without a token and reveals nothing before authorization.",
-    fix="Validate the token before you route or parse the request.",
-)
+@CHECKS.active("AUTH-13", apart=True)
 async def everything_refused(visit: Visit) -> Outcome:
     """GET, DELETE, and `server/discover`."""
     if (await refusal(visit)).status != 401:
@@ -406,14 +313,7 @@ async def everything_refused(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "AUTH-14 must r2-r4",
-    page=f"{_PAGE}#access-token-usage",
-    apart=True,
-    says="The server validates the access token of every request, not only of the first one.",
-    fix="Validate the Authorization header of each request; Mcp-Session-Id does not replace it.",
-    breaks="Anyone can use the server after the first request of a user.",
-)
+@CHECKS.active("AUTH-14", apart=True)
 async def every_request(visit: Visit) -> Outcome:
     """A session that was opened with a token, and a request in it without one."""
     token = await _token(visit)
@@ -431,13 +331,7 @@ async def every_request(visit: Visit) -> Outcome:
     return bad(f"A request in the session without the token got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "AUTH-15 info r2+",
-    page="Fetch, section 3.2",
-    apart=True,
-    says="Clients in a browser can read WWW-Authenticate.",
-    fix="Send Access-Control-Expose-Headers: WWW-Authenticate with status 401.",
-)
+@CHECKS.active("AUTH-15", apart=True)
 @given(_refused)
 async def readable_challenge(visit: Visit, answer: RecordedResponse) -> Outcome:
     """The CORS headers of the 401 response."""

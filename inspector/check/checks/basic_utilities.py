@@ -19,9 +19,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.revisions import LEGACY
 
-_PROGRESS = "basic/utilities/progress"
-_CANCELLATION = "basic/utilities/cancellation"
-_PING = "basic/utilities/ping"
 _CANCELLED = "notifications/cancelled"
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _PROMPT = 1.0
@@ -29,30 +26,10 @@ _PROMPT = 1.0
 _LONG = 0.4
 """Seconds that a call must take so that it can be cancelled."""
 
-CHECKS = CheckTable("utilities", mode="tool", needs=Need.CALLS)
-CHECKS.passive(
-    "UTIL-15 must r1+",
-    f"told:{PROGRESS}",
-    page=_PROGRESS,
-    says="Progress increases with every notification, and stops after the response.",
-    fix="Increase progress each time, and send no notifications/progress after the response.",
-)
-CHECKS.passive(
-    "UTIL-16 must r1+",
-    f"told:{PROGRESS}",
-    page=_PROGRESS,
-    says="Progress is sent only for requests with a progressToken, with that token.",
-    fix="Send no notifications/progress for a request without progressToken in _meta.",
-)
+CHECKS = CheckTable("basic_utilities", mode="tool", needs=Need.CALLS)
 
 
-@CHECKS.active(
-    "UTIL-17 type r1+",
-    page=_PROGRESS,
-    apart=True,
-    says="progressToken is returned unchanged, as the same JSON type.",
-    fix='Keep the token as a JSON value: 7 stays 7, not "7".',
-)
+@CHECKS.active("UTIL-17", apart=True)
 async def token_kept(visit: Visit) -> Outcome:
     """The tools that report progress, with a number as the token, and with a string that looks like one."""
     reporting = [call for call in tool_calls(visit) if call.heard(PROGRESS)]
@@ -78,13 +55,7 @@ async def token_kept(visit: Visit) -> Outcome:
     return good("", *seen[:20]) if seen else skipped("no allowed tool reports progress")
 
 
-@CHECKS.active(
-    "UTIL-18 should r1-r4",
-    page=_CANCELLATION,
-    apart=True,
-    says="A cancelled request gets no response.",
-    fix="Stop the work, and send neither a result nor an error.",
-)
+@CHECKS.active("UTIL-18", apart=True)
 async def cancelled(visit: Visit) -> Outcome:
     """The slow tools, cancelled while they run.
 
@@ -133,15 +104,7 @@ async def _lasts(visit: Visit, connection: RawConnection, call: ToolCall) -> flo
     return min(call.response.seconds, again.seconds)
 
 
-@CHECKS.active(
-    "UTIL-19 should r1+",
-    page=f"{_CANCELLATION}#error-handling",
-    mode="active",
-    apart=True,
-    needs=Need.NOTHING,
-    says="Cancelling an unknown or finished request, or an invalid cancellation, does no harm.",
-    fix="Ignore notifications/cancelled with an unknown, finished or missing requestId.",
-)
+@CHECKS.active("UTIL-19", mode="active", apart=True, needs=Need.NOTHING)
 async def cancelled_nothing(visit: Visit) -> Outcome:
     """A finished request, an unknown one, and an invalid id."""
     async with visit.connection() as connection:
@@ -166,16 +129,7 @@ async def cancelled_nothing(visit: Visit) -> Outcome:
     return good("", *evidence)
 
 
-@CHECKS.active(
-    "UTIL-20 must r1-r4",
-    page=_PING,
-    mode="active",
-    apart=True,
-    stage=Stage.LEAVING,
-    needs=Need.NOTHING,
-    says="ping gets an empty result immediately, even before initialize.",
-    fix="Return {} for ping at any time.",
-)
+@CHECKS.active("UTIL-20", mode="active", apart=True, stage=Stage.LEAVING, needs=Need.NOTHING)
 async def ping(visit: Visit) -> Outcome:
     """On an open connection, and over stdio on a new one."""
     async with visit.connection() as connection:
@@ -193,15 +147,6 @@ async def ping(visit: Visit) -> Outcome:
     if response.seconds > _PROMPT * slowdown():
         return doubtful(f"It took {response.seconds:.1f} s.", *response.events)
     return good("", *response.events)
-
-
-CHECKS.passive(
-    "UTIL-21 must r5",
-    f"told:{_CANCELLED}",
-    page="basic/patterns/cancellation",
-    says="The server cancels only subscriptions.",
-    fix="End every other request with a result or an error.",
-)
 
 
 def _is_progress(frame: Frame) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from inspector.cards.consistency import LiveFacts, compare_card
 from inspector.cards.discovery import (
-    CATALOG,
     MAX_SIZE,
     OLD_CATALOG,
     CardDiscovery,
@@ -34,21 +33,14 @@ from inspector.protocol.jsonrpc import excerpt
 from inspector.protocol.revisions import REVISIONS
 from inspector.transports.http_url import parse_url
 
-_PAGE = "SEP-2127, server cards (experimental)"
 _NONE = "the server publishes no catalog and no card"
 _NO_CARD = "the server publishes no card"
 _CORS = {"access-control-allow-methods": ("get",), "access-control-allow-headers": ("content-type", "if-none-match")}
 
-CHECKS = CheckTable("cards", page=_PAGE, transports=frozenset(("http", "sse")), needs=Need.NOTHING)
+CHECKS = CheckTable("cards", needs=Need.NOTHING)
 
 
-@CHECKS.active(
-    "CARD-01 info r1+",
-    apart=True,
-    once=True,
-    says="The catalog of the domain, or the URL of the server with /server-card, has a card of the server.",
-    fix=f"List the server in {CATALOG}, or serve its card at the URL of the server with /server-card.",
-)
+@CHECKS.active("CARD-01", apart=True, once=True)
 async def published(visit: Visit) -> Outcome:
     """The places of catalogs and cards."""
     found = await _found(visit)
@@ -60,62 +52,32 @@ async def published(visit: Visit) -> Outcome:
     return remark(notes, *found.evidence)
 
 
-@CHECKS.active(
-    "CARD-02 lint r1+",
-    apart=True,
-    once=True,
-    says=f"The catalog has the type {CATALOG_TYPE}.",
-    fix=f"Send Content-Type: {CATALOG_TYPE}.",
-)
+@CHECKS.active("CARD-02", apart=True, once=True)
 async def catalog_type(visit: Visit) -> Outcome:
     """The Content-Type of the catalog."""
     found = await _found(visit)
     return _typed(found.catalog_response, CATALOG_TYPE) or skipped("the server publishes no catalog")
 
 
-@CHECKS.active(
-    "CARD-03 lint r1+",
-    apart=True,
-    once=True,
-    says="An entry of the catalog has identifier, type, and either url or data.",
-    fix="Give each entry identifier and type, and either the url of the card or the card itself in data.",
-)
+@CHECKS.active("CARD-03", apart=True, once=True)
 async def entries(visit: Visit) -> Outcome:
     """The entries of the catalog."""
     return await _catalog_rule(visit, "CARD-03")
 
 
-@CHECKS.active(
-    "CARD-04 lint r1+",
-    apart=True,
-    once=True,
-    says="An identifier in the catalog has the form urn:air:publisher:namespace:name.",
-    fix='Write "urn:air:example.com:mcp:my-server", with the domain of the publisher.',
-)
+@CHECKS.active("CARD-04", apart=True, once=True)
 async def identifiers(visit: Visit) -> Outcome:
     """The identifiers of the catalog."""
     return await _catalog_rule(visit, "CARD-04")
 
 
-@CHECKS.active(
-    "CARD-05 lint r1+",
-    apart=True,
-    once=True,
-    says="A card follows its schema, v1.",
-    fix="Correct the member. Required: $schema, name (namespace/name), description (1 to 100 characters), version.",
-)
+@CHECKS.active("CARD-05", apart=True, once=True)
 async def valid(visit: Visit) -> Outcome:
     """Each card."""
     return await _card_rule(visit, lambda found: list(card_problems(found.card)))
 
 
-@CHECKS.active(
-    "CARD-06 lint r1+",
-    apart=True,
-    once=True,
-    says=f"A card has the type {CARD_TYPE}.",
-    fix=f"Send Content-Type: {CARD_TYPE}.",
-)
+@CHECKS.active("CARD-06", apart=True, once=True)
 async def card_type(visit: Visit) -> Outcome:
     """The Content-Type of each card with a URL of its own."""
     found = await _found(visit)
@@ -127,14 +89,7 @@ async def card_type(visit: Visit) -> Outcome:
     return good("", *_events(own)) if own else skipped("no card has a URL of its own")
 
 
-@CHECKS.active(
-    "CARD-07 lint r1+",
-    apart=True,
-    once=True,
-    says="Pages in a browser can read catalog and card (CORS).",
-    fix="Send Access-Control-Allow-Origin: *, Access-Control-Allow-Methods: GET, Access-Control-Allow-Headers: "
-    "Content-Type, If-None-Match, and Access-Control-Expose-Headers: ETag.",
-)
+@CHECKS.active("CARD-07", apart=True, once=True)
 async def cors(visit: Visit) -> Outcome:
     """The headers of each catalog and card."""
     answers = _answers(await _found(visit))
@@ -153,13 +108,7 @@ async def cors(visit: Visit) -> Outcome:
     return good("", *_events_of(answers)) if answers else skipped(_NONE)
 
 
-@CHECKS.active(
-    "CARD-08 lint r1+",
-    apart=True,
-    once=True,
-    says="Catalog and card have Cache-Control and ETag, and If-None-Match gets status 304.",
-    fix="Send Cache-Control: public, max-age=3600 and an ETag, and answer its If-None-Match with 304.",
-)
+@CHECKS.active("CARD-08", apart=True, once=True)
 async def cached(visit: Visit) -> Outcome:
     """Each catalog and card, fetched again with the ETag."""
     answers = _answers(await _found(visit))
@@ -176,13 +125,7 @@ async def cached(visit: Visit) -> Outcome:
     return good("", *_events_of(answers)) if answers else skipped(_NONE)
 
 
-@CHECKS.active(
-    "CARD-09 lint r1+",
-    apart=True,
-    once=True,
-    says="Catalog, card and the URLs in a card use https.",
-    fix="Use https URLs; http is for development on one machine.",
-)
+@CHECKS.active("CARD-09", apart=True, once=True)
 async def secure(visit: Visit) -> Outcome:
     """The URLs of the documents, and those that they name."""
     found = await _found(visit)
@@ -195,13 +138,7 @@ async def secure(visit: Visit) -> Outcome:
     return good("", *_events_of(answers)) if answers else skipped(_NONE)
 
 
-@CHECKS.active(
-    "CARD-10 security r1+",
-    apart=True,
-    once=True,
-    says="Catalog and card contain no secret and no private address.",
-    fix="Remove it and revoke the secret: everyone can read the document.",
-)
+@CHECKS.active("CARD-10", apart=True, once=True)
 async def discreet(visit: Visit) -> Outcome:
     """The texts of each catalog and card."""
     found = await _found(visit)
@@ -212,14 +149,7 @@ async def discreet(visit: Visit) -> Outcome:
     return good("", *_events_of(answers)) if answers else skipped(_NONE)
 
 
-@CHECKS.active(
-    "CARD-11 lint r1+",
-    apart=True,
-    once=True,
-    needs=Need.SESSION,
-    says="The card does not contradict the server.",
-    fix="Write the card from the same data as serverInfo and server/discover.",
-)
+@CHECKS.active("CARD-11", apart=True, once=True, needs=Need.SESSION)
 async def consistent(visit: Visit) -> Outcome:
     """The card of this URL, and what the server says."""
     found = await _found(visit)
@@ -240,13 +170,7 @@ async def consistent(visit: Visit) -> Outcome:
     return good("", *events)
 
 
-@CHECKS.active(
-    "CARD-12 lint r1+",
-    apart=True,
-    once=True,
-    says="A card has no tools, resources, prompts or capabilities.",
-    fix="Remove them: clients ask the running server for its lists.",
-)
+@CHECKS.active("CARD-12", apart=True, once=True)
 async def without_lists(visit: Visit) -> Outcome:
     """The members of each card."""
     return await _card_rule(
@@ -255,13 +179,7 @@ async def without_lists(visit: Visit) -> Outcome:
     )
 
 
-@CHECKS.active(
-    "CARD-13 lint r1+",
-    apart=True,
-    once=True,
-    says="Catalog and card are in their current places only.",
-    fix=f"Serve the catalog at {CATALOG} instead, and the card where the catalog points to.",
-)
+@CHECKS.active("CARD-13", apart=True, once=True)
 async def current_places(visit: Visit) -> Outcome:
     """The places of older drafts. A server that answers every path with a document is not at fault."""
     found = await _found(visit)

@@ -21,48 +21,28 @@ from inspector.check.visit.tool_calls import FEW, InputRequest, everything, tool
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, Shape, excerpt
 
-_ELICITATION = "client/elicitation"
-_SAMPLING = "client/sampling"
 _ELICIT, _SAMPLE, _ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 _NO_FORM = "no allowed tool uses form elicitation"
 _NO_LINK = "no allowed tool uses URL elicitation"
 _NO_SAMPLE = "no allowed tool uses sampling"
 
 
-CHECKS = CheckTable("client-features", mode="tool", needs=Need.CALLS)
+CHECKS = CheckTable("client_features", mode="tool", needs=Need.CALLS)
 
 
-@CHECKS.active(
-    "CLI-01 must r3+",
-    page=f"{_ELICITATION}#security-considerations",
-    apart=True,
-    says="Form elicitation does not request passwords, keys, tokens or card numbers.",
-    fix='Use URL mode ("mode": "url") for secrets, so that they do not pass through the client.',
-)
+@CHECKS.active("CLI-01", apart=True)
 async def secrets(visit: Visit) -> Outcome:
     """The fields of every form."""
     return _looked_at(await _forms(visit), secrets_asked, _NO_FORM)
 
 
-@CHECKS.active(
-    "CLI-02 type r3+",
-    page=f"{_ELICITATION}#requested-schema",
-    apart=True,
-    says="requestedSchema is a flat object with primitive properties.",
-    fix="Use string, number, integer, boolean and enum properties; do not nest objects.",
-)
+@CHECKS.active("CLI-02", apart=True)
 async def shapes(visit: Visit) -> Outcome:
     """The schema of every form."""
     return _looked_at(await _forms(visit), lambda params: form_problems(params, visit.features), _NO_FORM)
 
 
-@CHECKS.active(
-    "CLI-03 must r4+",
-    page=f"{_ELICITATION}#url-mode-elicitation-requests",
-    apart=True,
-    says="URL elicitation has a valid URL without credentials, and a form contains no URL to open.",
-    fix='Send "mode": "url", a message and an https URL without credentials; 2025-11-25 also requires elicitationId.',
-)
+@CHECKS.active("CLI-03", apart=True)
 async def links(visit: Visit) -> Outcome:
     """The URL of every URL elicitation, and the texts of every form."""
     found = _looked_at(await _links(visit), lambda params: link_problems(params, visit.features), _NO_LINK)
@@ -72,13 +52,7 @@ async def links(visit: Visit) -> Outcome:
     return clickable if clickable.seen == "doubtful" or found.seen == "nothing" else found
 
 
-@CHECKS.active(
-    "CLI-04 must r4",
-    page=f"{_ELICITATION}#url-elicitation-required-error",
-    apart=True,
-    says="Error -32042 lists the URL elicitations, each with its elicitationId.",
-    fix='Set data.elicitations to a list of {"mode": "url", "elicitationId": "…", "url": "https://…", "message": "…"}.',
-)
+@CHECKS.active("CLI-04", apart=True)
 async def link_errors(visit: Visit) -> Outcome:
     """Every error -32042."""
     seen: list[int] = []
@@ -102,13 +76,7 @@ async def link_errors(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no call returned error -32042")
 
 
-@CHECKS.active(
-    "CLI-05 must r3+",
-    page=f"{_ELICITATION}#response-actions",
-    apart=True,
-    says="A call ends when the user declines or cancels an elicitation.",
-    fix="Continue without the input or fail with an explanation; do not send the same elicitation again.",
-)
+@CHECKS.active("CLI-05", apart=True)
 async def declined(visit: Visit) -> Outcome:
     """The tools that use elicitation, declined once and cancelled once."""
     asking = [each for each in await answered_calls(visit) if each.asks(_ELICIT)][:FEW]
@@ -125,28 +93,14 @@ async def declined(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool uses elicitation")
 
 
-@CHECKS.active(
-    "CLI-06 type r1+",
-    page=f"{_SAMPLING}#creating-messages",
-    apart=True,
-    says="A sampling request has messages, maxTokens, and priorities from 0 to 1.",
-    fix="Set messages and a positive maxTokens, for example 1000, and do not use includeContext.",
-)
+@CHECKS.active("CLI-06", apart=True)
 async def samples(visit: Visit) -> Outcome:
     """Every sampling request."""
     requests = await questions(visit, _SAMPLE)
     return _looked_at(requests, lambda params: sampling_problems(params, visit.features), _NO_SAMPLE)
 
 
-@CHECKS.active(
-    "CLI-07 must r4+",
-    page=f"{_SAMPLING}#sampling-with-tools",
-    apart=True,
-    says="The server sends tools in sampling only to clients with sampling.tools, and matches each tool_use "
-    "with a tool_result.",
-    fix="Check sampling.tools in the client capabilities; follow each tool_use with a message that has "
-    "only tool_result blocks.",
-)
+@CHECKS.active("CLI-07", apart=True)
 async def tools_for_models(visit: Visit) -> Outcome:
     """Sampling requests to a client without sampling.tools, and to one that has it and uses the first tool."""
     for call in tool_calls(visit):
@@ -162,13 +116,7 @@ async def tools_for_models(visit: Visit) -> Outcome:
     return good("", *evidence) if evidence else skipped("no allowed tool uses sampling with tools")
 
 
-@CHECKS.active(
-    "CLI-08 robust r1+",
-    page=f"{_SAMPLING}#error-handling",
-    apart=True,
-    says="A rejected sampling request does not break the server.",
-    fix="Fail the tool call with an explanation, and continue to serve requests.",
-)
+@CHECKS.active("CLI-08", apart=True)
 async def refused(visit: Visit) -> Outcome:
     """The tools that use sampling, which is rejected; then a request that every server answers."""
     asking = [each for each in await answered_calls(visit) if each.asks(_SAMPLE)][:FEW]
@@ -192,13 +140,7 @@ async def refused(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_SAMPLE)
 
 
-@CHECKS.active(
-    "CLI-09 should r1+",
-    page="client/roots",
-    apart=True,
-    says="The server requests roots only from clients that declare them, and accepts an empty list.",
-    fix="Check roots in the client capabilities, and continue if the list is empty.",
-)
+@CHECKS.active("CLI-09", apart=True)
 async def roots(visit: Visit) -> Outcome:
     """The tools that request roots: from a client without roots, and from one with an empty list."""
     asking = [call for call in tool_calls(visit) if call.asks(_ROOTS)][:FEW]

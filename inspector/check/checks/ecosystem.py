@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from typing import Any
 
 from inspector.addresses import is_loopback
-from inspector.check.check_table import EVERYWHERE, CheckTable, Need, TransportName
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.outcome import Outcome, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON, RecordedResponse
 from inspector.check.visit.machine_load import slowdown
@@ -16,9 +16,6 @@ from inspector.check.visit.visit import OPENING, Visit
 from inspector.protocol.jsonrpc import Shape
 from inspector.transports.http_requests import SESSION_FIELD
 
-_PAGE = "custom, not part of the specification"
-_HTTP: frozenset[TransportName] = frozenset(("http",))
-_WEB: frozenset[TransportName] = frozenset(("http", "sse"))
 _BROWSER = "http://localhost:6274"
 """A local origin, as that of a tool in a browser."""
 _VERBS = ("POST", "GET", "DELETE")
@@ -41,37 +38,10 @@ _MEMBERS = ("protocol_version", "server_info", "capabilities", "endpoints")
 _UNAUTHORIZED = -32001
 _IDLE_SECONDS = 60.0
 
-CHECKS = CheckTable("ecosystem", page=_PAGE, transports=_HTTP)
-CHECKS.passive(
-    "ECO-04 info r1+",
-    "posted",
-    says="Responses name the revision in the MCP-Protocol-Version header.",
-    fix="Send MCP-Protocol-Version with every response if your tools read it.",
-)
-CHECKS.passive(
-    "ECO-11 info r1+",
-    "posted",
-    says="A response body is only JSON, in UTF-8.",
-    fix="Write no line breaks around the JSON, and no charset other than utf-8.",
-)
-CHECKS.passive(
-    "ECO-17 info r1+",
-    "http:429",
-    transports=_WEB,
-    says="A rate-limited response says when to retry.",
-    fix="Send Retry-After with status 429, for example Retry-After: 30.",
-)
+CHECKS = CheckTable("ecosystem")
 
 
-@CHECKS.active(
-    "ECO-01 info r1+",
-    transports=_WEB,
-    apart=True,
-    once=True,
-    says="Clients in a browser can send requests (CORS preflight).",
-    fix="Answer OPTIONS with Access-Control-Allow-Origin, Access-Control-Allow-Methods (POST, GET, DELETE) "
-    "and Access-Control-Allow-Headers with the MCP headers.",
-)
+@CHECKS.active("ECO-01", apart=True, once=True)
 async def preflight(visit: Visit) -> Outcome:
     """The preflight of a browser for a page of this machine."""
     wanted = _ASKED_MODERN if visit.modern else _ASKED
@@ -94,13 +64,7 @@ async def preflight(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-02 info r1+",
-    apart=True,
-    once=True,
-    says="Clients in a browser can read the MCP response headers.",
-    fix="Send Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate.",
-)
+@CHECKS.active("ECO-02", apart=True, once=True)
 async def exposed_fields(visit: Visit) -> Outcome:
     """A request from a page of this machine."""
     post = RawPost(visit)
@@ -118,13 +82,7 @@ async def exposed_fields(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-03 info r1+",
-    apart=True,
-    once=True,
-    says="Response header names use the common capitalization.",
-    fix="No change is required, because header names are case-insensitive; some clients compare them with case.",
-)
+@CHECKS.active("ECO-03", apart=True, once=True)
 async def spelling(visit: Visit) -> Outcome:
     """The header names of one response."""
     async with raw_post(visit) as post:
@@ -137,15 +95,7 @@ async def spelling(visit: Visit) -> Outcome:
     return good("", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-05 info r1+",
-    transports=_WEB,
-    apart=True,
-    once=True,
-    needs=Need.NOTHING,
-    says="The server has a health endpoint.",
-    fix="Return 200 for GET /health.",
-)
+@CHECKS.active("ECO-05", apart=True, once=True, needs=Need.NOTHING)
 async def health(visit: Visit) -> Outcome:
     """The two usual places."""
     seen: list[int] = []
@@ -156,15 +106,7 @@ async def health(visit: Visit) -> Outcome:
     return remark(f"None of {', '.join(_HEALTH)} returns 200.", *seen)
 
 
-@CHECKS.active(
-    "ECO-06 info r1+",
-    transports=_WEB,
-    apart=True,
-    once=True,
-    needs=Need.NOTHING,
-    says="The server publishes a document for directories.",
-    fix="Serve JSON at /.well-known/mcp-config with Cache-Control: no-store if a host requires it.",
-)
+@CHECKS.active("ECO-06", apart=True, once=True, needs=Need.NOTHING)
 async def discovery(visit: Visit) -> Outcome:
     """The usual paths, at the root and below the endpoint."""
     paths = [*_DISCOVERY, *(f"{visit.web.url.target.partition('?')[0].rstrip('/')}{path}" for path in _DISCOVERY[:2])]
@@ -184,13 +126,7 @@ async def discovery(visit: Visit) -> Outcome:
     return remark("The usual paths do not exist.", *seen)
 
 
-@CHECKS.active(
-    "ECO-07 info r1+",
-    apart=True,
-    once=True,
-    says="The server also accepts messages at the root path.",
-    fix="Serve the endpoint at / too, for clients that know only the host name of the server.",
-)
+@CHECKS.active("ECO-07", apart=True, once=True)
 async def root(visit: Visit) -> Outcome:
     """The first request of a client, sent to /."""
     post = RawPost(visit)
@@ -204,14 +140,7 @@ async def root(visit: Visit) -> Outcome:
     return remark(f"A POST to / got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-08 info r1+",
-    mode="auth",
-    apart=True,
-    once=True,
-    says="A 401 response has a JSON-RPC error in its body.",
-    fix="Add a JSON-RPC error with code -32001 to the body of status 401 if your hosts read it.",
-)
+@CHECKS.active("ECO-08", mode="auth", apart=True, once=True)
 async def refusal(visit: Visit) -> Outcome:
     """A request without credentials."""
     post = RawPost(visit)
@@ -226,12 +155,7 @@ async def refusal(visit: Visit) -> Outcome:
     return remark(f"The body of the response has no error {_UNAUTHORIZED}.", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-09 info r1+",
-    transports=EVERYWHERE,
-    says="Responses are fast: handshakes within 0.3 s, lists within 0.4 s, calls within 2 s.",
-    fix="Respond from loaded data, and use tasks or progress notifications for slow work.",
-)
+@CHECKS.active("ECO-09")
 async def latency(visit: Visit) -> Outcome:
     """The shortest times in this visit, because longer ones depend more on this machine."""
     times: dict[str, list[float]] = {}
@@ -250,13 +174,7 @@ async def latency(visit: Visit) -> Outcome:
     return good(shown, *(n for _, n in slowest.values()))
 
 
-@CHECKS.active(
-    "ECO-10 info r1+",
-    transports=_WEB,
-    once=True,
-    says="A hosted server has a public host name and https.",
-    fix="No change is required for a local server; hosts accept only https URLs with a public host name.",
-)
+@CHECKS.active("ECO-10", once=True)
 async def public_name(visit: Visit) -> Outcome:
     """The URL."""
     url = visit.web.url
@@ -268,13 +186,7 @@ async def public_name(visit: Visit) -> Outcome:
     return good(url.origin, opening)
 
 
-@CHECKS.active(
-    "ECO-12 info r2-r4",
-    apart=True,
-    once=True,
-    says="DELETE without a valid session is rejected.",
-    fix="Return 404 for an unknown session id, 400 if it is missing, or 405 for every DELETE.",
-)
+@CHECKS.active("ECO-12", apart=True, once=True)
 async def delete_nothing(visit: Visit) -> Outcome:
     """DELETE without a session id, and with an unknown one."""
     post = RawPost(visit)
@@ -288,13 +200,7 @@ async def delete_nothing(visit: Visit) -> Outcome:
     return remark(f"DELETE {text}.", *events)
 
 
-@CHECKS.active(
-    "ECO-13 info r2-r4",
-    apart=True,
-    once=True,
-    says="The report says whether the server uses sessions.",
-    fix="No change is required. A server without sessions is easier to run behind a load balancer.",
-)
+@CHECKS.active("ECO-13", apart=True, once=True)
 async def stateless(visit: Visit) -> Outcome:
     """A request without a session."""
     async with raw_post(visit) as post:
@@ -308,14 +214,7 @@ async def stateless(visit: Visit) -> Outcome:
     return good("it uses sessions" if kept else "it uses no sessions", *answer.events)
 
 
-@CHECKS.active(
-    "ECO-14 info r1+",
-    transports=_WEB,
-    apart=True,
-    once=True,
-    says="One URL serves one transport.",
-    fix="Serve Streamable HTTP and HTTP+SSE at different URLs.",
-)
+@CHECKS.active("ECO-14", apart=True, once=True)
 async def split_transport(visit: Visit) -> Outcome:
     """A GET at the URL, which may open the stream of 2024-11-05."""
     url = RawPost(visit).url
@@ -332,15 +231,7 @@ async def split_transport(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events) if answer.status else skipped(f"the request got {answer.shown}")
 
 
-@CHECKS.active(
-    "ECO-15 info r1+",
-    transports=_WEB,
-    apart=True,
-    once=True,
-    needs=Need.NOTHING,
-    says="A server card or a registry entry describes the server.",
-    fix="No change is required; publish the server in the MCP registry so that clients can find it.",
-)
+@CHECKS.active("ECO-15", apart=True, once=True, needs=Need.NOTHING)
 async def server_card(visit: Visit) -> Outcome:
     """The catalog of the domain, the reserved place of the card, and a registry entry. The group *cards* reads them."""
     paths = (*_CARDS, f"{visit.web.url.target.partition('?')[0].rstrip('/')}/server-card")
@@ -352,14 +243,7 @@ async def server_card(visit: Visit) -> Outcome:
     return remark(f"None of {', '.join(paths)} exists.", *seen)
 
 
-@CHECKS.active(
-    "ECO-16 info r2-r4",
-    mode="intrusive",
-    apart=True,
-    once=True,
-    says="An idle session stays open.",
-    fix="Keep sessions for at least a few minutes after the last request.",
-)
+@CHECKS.active("ECO-16", mode="intrusive", apart=True, once=True)
 async def idle_session(visit: Visit) -> Outcome:
     """A session, idle for as long as a check may take."""
     seconds = min(_IDLE_SECONDS, visit.limits.check * 0.7)

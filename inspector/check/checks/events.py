@@ -40,7 +40,6 @@ from inspector.protocol.validation import Validator
 from inspector.protocol.webhook import new_secret
 from inspector.serving.webhook_receiver import Arrival, WebhookReceiver
 
-_PAGE = "SEP-3415 (draft)"
 _CANCELLED = "notifications/cancelled"
 _UNKNOWN = "inspector-check-no-such-event"
 _NOT_DECLARED = "the server does not declare events"
@@ -51,18 +50,13 @@ _POLLS = 3
 _NOWHERE = "https://inspector-check.invalid/hook"
 """A callback that no server can reach (RFC 2606)."""
 
-CHECKS = CheckTable("events", page=_PAGE)
+CHECKS = CheckTable("events")
 
 
 # The declaration
 
 
-@CHECKS.active(
-    "EVENT-01 should r5",
-    page=f"{_PAGE}, Capability Negotiation",
-    says="Events are declared under extensions with an object, whose listChanged is a boolean.",
-    fix=f'Declare "extensions": {{"{EVENTS}": {{}}}}, or {{"listChanged": true}} as its value.',
-)
+@CHECKS.active("EVENT-01")
 async def is_declared(visit: Visit) -> Outcome:
     """The declaration of the shared session."""
     capabilities = visit.session.server.capabilities
@@ -74,12 +68,7 @@ async def is_declared(visit: Visit) -> Outcome:
     return bad(found.problem, *opened) if found.problem else good("", *opened)
 
 
-@CHECKS.active(
-    "EVENT-02 info r1+",
-    page=f"{_PAGE}, Capability Negotiation",
-    says="Events are not declared as capabilities.events, and not in the legacy era.",
-    fix=f'Declare "{EVENTS}" under extensions, for 2026-07-28 and later only.',
-)
+@CHECKS.active("EVENT-02")
 async def is_not_the_sketch(visit: Visit) -> Outcome:
     """The place of the declaration, and the era."""
     found = declared(visit.session.server.capabilities)
@@ -144,12 +133,7 @@ async def _listed(visit: Visit) -> _List | str:
     return found
 
 
-@CHECKS.active(
-    "EVENT-03 should r5",
-    page=f"{_PAGE}, Listing Available Events",
-    says='events/list answers with an array, which may be empty, and resultType "complete".',
-    fix='Return {"resultType": "complete", "events": […]}; [] without event types.',
-)
+@CHECKS.active("EVENT-03")
 @given(_listed)
 async def has_a_list(visit: Visit, found: _List) -> Outcome:
     """The first page."""
@@ -176,36 +160,21 @@ def _of_entries(found: _List, about: str) -> Outcome:
     return good(f"{len(found.entries)} event types", *found.events)
 
 
-@CHECKS.active(
-    "EVENT-04 should r5",
-    page=f"{_PAGE}, Listing Available Events",
-    says="An event type has a name, a description, an inputSchema and a payloadSchema.",
-    fix='Add the member; a schema without rules is {"type": "object"}.',
-)
+@CHECKS.active("EVENT-04")
 @given(_listed)
 async def has_its_members(visit: Visit, found: _List) -> Outcome:
     """Each descriptor, except its delivery modes."""
     return _of_entries(found, "members")
 
 
-@CHECKS.active(
-    "EVENT-05 should r5",
-    page=f"{_PAGE}, Listing Available Events",
-    says="delivery names at least one of poll, push and webhook, each once.",
-    fix='Write "delivery": ["poll"], with the modes that the type supports.',
-)
+@CHECKS.active("EVENT-05")
 @given(_listed)
 async def has_modes(visit: Visit, found: _List) -> Outcome:
     """The delivery modes of each descriptor."""
     return _of_entries(found, "delivery")
 
 
-@CHECKS.active(
-    "EVENT-06 should r5",
-    page=f"{_PAGE}, Listing Available Events",
-    says="inputSchema and payloadSchema are valid JSON Schemas.",
-    fix="Correct the schema; a JSON Schema validator names the place.",
-)
+@CHECKS.active("EVENT-06")
 @given(_listed)
 async def has_valid_schemas(visit: Visit, found: _List) -> Outcome:
     """Both schemas of each descriptor."""
@@ -220,12 +189,7 @@ async def has_valid_schemas(visit: Visit, found: _List) -> Outcome:
     return good(f"{len(found.types)} event types", *found.events)
 
 
-@CHECKS.active(
-    "EVENT-07 should r5",
-    page=f"{_PAGE}, Listing Available Events",
-    says="The pages of the list follow each other to an end, and no name comes twice.",
-    fix="Return each event type on one page, and no nextCursor on the last.",
-)
+@CHECKS.active("EVENT-07")
 @given(_listed)
 async def has_unique_names(visit: Visit, found: _List) -> Outcome:
     """All pages."""
@@ -291,13 +255,7 @@ def _all_of(made: list[RequestOutcome]) -> tuple[int, ...]:
     return tuple(n for polled in made for n in polled.events)[:10]
 
 
-@CHECKS.active(
-    "EVENT-08 should r5",
-    page=f"{_PAGE}, Poll-Based Delivery",
-    mode="tool",
-    says="A first poll, with a null cursor, returns no events, and a cursor or null.",
-    fix="Start from now if cursor is null: return no events and the current position.",
-)
+@CHECKS.active("EVENT-08", mode="tool")
 @given(_polls)
 async def begins_now(visit: Visit, polls: _Polls) -> Outcome:
     """The first of the polls."""
@@ -312,13 +270,7 @@ async def begins_now(visit: Visit, polls: _Polls) -> Outcome:
     return good("", *first.events)
 
 
-@CHECKS.active(
-    "EVENT-09 should r5",
-    page=f"{_PAGE}, Poll-Based Delivery",
-    mode="tool",
-    says="A poll returns events, truncated, hasMore and nextPollMs, in milliseconds.",
-    fix='Return {"events": […], "cursor": …, "truncated": false, "hasMore": false, "nextPollMs": 30000}.',
-)
+@CHECKS.active("EVENT-09", mode="tool")
 @given(_polls)
 async def has_its_result(visit: Visit, polls: _Polls) -> Outcome:
     """Each of the polls."""
@@ -341,13 +293,7 @@ async def has_its_result(visit: Visit, polls: _Polls) -> Outcome:
     return good("", *_all_of(polls[1]))
 
 
-@CHECKS.active(
-    "EVENT-10 should r5",
-    page=f"{_PAGE}, Cursor Lifecycle",
-    mode="tool",
-    says="The cursor of an event type is always null, or never.",
-    fix="Return a cursor from each poll if the type can replay, else never.",
-)
+@CHECKS.active("EVENT-10", mode="tool")
 @given(_polls)
 async def is_consistent(visit: Visit, polls: _Polls) -> Outcome:
     """Each of the polls."""
@@ -359,13 +305,7 @@ async def is_consistent(visit: Visit, polls: _Polls) -> Outcome:
     return good("", *events) if len(kinds) == 1 else bad("The cursor is null in one poll and not in another.", *events)
 
 
-@CHECKS.active(
-    "EVENT-11 should r5",
-    page=f"{_PAGE}, Poll-Based Delivery",
-    mode="tool",
-    says="A poll returns at most maxEvents events, and the rest with hasMore.",
-    fix="Cut the list at maxEvents, return the cursor of the last event, and set hasMore.",
-)
+@CHECKS.active("EVENT-11", mode="tool")
 @given(_polls)
 async def respects_the_limit(visit: Visit, polls: _Polls) -> Outcome:
     """The polls for one event."""
@@ -381,26 +321,14 @@ def _occurrences(polled: RequestOutcome) -> list[Any]:
     return events if type(events) is list else []
 
 
-@CHECKS.active(
-    "EVENT-12 should r5",
-    page=f"{_PAGE}, Event Occurrences",
-    mode="tool",
-    says="An event has eventId, name, timestamp and data; in a poll it has no cursor.",
-    fix='Return {"eventId": "…", "name": "…", "timestamp": "2026-11-22T08:00:00Z", "data": {…}}.',
-)
+@CHECKS.active("EVENT-12", mode="tool")
 @given(_polls)
 async def has_its_occurrence(visit: Visit, polls: _Polls) -> Outcome:
     """The events of the polls."""
     return _of_occurrences(polls, _wrong_occurrence)
 
 
-@CHECKS.active(
-    "EVENT-13 should r5",
-    page=f"{_PAGE}, Event Occurrences",
-    mode="tool",
-    says="The data of an event matches the payloadSchema of its type.",
-    fix="Return the data that the schema describes, or correct the schema.",
-)
+@CHECKS.active("EVENT-13", mode="tool")
 @given(_polls)
 async def fits_its_schema(visit: Visit, polls: _Polls) -> Outcome:
     """The data of the events of the polls."""
@@ -449,12 +377,7 @@ def _meaning(response: RequestOutcome) -> str:
     return condition(response.code, response.error.get("data")).name
 
 
-@CHECKS.active(
-    "EVENT-14 should r5",
-    page=f"{_PAGE}, Error Handling",
-    says="An unknown event type gets the error NotFound.",
-    fix='Return error -32023 with data {"kind": "event"}.',
-)
+@CHECKS.active("EVENT-14")
 @given(_listed)
 async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
     """A poll of a type that is not listed."""
@@ -464,12 +387,7 @@ async def refuses_unknown_names(visit: Visit, _: _List) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "EVENT-15 should r5",
-    page=f"{_PAGE}, Error Handling",
-    says="Arguments that break the inputSchema get error -32602.",
-    fix="Validate the arguments before you use them, and return -32602 (Invalid params), not -32603.",
-)
+@CHECKS.active("EVENT-15")
 @given(_listed)
 async def refuses_bad_arguments(visit: Visit, found: _List) -> Outcome:
     """A poll, or a stream, with arguments of a wrong type."""
@@ -499,12 +417,7 @@ def _bad_arguments(schema: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-@CHECKS.active(
-    "EVENT-16 should r5",
-    page=f"{_PAGE}, Error Handling",
-    says="A delivery mode that an event type does not list gets the error Unsupported.",
-    fix='Return error -32026 with data {"feature": "deliveryMode", "value": "push"}.',
-)
+@CHECKS.active("EVENT-16")
 @given(_listed)
 async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
     """A poll of a type without poll, or a stream of one without push."""
@@ -519,12 +432,7 @@ async def refuses_other_modes(visit: Visit, found: _List) -> Outcome:
     return skipped("each event type is delivered by poll and by push")
 
 
-@CHECKS.active(
-    "EVENT-17 should r5",
-    page=f"{_PAGE}, Cursor Lifecycle",
-    says="A cursor that is out of range is not an error: truncated is true, and the cursor is a fresh one.",
-    fix="Start at a position that you can serve, return its cursor, and set truncated.",
-)
+@CHECKS.active("EVENT-17")
 @given(_listed)
 async def accepts_old_cursors(visit: Visit, found: _List) -> Outcome:
     """A poll with a cursor that the server never gave: worth a note at most."""
@@ -596,14 +504,7 @@ async def _streaming(visit: Visit, id: int | str) -> AsyncIterator[_Stream | str
             connection.notify(_CANCELLED, {"requestId": id})
 
 
-@CHECKS.active(
-    "EVENT-18 should r5",
-    page=f"{_PAGE}, Push-Based Delivery",
-    mode="tool",
-    apart=True,
-    says="A stream begins with notifications/events/active, or the request gets an error.",
-    fix="Send notifications/events/active with cursor and truncated before the first event.",
-)
+@CHECKS.active("EVENT-18", mode="tool", apart=True)
 async def begins_with_active(visit: Visit) -> Outcome:
     """The first message of a stream."""
     async with _streaming(visit, 7_100_001) as stream:
@@ -620,14 +521,7 @@ async def begins_with_active(visit: Visit) -> Outcome:
         return good("", stream.response.n, first.n)
 
 
-@CHECKS.active(
-    "EVENT-19 should r5",
-    page=f"{_PAGE}, Push-Based Delivery",
-    mode="tool",
-    apart=True,
-    says="Each notification of a stream has the id of its request, with the same type, as subscriptionId.",
-    fix=f'Add "_meta": {{"{SUBSCRIPTION_ID}": ID}} to the params; 9 and "9" are different ids.',
-)
+@CHECKS.active("EVENT-19", mode="tool", apart=True)
 async def names_its_stream(visit: Visit) -> Outcome:
     """The first messages of a stream with a number as id, and of one with a string."""
     seen: list[int] = []
@@ -645,14 +539,7 @@ async def names_its_stream(visit: Visit) -> Outcome:
     return good("", *seen[:10]) if seen else skipped("nothing came on the stream")
 
 
-@CHECKS.active(
-    "EVENT-20 should r5",
-    page=f"{_PAGE}, Push-Based Delivery",
-    mode="tool",
-    apart=True,
-    says="A heartbeat is notifications/events/heartbeat with the cursor, and not an SSE comment.",
-    fix='Send notifications/events/heartbeat with {"cursor": …} at least every 30 s.',
-)
+@CHECKS.active("EVENT-20", mode="tool", apart=True)
 async def beats(visit: Visit) -> Outcome:
     """The first heartbeat, if it comes in the time of a check."""
     async with _streaming(visit, 7_100_004) as stream:
@@ -670,15 +557,7 @@ async def beats(visit: Visit) -> Outcome:
         return good("", stream.response.n, beat.n)
 
 
-@CHECKS.active(
-    "EVENT-21 should r5",
-    page=f"{_PAGE}, Push-Based Delivery",
-    mode="tool",
-    apart=True,
-    transports=frozenset(("stdio",)),
-    says="After notifications/cancelled no event comes on the stream.",
-    fix="Stop the delivery when the request of the stream is cancelled.",
-)
+@CHECKS.active("EVENT-21", mode="tool", apart=True)
 async def ends(visit: Visit) -> Outcome:
     """Messages after the cancellation; two answers later, those before it have come."""
     async with _streaming(visit, 7_100_005) as stream:
@@ -697,12 +576,7 @@ async def ends(visit: Visit) -> Outcome:
         return good("", cancelled)
 
 
-@CHECKS.active(
-    "EVENT-22 should r5",
-    page=f"{_PAGE}, Dynamic event types",
-    says="notifications/events/list_changed comes only to a client that asked for it, from a server that declares it.",
-    fix="Send it on the streams of subscriptions/listen whose filter has eventsListChanged, and declare listChanged.",
-)
+@CHECKS.active("EVENT-22")
 @given(_listed)
 async def tells_changes_on_request(visit: Visit, _: _List) -> Outcome:
     """All that has come in this visit."""
@@ -749,13 +623,7 @@ _SECRET = "whsec_" + "QUJDRA" * 8 + "QUJDREE="
 """Of 39 bytes that are the same in each run: nothing is delivered to it."""
 
 
-@CHECKS.active(
-    "EVENT-23 should r5",
-    page=f"{_PAGE}, Subscription identity",
-    mode="intrusive",
-    says="events/subscribe without a login gets the error Forbidden.",
-    fix="Return error -32024 (Forbidden), or HTTP 401, unless the client has logged in.",
-)
+@CHECKS.active("EVENT-23", mode="intrusive")
 async def needs_a_login(visit: Visit) -> Outcome:
     """A subscription without credentials, to a host that does not exist."""
     target = visit.target
@@ -770,13 +638,7 @@ async def needs_a_login(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "EVENT-24 should r5",
-    page=f"{_PAGE}, Webhook security",
-    mode="intrusive",
-    says="A callback URL with http, and a secret in a wrong form, get error -32602.",
-    fix="Check that delivery.url is https and that delivery.secret is whsec_ and the base64 of 24 to 64 bytes.",
-)
+@CHECKS.active("EVENT-24", mode="intrusive")
 async def refuses_bad_webhooks(visit: Visit) -> Outcome:
     """A subscription with each."""
     seen: list[int] = []
@@ -886,13 +748,7 @@ def _not_taken(call: _WebhookSubscription) -> Outcome | None:
     return skipped(f"the server refused the subscription of the address: {call.first.reply}")
 
 
-@CHECKS.active(
-    "EVENT-25 should r5",
-    page=f"{_PAGE}, Subscription lifetime",
-    mode="intrusive",
-    says="A subscription that asks for no ttlMs gets a time to refresh it before.",
-    fix='Return a time as refreshBefore, such as "2026-11-22T09:00:00Z"; null only for "ttlMs": null.',
-)
+@CHECKS.active("EVENT-25", mode="intrusive")
 @given(_trial)
 async def limits_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """The grant of a subscription without ttlMs."""
@@ -906,13 +762,7 @@ async def limits_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> 
     return good("", *call.first.events)
 
 
-@CHECKS.active(
-    "EVENT-26 should r5",
-    page=f"{_PAGE}, Subscription identity",
-    mode="intrusive",
-    says="The same subscription keeps its id; its removal has an empty result, and a second removal gets NotFound.",
-    fix="Derive the id from principal, name, arguments and delivery.url, and return NotFound if there is none.",
-)
+@CHECKS.active("EVENT-26", mode="intrusive")
 @given(_trial)
 async def identifies_its_subscriptions(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """A subscription twice, and its removal twice."""
@@ -940,13 +790,7 @@ async def identifies_its_subscriptions(visit: Visit, call: _WebhookSubscription)
     return good("", *response, *call.removed.events, *call.removed_again.events)
 
 
-@CHECKS.active(
-    "EVENT-27 should r5",
-    page=f"{_PAGE}, Webhook security",
-    mode="intrusive",
-    says="A delivery is a signed POST of JSON with the headers of a webhook, and follows no redirect.",
-    fix="Sign id.timestamp.body by HMAC-SHA256 with the decoded secret, and treat a 3xx response as a failure.",
-)
+@CHECKS.active("EVENT-27", mode="intrusive")
 @given(_trial)
 async def signs_its_deliveries(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """Each delivery; the first event is redirected."""
@@ -965,13 +809,7 @@ async def signs_its_deliveries(visit: Visit, call: _WebhookSubscription) -> Outc
     return good(told, *(each.n for each in call.delivered[:5]))
 
 
-@CHECKS.active(
-    "EVENT-28 should r5",
-    page=f"{_PAGE}, Webhook security",
-    mode="intrusive",
-    says="A callback is verified by a challenge before the first event; one on loopback is refused.",
-    fix='POST {"type": "verification", "challenge": …}, expect the challenge, and refuse private addresses.',
-)
+@CHECKS.active("EVENT-28", mode="intrusive")
 @given(_trial)
 async def verifies_its_callbacks(visit: Visit, call: _WebhookSubscription) -> Outcome:
     """The order of the deliveries, and a subscription with a callback on 127.0.0.1."""

@@ -11,16 +11,12 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol.file_inputs import file_input, file_inputs
 from inspector.protocol.jsonrpc import excerpt
 
-CHECKS = CheckTable("tools", page="SEP-2356, file inputs (draft)")
+CHECKS = CheckTable("file_inputs")
 LARGEST = 1_000_000
 """Bytes of a `maxSize` that a check exceeds; a larger limit is not tried."""
 
 
-@CHECKS.active(
-    "FILE-01 lint r1+",
-    says="x-mcp-file stands on a text property; accept is a list of texts, maxSize an integer above 0 (draft).",
-    fix='Write {"type": "string", "format": "uri", "x-mcp-file": {"accept": ["image/png"], "maxSize": 1000000}}.',
-)
+@CHECKS.active("FILE-01")
 async def keyword(visit: Visit) -> Outcome:
     """The input schemas of the listed tools."""
     found = [(tool, each) for tool in visit.items("tools") for each in file_inputs(tool.get("inputSchema"))]
@@ -33,12 +29,7 @@ async def keyword(visit: Visit) -> Outcome:
     return good(f"{len(found)} checked", listing)
 
 
-@CHECKS.active(
-    "FILE-02 lint r1+",
-    mode="tool",
-    says="A file above maxSize gets error -32602 or a tool error (draft).",
-    fix="Count the decoded bytes, and return an error that names the limit.",
-)
+@CHECKS.active("FILE-02", mode="tool")
 async def too_large(visit: Visit) -> Outcome:
     """One call of each allowed tool that takes a small file."""
     seen: list[int] = []

@@ -15,7 +15,6 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INTERNAL_ERROR, INVALID_PARAMS, excerpt
 
-_PAGE = "server/tools"
 _FEW = 12
 """Cases of each kind for each tool."""
 _SHRINK = 8
@@ -24,52 +23,28 @@ _SLOW = 2.0
 _LARGE = 100_000
 
 
-CHECKS = CheckTable("generated-cases", page=_PAGE, mode="tool")
+CHECKS = CheckTable("generated_arguments", mode="tool")
 
 
-@CHECKS.active(
-    "CASE-01 robust r1+",
-    page=f"{_PAGE}#calling-tools",
-    once=True,
-    says="The tool accepts arguments that its inputSchema allows: every variant, enum value and bound.",
-    fix="Change inputSchema to describe what the tool accepts, or fix the tool to accept what inputSchema allows.",
-)
+@CHECKS.active("CASE-01", once=True)
 async def allowed(visit: Visit) -> Outcome:
     """Valid cases: the tool may fail, but must not reject the arguments."""
     return await _tried(visit, "allowed", lambda response: response.code == INVALID_PARAMS)
 
 
-@CHECKS.active(
-    "CASE-02 must r1+",
-    page=f"{_PAGE}#security-considerations",
-    once=True,
-    says="The tool rejects arguments that its inputSchema forbids: missing, extra, too long, or of the wrong type.",
-    fix="Validate the arguments against inputSchema before the tool runs.",
-)
+@CHECKS.active("CASE-02", once=True)
 async def forbidden(visit: Visit) -> Outcome:
     """Invalid cases: none of them may succeed."""
     return await _tried(visit, "forbidden", lambda response: response.ok and response.body.get("isError") is not True)
 
 
-@CHECKS.active(
-    "CASE-03 robust r1+",
-    page=f"{_PAGE}#security-considerations",
-    once=True,
-    says="The tool handles unusual values: empty and very long text, other scripts, code and paths.",
-    fix="Return a result or isError: true, and escape the value where the tool passes it to a shell, a "
-    "query or a path.",
-)
+@CHECKS.active("CASE-03", once=True)
 async def odd(visit: Visit) -> Outcome:
     """Valid but unusual cases: each needs a response without an internal error."""
     return await _tried(visit, "odd", lambda response: response.code == INTERNAL_ERROR)
 
 
-@CHECKS.active(
-    "CASE-04 info r1+",
-    once=True,
-    says="Tools respond quickly, with results that fit a model's context.",
-    fix="Report progress for slow work, and return long results in pages or as a resource_link.",
-)
+@CHECKS.active("CASE-04", once=True)
 async def costs(visit: Visit) -> Outcome:
     """Seconds and characters of one plain call of each allowed tool."""
     rows: list[tuple[float, int, Any, RequestOutcome]] = []

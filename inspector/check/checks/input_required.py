@@ -14,34 +14,10 @@ from inspector.check.visit.tool_calls import FEW, ToolCall, everything, reply, t
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import excerpt
 
-_PAGE = "basic/patterns/mrtr"
-_SERVER = f"{_PAGE}#server-requirements-basic-workflow"
-_ERRORS = f"{_PAGE}#error-handling"
 _NO_INPUT = "no allowed tool returns input_required"
 _NO_STATE = "no allowed tool returns a requestState"
 
-CHECKS = CheckTable("multi-round-trip", mode="tool", needs=Need.CALLS)
-CHECKS.passive(
-    "MRTR-01 must r5",
-    "input",
-    page=f"{_PAGE}#supported-requests",
-    says="Only tools/call, prompts/get and resources/read return input_required.",
-    fix="Return a complete result or an error from every other method.",
-)
-CHECKS.passive(
-    "MRTR-02 must r5",
-    "input",
-    page=_SERVER,
-    says="An input_required result has inputRequests or requestState.",
-    fix="Add inputRequests, requestState or both to every input_required result.",
-)
-CHECKS.passive(
-    "MRTR-03 must r5",
-    "input",
-    page=f"{_PAGE}#inputrequests",
-    says="inputRequests contain only elicitation, sampling and roots requests.",
-    fix="Use only elicitation/create, sampling/createMessage and roots/list in inputRequests.",
-)
+CHECKS = CheckTable("input_required", mode="tool", needs=Need.CALLS)
 
 
 _SecondRound = Callable[[Visit, RawConnection, ToolCall, RequestOutcome], Awaitable[Outcome | None]]
@@ -74,14 +50,7 @@ def _each_asking(nothing: str, *, states: bool = False) -> Callable[[_SecondRoun
     return decorated
 
 
-@CHECKS.active(
-    "MRTR-04 must r5",
-    page=_SERVER,
-    apart=True,
-    shown=("input",),
-    says="inputRequests use only capabilities that the client declares.",
-    fix="Check clientCapabilities of the request; return error -32021 if the input is required.",
-)
+@CHECKS.active("MRTR-04", apart=True)
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that return input_required, called by a client without capabilities."""
     seen: list[int] = []
@@ -95,13 +64,7 @@ async def undeclared(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_INPUT)
 
 
-@CHECKS.active(
-    "MRTR-05 should r5",
-    page=_ERRORS,
-    apart=True,
-    says="Missing input responses are requested again, without an error.",
-    fix="Return input_required again with the inputRequests that are still open.",
-)
+@CHECKS.active("MRTR-05", apart=True)
 @_each_asking("no allowed tool needs an input response")
 async def missing_answers(
     visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
@@ -115,13 +78,7 @@ async def missing_answers(
     return good("", *response.events) if _wants(response) else None
 
 
-@CHECKS.active(
-    "MRTR-06 should r5",
-    page=_ERRORS,
-    apart=True,
-    says="The server ignores unknown keys in inputResponses.",
-    fix="Read only the keys of inputResponses that you requested.",
-)
+@CHECKS.active("MRTR-06", apart=True)
 @_each_asking("no allowed tool requests and accepts input")
 async def unexpected_answers(
     visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
@@ -137,13 +94,7 @@ async def unexpected_answers(
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "MRTR-07 should r5",
-    page=_ERRORS,
-    apart=True,
-    says="Invalid inputResponses get an error or are requested again.",
-    fix="Validate inputResponses, and return -32602 if one does not match its request.",
-)
+@CHECKS.active("MRTR-07", apart=True)
 @_each_asking(_NO_INPUT)
 async def malformed_answers(
     visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome
@@ -157,13 +108,7 @@ async def malformed_answers(
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "MRTR-08 must r5",
-    page=_SERVER,
-    apart=True,
-    says="The server rejects a modified requestState.",
-    fix="Sign requestState, for example with HMAC-SHA256, and reject it if the signature is invalid.",
-)
+@CHECKS.active("MRTR-08", apart=True)
 @_each_asking(_NO_STATE, states=True)
 async def tampered(visit: Visit, connection: RawConnection, call: ToolCall, first: RequestOutcome) -> Outcome | None:
     """The second round with one character of requestState changed."""
@@ -182,13 +127,7 @@ async def tampered(visit: Visit, connection: RawConnection, call: ToolCall, firs
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "MRTR-09 should r5",
-    page=_SERVER,
-    apart=True,
-    says="The server rejects a requestState that belongs to another request.",
-    fix="Put the method and a hash of the parameters into requestState, and compare them when it returns.",
-)
+@CHECKS.active("MRTR-09", apart=True)
 async def foreign_state(visit: Visit) -> Outcome:
     """The requestState of one tool, sent to another tool."""
     asking = await _asking(visit, states=True)
@@ -208,14 +147,7 @@ async def foreign_state(visit: Visit) -> Outcome:
     return good("", *theirs.events, *own.events, *response.events)
 
 
-@CHECKS.active(
-    "MRTR-10 must r5",
-    page=f"{_PAGE}#basic-workflow",
-    transports=frozenset(("http",)),
-    apart=True,
-    says="The server accepts the retry of a request on any connection.",
-    fix="Put everything that the retry needs into requestState; keep nothing in the connection.",
-)
+@CHECKS.active("MRTR-10", apart=True)
 async def elsewhere(visit: Visit) -> Outcome:
     """The second round on another connection."""
     seen: list[int] = []

@@ -16,9 +16,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION, Shape
 from inspector.protocol.revisions import LEGACY, REVISIONS
 
-_PAGE = "basic/lifecycle"
-_VERSIONING = "basic/versioning"
-_DISCOVER = "server/discover"
 _TOO_OLD = "1900-01-01"
 _TOO_NEW = "2099-01-01"
 """The unknown revision that a server meets: one that clients will support."""
@@ -40,52 +37,9 @@ _LISTS = {
 """A harmless request of each capability."""
 
 CHECKS = CheckTable("lifecycle", needs=Need.NOTHING)
-CHECKS.passive(
-    "LIFE-01 must r1-r4",
-    "result:initialize",
-    page=f"{_PAGE}#initialization",
-    says="The result of initialize has protocolVersion, capabilities and serverInfo.",
-    fix='Return {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "…", "version": "…"}}.',
-    breaks="The TypeScript and Python SDKs refuse such a result and do not connect.",
-)
-CHECKS.passive(
-    "LIFE-11 must r4",
-    "result:initialize",
-    page="basic#icons",
-    says="The icons in serverInfo follow the rules for icons.",
-    fix="Serve icons over https, or embed them as data: URLs.",
-)
-CHECKS.passive(
-    "LIFE-21 must r5",
-    "result:server/discover",
-    page=_DISCOVER,
-    says="The result of server/discover has supportedVersions and capabilities.",
-    fix='Set supportedVersions to a list such as ["2026-07-28"], and capabilities to an object.',
-)
-CHECKS.passive(
-    "LIFE-22 must r5",
-    "result:server/discover",
-    page=_DISCOVER,
-    says="supportedVersions contains the revision of the request.",
-    fix="Add every revision that you accept to supportedVersions.",
-)
-CHECKS.passive(
-    "LIFE-28 must r5",
-    "result:server/discover",
-    page=f"{_VERSIONING}#extension-negotiation",
-    says="Extension ids have a prefix, and their values are objects.",
-    fix='Name an extension like "com.example/extension", with at least {} as its value.',
-)
 
 
-@CHECKS.active(
-    "LIFE-02 must r1-r4",
-    page=f"{_PAGE}#version-negotiation",
-    once=True,
-    surveys=True,
-    says="The server agrees to an offered revision that it supports.",
-    fix="Return the offered protocolVersion if you support it, not your newest one.",
-)
+@CHECKS.active("LIFE-02", once=True, surveys=True)
 async def supported_revisions(visit: Visit) -> Outcome:
     """The four initialize requests of the survey: a revision that one response chose must be accepted when offered."""
     found = visit.survey
@@ -108,15 +62,7 @@ async def _initialized_too_new(visit: Visit) -> RequestOutcome:
         return await connection.initialize(_TOO_NEW)
 
 
-@CHECKS.active(
-    "LIFE-03 must r1-r4",
-    page=f"{_PAGE}#version-negotiation",
-    apart=True,
-    once=True,
-    stage=Stage.OPENED,
-    says="The server answers an unknown revision with one that it supports.",
-    fix="Return your newest protocolVersion if you do not support the offered one.",
-)
+@CHECKS.active("LIFE-03", apart=True, once=True, stage=Stage.OPENED)
 async def unknown_revision(visit: Visit) -> Outcome:
     """A revision after the last one."""
     response = await _initialized_too_new(visit)
@@ -129,15 +75,7 @@ async def unknown_revision(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "LIFE-04 type r1-r4",
-    page=f"{_PAGE}#version-negotiation",
-    once=True,
-    surveys=True,
-    says="protocolVersion is an existing revision.",
-    fix=f"Set protocolVersion to one of {', '.join(LEGACY)}.",
-    breaks="The TypeScript and Python SDKs end the connection: they do not support the revision.",
-)
+@CHECKS.active("LIFE-04", once=True, surveys=True)
 async def known_revision(visit: Visit) -> Outcome:
     """The revisions that the server chose in the survey."""
     seen: list[int] = []
@@ -149,29 +87,13 @@ async def known_revision(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "LIFE-05 must r1-r4",
-    page=f"{_PAGE}#capability-negotiation",
-    apart=True,
-    needs=Need.SESSION,
-    says="The declared capabilities match the methods that the server implements.",
-    fix="Declare in capabilities exactly the features whose methods you implement.",
-)
+@CHECKS.active("LIFE-05", apart=True, needs=Need.SESSION)
 async def declared_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
     return await _declared(visit)
 
 
-@CHECKS.active(
-    "LIFE-06 should r1-r4",
-    page=f"{_PAGE}#initialization",
-    apart=True,
-    once=True,
-    stage=Stage.OPENED,
-    shown=("request",),
-    says="The server sends only pings and log messages before notifications/initialized.",
-    fix="Wait for notifications/initialized before you send other requests or notifications.",
-)
+@CHECKS.active("LIFE-06", apart=True, once=True, stage=Stage.OPENED)
 async def silence_until_initialized(visit: Visit) -> Outcome:
     """An initialize of a client that can be asked, without notifications/initialized."""
     async with visit.fresh_connection("initialize", capabilities=_ABLE) as connection:
@@ -192,15 +114,7 @@ async def silence_until_initialized(visit: Visit) -> Outcome:
     return good("", *opened.events)
 
 
-@CHECKS.active(
-    "LIFE-07 should r1-r4",
-    page=f"{_PAGE}#initialization",
-    apart=True,
-    once=True,
-    stage=Stage.OPENING,
-    says="A request before initialize is rejected and does not break the server.",
-    fix="Return an error for requests before initialize, and continue to read.",
-)
+@CHECKS.active("LIFE-07", apart=True, once=True, stage=Stage.OPENING)
 async def before_the_handshake(visit: Visit) -> Outcome:
     """`tools/list` as the first message, then initialize on the same connection."""
     async with visit.fresh_connection(capabilities=_ABLE) as connection:
@@ -221,16 +135,7 @@ async def before_the_handshake(visit: Visit) -> Outcome:
     return good("", *response.events, *opened.events)
 
 
-@CHECKS.active(
-    "LIFE-08 must r3-r4",
-    page=f"{_PAGE}#operation",
-    mode="tool",
-    apart=True,
-    shown=("asked:sampling/createMessage", "asked:elicitation/create", "asked:roots/list"),
-    needs=Need.CALLS,
-    says="The server uses only capabilities that the client declares.",
-    fix="Check the client capabilities before you request sampling, elicitation or roots.",
-)
+@CHECKS.active("LIFE-08", mode="tool", apart=True, needs=Need.CALLS)
 async def undeclared_capabilities(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
     tools = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
@@ -249,15 +154,7 @@ async def undeclared_capabilities(visit: Visit) -> Outcome:
     return good(f"{len(tools)} tools were called, {calls} messages came")
 
 
-@CHECKS.active(
-    "LIFE-09 robust r1-r4",
-    page=f"{_PAGE}#initialization",
-    apart=True,
-    once=True,
-    stage=Stage.SPOILING,
-    says="A second initialize on the same connection does not break the session.",
-    fix="Reject it with an error or start a new session, and answer later requests.",
-)
+@CHECKS.active("LIFE-09", apart=True, once=True, stage=Stage.SPOILING)
 async def second_handshake(visit: Visit) -> Outcome:
     """A second `initialize`, then a request."""
     async with visit.fresh_connection("initialized") as connection:
@@ -268,13 +165,7 @@ async def second_handshake(visit: Visit) -> Outcome:
     return good("", *again.events, *response.events)
 
 
-@CHECKS.active(
-    "LIFE-10 info r1-r4",
-    page=_PAGE,
-    once=True,
-    says="The server describes itself with a title, a description and instructions.",
-    fix="Set serverInfo.title and serverInfo.description, and explain in instructions how to use the tools.",
-)
+@CHECKS.active("LIFE-10", once=True)
 async def introduction(visit: Visit) -> Outcome:
     """The self-description of the server."""
     server = visit.session.server
@@ -287,66 +178,32 @@ async def introduction(visit: Visit) -> Outcome:
     return remark(f"The server has no instructions{rest}.", _opening(visit))
 
 
-@CHECKS.active(
-    "LIFE-20 must r5",
-    page=_DISCOVER,
-    says="The server implements server/discover.",
-    fix="Implement server/discover; clients of this revision send it first.",
-)
+@CHECKS.active("LIFE-20")
 async def discover(visit: Visit) -> Outcome:
     """The request itself."""
     response = await visit.request("server/discover", {})
     return good("", *response.events) if response.ok else bad(f"The request got {response.reply}.", *response.events)
 
 
-@CHECKS.active(
-    "LIFE-23 must r5",
-    page=f"{_VERSIONING}#version-negotiation",
-    apart=True,
-    judged=True,
-    says="server/discover with an unknown revision gets error -32022, which lists the supported revisions.",
-    fix="Return -32022 with data.supported (your revisions) and data.requested (the revision of the "
-    "client); over HTTP with status 400.",
-)
+@CHECKS.active("LIFE-23", apart=True, judged=True)
 async def discover_unknown_revision(visit: Visit) -> Outcome:
     """`server/discover` with a revision of 1900."""
     return await _refused_revision(visit, "server/discover")
 
 
-@CHECKS.active(
-    "LIFE-24 must r5",
-    page=f"{_VERSIONING}#version-negotiation",
-    apart=True,
-    says="Every other method rejects an unknown revision in the same way.",
-    fix="Check the protocolVersion of each request first, and return -32022 with data.supported and data.requested.",
-)
+@CHECKS.active("LIFE-24", apart=True)
 async def list_unknown_revision(visit: Visit) -> Outcome:
     """`tools/list` with a revision of 1900."""
     return await _refused_revision(visit, "tools/list")
 
 
-@CHECKS.active(
-    "LIFE-25 must r5",
-    page=_DISCOVER,
-    apart=True,
-    needs=Need.SESSION,
-    says="The server implements the capabilities of server/discover, and returns -32601 for other methods.",
-    fix="Declare in capabilities exactly the features whose methods you implement.",
-)
+@CHECKS.active("LIFE-25", apart=True, needs=Need.SESSION)
 async def discovered_and_done(visit: Visit) -> Outcome:
     """One harmless request for each capability, declared or not."""
     return await _declared(visit, but=("logging",))
 
 
-@CHECKS.active(
-    "LIFE-26 should r5",
-    page=f"{_VERSIONING}#backward-compatibility",
-    apart=True,
-    once=True,
-    surveys=True,
-    says="A server that supports only the modern era tells a client that sends initialize.",
-    fix="Return an error to initialize with your revisions in data.supported.",
-)
+@CHECKS.active("LIFE-26", apart=True, once=True, surveys=True)
 async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     """`initialize`, if the server supports no legacy revision."""
     if await visit.serves_handshakes():
@@ -361,12 +218,7 @@ async def handshake_with_a_modern_server(visit: Visit) -> Outcome:
     )
 
 
-@CHECKS.active(
-    "LIFE-27 must r5",
-    page="changelog",
-    says="Methods that this revision removed get error -32601: ping, logging/setLevel, resources/subscribe.",
-    fix="Return -32601 (Method not found) for these methods in requests of this revision.",
-)
+@CHECKS.active("LIFE-27")
 async def removed_methods(visit: Visit) -> Outcome:
     """The three best-known removed methods."""
     seen: list[int] = []
@@ -382,14 +234,7 @@ async def removed_methods(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "LIFE-29 info r5",
-    page=f"{_VERSIONING}#backward-compatibility",
-    once=True,
-    surveys=True,
-    says="The server supports clients of both eras.",
-    fix="Support initialize as long as your users have clients that send it.",
-)
+@CHECKS.active("LIFE-29", once=True, surveys=True)
 async def both_eras(visit: Visit) -> Outcome:
     """The result of the survey."""
     legacy = [name for name in visit.spoken if name in LEGACY]
@@ -398,13 +243,7 @@ async def both_eras(visit: Visit) -> Outcome:
     return good(f"it supports {', '.join(visit.spoken)}" if legacy else "it supports initialize")
 
 
-@CHECKS.active(
-    "LIFE-30 info r5",
-    page="deprecated",
-    once=True,
-    says="Servers migrate from deprecated features.",
-    fix="Replace each feature as the page on deprecated features recommends.",
-)
+@CHECKS.active("LIFE-30", once=True)
 async def deprecated(visit: Visit) -> Outcome:
     """Deprecated capabilities and transports."""
     used = [f"the capability {name}" for name in ("logging",) if visit.can(name)]

@@ -22,166 +22,10 @@ from inspector.protocol.jsonrpc import (
     Shape,
 )
 
-_PAGE = "basic"
-_RPC = "JSON-RPC 2.0, section 5.1"
-
-CHECKS = CheckTable("base-protocol", page=_PAGE, needs=Need.NOTHING)
-CHECKS.passive(
-    "BASE-01 must r1+",
-    "message",
-    says="Every message is one JSON-RPC 2.0 object that all JSON parsers read alike.",
-    fix='Serialize messages with a JSON library, with "jsonrpc": "2.0" in each, unique keys, and no NaN or Infinity.',
-    breaks=(
-        "The TypeScript and Python SDKs drop such a message, and the request waits for its timeout (60 "
-        "s in the TypeScript SDK)."
-    ),
-)
-CHECKS.passive(
-    "BASE-03 must r1+",
-    "answer",
-    says="A response has either a result or an error.",
-    fix="Remove the other member, even if its value is null.",
-    breaks=(
-        "The TypeScript SDK drops such a response, and the request waits for its timeout (60 s in the TypeScript SDK)."
-    ),
-)
-CHECKS.passive(
-    "BASE-04 must r1+",
-    "error",
-    says="An error has an integer code and a string message.",
-    fix='Set both, for example {"code": -32602, "message": "Unknown tool: ech"}.',
-    breaks=(
-        "The TypeScript and Python SDKs drop such an error, and the request waits for its timeout (60 s "
-        "in the TypeScript SDK)."
-    ),
-)
-CHECKS.passive(
-    "BASE-11 must r1+",
-    "notification",
-    "request",
-    says="Notifications have no id, and the server does not reuse request ids.",
-    fix="Remove id from notifications, and number requests with a counter that lasts for the whole session.",
-)
-CHECKS.passive(
-    "BASE-14 type r1+",
-    "message",
-    page="schema",
-    says="Every message is valid according to the official schema of the revision.",
-    fix="Correct the member that the finding names according to the schema of the revision, or update the SDK.",
-    breaks=("The TypeScript and Python SDKs validate each result and refuse all of it: one bad tool hides every tool."),
-)
-CHECKS.passive(
-    "BASE-15 must r5",
-    "result",
-    says="Every result has a resultType.",
-    fix='Add "resultType": "complete" to final results.',
-)
-CHECKS.passive(
-    "BASE-16 must r5",
-    "result",
-    says='resultType is "complete", "input_required", or a value of an extension that both sides declare.',
-    fix='Use "complete" or "input_required"; use an extension\'s value only if the client declares the extension.',
-)
-CHECKS.passive(
-    "BASE-17 should r5",
-    "result",
-    page="basic#_meta",
-    says="Every result identifies the server in _meta.",
-    fix='Set _meta["io.modelcontextprotocol/serverInfo"] to {"name": "…", "version": "…"} in every result.',
-)
-CHECKS.passive(
-    "BASE-20 must r5",
-    "error",
-    page="basic#error-codes",
-    says="The server uses reserved error codes only as the specification defines them.",
-    fix="Use -32020, -32021 and -32022 with their defined meaning, and no other code from -32099 to -32020.",
-)
-CHECKS.passive(
-    "BASE-21 must r5",
-    "error",
-    page="basic#error-codes",
-    says="The server does not use error codes of earlier revisions (-32002, -32042).",
-    fix="Return -32602 for an unknown resource, and input_required for URL elicitation.",
-)
-CHECKS.passive(
-    "BASE-22 should r5",
-    "error",
-    page="basic#error-codes",
-    says="Server-defined errors have codes outside the reserved range.",
-    fix="Use codes outside -32768 to -32000, for example 1001.",
-)
-CHECKS.passive(
-    "BASE-25 must r3+",
-    "result",
-    "notification",
-    "tool",
-    page="basic#_meta",
-    says="Keys in _meta follow the specified format, and reserved prefixes are used only for defined keys.",
-    fix='Prefix your own keys with a domain that you control in reverse, for example "com.example/key".',
-)
-CHECKS.passive(
-    "BASE-26 must r5",
-    "result",
-    "notification",
-    page="basic#_meta",
-    says="Trace context in _meta follows W3C Trace Context and Baggage.",
-    fix="Copy traceparent, tracestate and baggage unchanged from a tracing library.",
-)
-CHECKS.passive(
-    "BASE-27 must r4+",
-    "schema",
-    page="basic#json-schema-usage",
-    says="Every published JSON Schema is valid in its dialect (default 2020-12).",
-    fix="Validate the schema against its meta-schema when you define the tool.",
-    breaks=(
-        "The Claude API rejects every request that has a tool with an invalid inputSchema (status 400), "
-        "and the TypeScript SDK every list that has an invalid outputSchema."
-    ),
-)
-CHECKS.passive(
-    "BASE-28 should r5",
-    "schema",
-    page="basic#json-schema-usage",
-    says="A published JSON Schema has no external references, and its size and depth are limited.",
-    fix="Move referenced schemas into $defs of the same schema, and reduce nesting.",
-)
-CHECKS.passive(
-    "BASE-29 must r4+",
-    "icon",
-    page="basic#icons",
-    says='Icons have https: or data: URLs of images, and sizes such as "48x48" or "any".',
-    fix="Serve icons over https from the server's own origin, or embed them as data: URLs.",
-)
-CHECKS.passive(
-    "BASE-30 must r1+",
-    "message",
-    page="basic/transports",
-    says="Messages are valid UTF-8 without a byte order mark or unpaired surrogates.",
-    fix="Encode the whole serialized message as UTF-8 once, and do not split text inside a character.",
-    breaks=(
-        "The connection of the Python SDK ends at invalid UTF-8, and both SDKs drop a message behind a byte order mark."
-    ),
-)
-CHECKS.passive(
-    "BASE-31 must r5",
-    "message",
-    page="basic/patterns",
-    says="The server sends no requests.",
-    fix="Return an input_required result if you need input from the client.",
-)
+CHECKS = CheckTable("messages", needs=Need.NOTHING)
 
 
-@CHECKS.active(
-    "BASE-02 must r1+",
-    apart=True,
-    shown=("answer",),
-    says="Every request gets exactly one response with the same id, in value and type.",
-    fix='Copy id unchanged into the response (7 stays 7, not "7"), and return an error if the request fails.',
-    breaks=(
-        "Every client waits for the response: the request waits for its timeout (60 s in the TypeScript "
-        "SDK), and then fails."
-    ),
-)
+@CHECKS.active("BASE-02", apart=True)
 async def same_id(visit: Visit) -> Outcome:
     """One request with a string id, one with a number."""
     seen: list[int] = []
@@ -194,14 +38,7 @@ async def same_id(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "BASE-05 should r3+",
-    transports=frozenset(("http",)),
-    apart=True,
-    judged=True,
-    says="An error response to an unreadable message omits id.",
-    fix='Remove id from the error response; "id": null is JSON-RPC, but not MCP.',
-)
+@CHECKS.active("BASE-05", apart=True, judged=True)
 async def id_of_the_unreadable(visit: Visit) -> Outcome:
     """Invalid JSON over HTTP."""
     answer = await post(visit, b"{not json", _fields(visit))
@@ -215,11 +52,7 @@ async def id_of_the_unreadable(visit: Visit) -> Outcome:
     return bad(f"The error has the id {shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "BASE-06 must r1+",
-    says="An unknown method gets error -32601.",
-    fix='Return {"code": -32601, "message": "Method not found"}; in the modern era over HTTP with status 404.',
-)
+@CHECKS.active("BASE-06")
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""
     response = await visit.request("inspector/no-such-method", {})
@@ -232,13 +65,7 @@ async def unknown_method(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "BASE-07 must r1+",
-    page=_RPC,
-    apart=True,
-    says="Invalid JSON gets error -32700, or the server ignores it and continues.",
-    fix="Catch the exception of the JSON parser, return -32700 (Parse error), and continue to read.",
-)
+@CHECKS.active("BASE-07", apart=True)
 async def broken_json(visit: Visit) -> Outcome:
     """An incomplete object, then a valid request."""
     if visit.visited.transport == "http":
@@ -259,13 +86,7 @@ async def broken_json(visit: Visit) -> Outcome:
         return good("", sent, errors[0].n) if errors else good("it continued without an error", sent, *response.events)
 
 
-@CHECKS.active(
-    "BASE-08 should r1+",
-    page=_RPC,
-    apart=True,
-    says="An object that is not a valid request gets error -32600.",
-    fix="Return -32600 (Invalid Request) if method or jsonrpc is missing or has the wrong type.",
-)
+@CHECKS.active("BASE-08", apart=True)
 async def no_request(visit: Visit) -> Outcome:
     """A request without a method, and one of another version of JSON-RPC."""
     seen: list[int] = []
@@ -296,14 +117,7 @@ async def no_request(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "BASE-09 should r1+",
-    page=_RPC,
-    apart=True,
-    needs=Need.SESSION,
-    says="Parameters of the wrong type get error -32602.",
-    fix="Check that params is an object before you read it; otherwise return -32602 (Invalid params).",
-)
+@CHECKS.active("BASE-09", apart=True, needs=Need.SESSION)
 async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     """`tools/call` with an array instead of an object."""
     response = await _said(visit, {"jsonrpc": "2.0", "id": 70017, "method": "tools/call", "params": []})
@@ -318,12 +132,7 @@ async def params_of_the_wrong_type(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "BASE-10 must r1+",
-    apart=True,
-    says="A notification gets no response, even if its method is unknown.",
-    fix="Ignore notifications with unknown methods.",
-)
+@CHECKS.active("BASE-10", apart=True)
 async def unknown_notification(visit: Visit) -> Outcome:
     """A notification with an unknown method, then a short wait."""
     async with visit.connection() as connection:
@@ -343,12 +152,7 @@ async def unknown_notification(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@CHECKS.active(
-    "BASE-12 must r2",
-    apart=True,
-    says="The server accepts a JSON-RPC batch and responds to each request in it.",
-    fix="Accept an array of messages, and return an array or one response per request.",
-)
+@CHECKS.active("BASE-12", apart=True)
 async def batch(visit: Visit) -> Outcome:
     """Two pings in a batch."""
     pings = [{"jsonrpc": "2.0", "id": id, "method": "ping"} for id in ("batch-1", "batch-2")]
@@ -366,14 +170,7 @@ async def batch(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@CHECKS.active(
-    "BASE-13 must r3+",
-    page="basic/transports",
-    apart=True,
-    judged=True,
-    says="The server neither sends nor accepts JSON-RPC batches; they exist only in 2025-03-26.",
-    fix="Reject an array with error -32600, over HTTP with status 400.",
-)
+@CHECKS.active("BASE-13", apart=True, judged=True)
 async def no_batch(visit: Visit) -> Outcome:
     """A batch of two requests, in a revision without batches."""
     both: list[dict[str, Any]] = [
@@ -394,13 +191,7 @@ async def no_batch(visit: Visit) -> Outcome:
     return good("", sent)
 
 
-@CHECKS.active(
-    "BASE-18 must r5",
-    page="basic#_meta",
-    apart=True,
-    says="A request without the required _meta gets error -32602.",
-    fix="Return -32602 if _meta, protocolVersion or clientCapabilities is missing; over HTTP with status 400.",
-)
+@CHECKS.active("BASE-18", apart=True)
 async def missing_metadata(visit: Visit) -> Outcome:
     """No `_meta`, `_meta` without the version, `_meta` without the capabilities."""
     prefix = "io.modelcontextprotocol/"
@@ -423,13 +214,7 @@ async def missing_metadata(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "BASE-19 robust r5",
-    page="basic#_meta",
-    apart=True,
-    says="The server accepts a request without clientInfo.",
-    fix="Treat clientInfo in _meta as optional.",
-)
+@CHECKS.active("BASE-19", apart=True)
 async def nameless_client(visit: Visit) -> Outcome:
     """All metadata except `clientInfo`."""
     async with visit.connection() as connection:
@@ -443,17 +228,7 @@ async def nameless_client(visit: Visit) -> Outcome:
     return bad(f"A request without clientInfo got {response.reply}.", *response.events)
 
 
-@CHECKS.active(
-    "BASE-23 must r5",
-    page="basic/versioning#capability-negotiation",
-    mode="tool",
-    apart=True,
-    judged=True,
-    needs=Need.SESSION,
-    says="A request that needs an undeclared client capability gets error -32021, which names the capability.",
-    fix="Check clientCapabilities of the request, and return -32021 with data.requiredCapabilities, for "
-    'example {"sampling": {}}.',
-)
+@CHECKS.active("BASE-23", mode="tool", apart=True, judged=True, needs=Need.SESSION)
 async def missing_capability(visit: Visit) -> Outcome:
     """The allowed tools, called by a client without capabilities."""
     for tool in visit.callable()[: visit.limits.items]:
@@ -469,15 +244,7 @@ async def missing_capability(visit: Visit) -> Outcome:
     return skipped("no allowed tool needs a capability of the client")
 
 
-@CHECKS.active(
-    "BASE-24 must r5",
-    page="basic/patterns#statelessness",
-    apart=True,
-    stage=Stage.SPOILING,
-    needs=Need.SESSION,
-    says="The response to a request does not depend on earlier requests of the connection.",
-    fix="Keep no state between requests: read version and capabilities from _meta of each request.",
-)
+@CHECKS.active("BASE-24", apart=True, stage=Stage.SPOILING, needs=Need.SESSION)
 async def no_memory(visit: Visit) -> Outcome:
     """The list of tools on a new connection, before and after a request with all capabilities."""
     if not visit.can("tools"):

@@ -14,46 +14,20 @@ from inspector.check.visit.request_outcome import RequestOutcome
 from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS, excerpt
 
-_PAGE = "server/prompts"
 _UNKNOWN_NAME = "inspector-check-no-such-prompt"
 _MARK = "inspectorcheck"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
-CHECKS = CheckTable("prompts", page=_PAGE)
-CHECKS.passive(
-    "PROM-02 type r1+",
-    "prompt",
-    says="Prompt names are unique, and so are the argument names of a prompt.",
-    fix="Rename one of the duplicates; required must be true or false.",
-)
-CHECKS.passive(
-    "PROM-07 must r1+",
-    "told:notifications/prompts/list_changed",
-    says="A server that sends notifications/prompts/list_changed declares prompts.listChanged.",
-    fix='Add "prompts": {"listChanged": true} to capabilities.',
-)
+CHECKS = CheckTable("prompts")
 
 
-@CHECKS.active(
-    "PROM-01 must r1+",
-    page=f"{_PAGE}#capabilities",
-    apart=True,
-    says="The server declares the prompts capability if and only if it implements prompts/list.",
-    fix='Add "prompts": {} to capabilities if you implement prompts/list; otherwise remove it.',
-)
+@CHECKS.active("PROM-01", apart=True)
 async def declared(visit: Visit) -> Outcome:
     """`prompts/list`, whatever is declared."""
     return await list_declared(visit, "prompts")
 
 
-@CHECKS.active(
-    "PROM-03 type r1+",
-    page=f"{_PAGE}#promptmessage",
-    mode="tool",
-    says="A prompt has messages with role user or assistant and one content block each.",
-    fix="Give each message a role and one content block of a type that the revision defines.",
-    breaks="The TypeScript and Python SDKs refuse the result: the prompt cannot be used.",
-)
+@CHECKS.active("PROM-03", mode="tool")
 async def messages(visit: Visit) -> Outcome:
     """The first prompts, with values for their arguments."""
     seen: list[int] = []
@@ -69,12 +43,7 @@ async def messages(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt could be got")
 
 
-@CHECKS.active(
-    "PROM-04 should r1+",
-    page=f"{_PAGE}#error-handling",
-    says="An unknown prompt gets error -32602.",
-    fix="Return -32602 (Invalid params) for a prompt name that is not in the list.",
-)
+@CHECKS.active("PROM-04")
 async def unknown_prompt(visit: Visit) -> Outcome:
     """An unknown prompt name."""
     if not visit.can("prompts"):
@@ -85,12 +54,7 @@ async def unknown_prompt(visit: Visit) -> Outcome:
     return bad(f"The request got {response.reply}.", *response.events)
 
 
-@CHECKS.active(
-    "PROM-05 should r1+",
-    page=f"{_PAGE}#error-handling",
-    says="A prompt without a required argument gets error -32602.",
-    fix="Check every argument with required: true, and return -32602 if one is missing.",
-)
+@CHECKS.active("PROM-05")
 async def missing_argument(visit: Visit) -> Outcome:
     """The first prompts with required arguments, without them."""
     seen: list[int] = []
@@ -104,13 +68,7 @@ async def missing_argument(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt requires an argument")
 
 
-@CHECKS.active(
-    "PROM-06 must r1+",
-    page=f"{_PAGE}#promptmessage",
-    mode="tool",
-    says="Images, audio and resources in prompts are complete: base64 data with mimeType, or a resource with its URI.",
-    fix="Set data and mimeType in image and audio blocks, and uri with text or blob in resource blocks.",
-)
+@CHECKS.active("PROM-06", mode="tool")
 async def media(visit: Visit) -> Outcome:
     """The blocks of all prompts that are not text."""
     seen: list[int] = []
@@ -125,12 +83,7 @@ async def media(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no prompt has an image, audio or a resource")
 
 
-@CHECKS.active(
-    "PROM-08 must r5",
-    apart=True,
-    says="prompts/list returns the same prompts on every connection.",
-    fix="Return the same list to all clients with the same permissions.",
-)
+@CHECKS.active("PROM-08", apart=True)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("prompts"):
@@ -145,12 +98,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "PROM-09 lint r1+",
-    mode="tool",
-    says="Every required argument of a prompt changes its messages.",
-    fix="Use the argument in the messages, or remove it from arguments.",
-)
+@CHECKS.active("PROM-09", mode="tool")
 async def arguments_used(visit: Visit) -> Outcome:
     """A marker in each required argument, which must appear in the messages."""
     seen: list[int] = []

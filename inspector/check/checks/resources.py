@@ -17,69 +17,19 @@ from inspector.check.visit.warm_up import nowhere
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND, Shape, excerpt
 
-_PAGE = "server/resources"
 _TRIED = 5
 """Resources that are tried with resources/subscribe: a server need not offer it for each."""
 
 CHECKS = CheckTable("resources")
-CHECKS.passive(
-    "RES-02 type r1+",
-    "resource",
-    page=_PAGE,
-    says="Every resource has an absolute URI and a name; size is a number of bytes and mimeType a media type.",
-    fix='Set uri and name, for example "file:///notes.txt"; omit size and mimeType if they are unknown.',
-)
-CHECKS.passive(
-    "RES-03 lint r1+",
-    "resource",
-    page=_PAGE,
-    says="Resource URIs are unique in the list.",
-    fix="List each URI once; clients keep one entry per URI.",
-)
-CHECKS.passive(
-    "RES-11 type r1+",
-    "template",
-    page=f"{_PAGE}#resource-templates",
-    says="Every resource template has a name and a valid URI template (RFC 6570).",
-    fix='Close every "{" with "}" and use only RFC 6570 expressions, for example "file:///{path}".',
-)
-CHECKS.passive(
-    "RES-16 type r2+",
-    "annotations",
-    page=f"{_PAGE}#annotations",
-    says="Annotations have a valid audience, priority and lastModified.",
-    fix='Use audience with "user" or "assistant", priority from 0 to 1, and lastModified such as '
-    '"2026-07-28T12:00:00Z".',
-)
-CHECKS.passive(
-    "RES-18 should r5",
-    "error",
-    page=f"{_PAGE}#error-handling",
-    says="Internal errors have code -32603.",
-    fix="Return -32603 (Internal error) instead of -32000.",
-)
 
 
-@CHECKS.active(
-    "RES-01 must r1+",
-    page=f"{_PAGE}#capabilities",
-    apart=True,
-    judged=True,
-    says="The server declares the resources capability if and only if it implements resources/list.",
-    fix='Add "resources": {} to capabilities if you implement resources/list; otherwise remove it.',
-)
+@CHECKS.active("RES-01", apart=True, judged=True)
 async def declared(visit: Visit) -> Outcome:
     """`resources/list`, whatever is declared."""
     return await list_declared(visit, "resources")
 
 
-@CHECKS.active(
-    "RES-04 type r1+",
-    page=f"{_PAGE}#reading-resources",
-    says="Each of the contents of a resource has a URI and either text or blob.",
-    fix="Set uri and exactly one of text and blob in each of the contents.",
-    breaks="The TypeScript and Python SDKs refuse the result: the resource cannot be read.",
-)
+@CHECKS.active("RES-04")
 async def contents(visit: Visit) -> Outcome:
     """The first resources."""
     seen: list[int] = []
@@ -95,13 +45,7 @@ async def contents(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
-@CHECKS.active(
-    "RES-05 must r1+",
-    page=f"{_PAGE}#binary-content",
-    says="The blob of a resource is base64.",
-    fix='Encode the bytes with standard base64 without line breaks, for example "aGVsbG8=".',
-    breaks="The TypeScript SDK refuses the result: the resource cannot be read.",
-)
+@CHECKS.active("RES-05")
 async def binary(visit: Visit) -> Outcome:
     """Every blob in the contents."""
     seen: list[int] = []
@@ -114,12 +58,7 @@ async def binary(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("none of the first resources has a blob")
 
 
-@CHECKS.active(
-    "RES-06 should r1+",
-    page=_PAGE,
-    says="The mimeType and size of the contents match the list.",
-    fix="Take mimeType and size from the same source in resources/list and resources/read.",
-)
+@CHECKS.active("RES-06")
 async def as_listed(visit: Visit) -> Outcome:
     """The list compared with the contents."""
     seen: list[int] = []
@@ -141,34 +80,19 @@ async def as_listed(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no resource could be read")
 
 
-@CHECKS.active(
-    "RES-07 should r1-r4",
-    page=f"{_PAGE}#error-handling",
-    says="An unknown resource gets error -32002.",
-    fix="Return -32002 (Resource not found) with the URI in data.uri.",
-)
+@CHECKS.active("RES-07")
 async def unknown_resource(visit: Visit) -> Outcome:
     """A URI that most likely does not exist."""
     return await _unknown(visit, RESOURCE_NOT_FOUND)
 
 
-@CHECKS.active(
-    "RES-08 must r5",
-    page=f"{_PAGE}#error-handling",
-    says="An unknown resource gets error -32602.",
-    fix="Return -32602 (Invalid params) with the URI in data.uri.",
-)
+@CHECKS.active("RES-08")
 async def unknown_resource_now(visit: Visit) -> Outcome:
     """A URI that most likely does not exist."""
     return await _unknown(visit, INVALID_PARAMS)
 
 
-@CHECKS.active(
-    "RES-09 must r1+",
-    page=f"{_PAGE}#error-handling",
-    says="An unknown resource gets an error, not empty contents.",
-    fix='Return an error if the URI does not exist, instead of "contents": [].',
-)
+@CHECKS.active("RES-09")
 async def nothing_there(visit: Visit) -> Outcome:
     """A URI that most likely does not exist: any result is a fault, before 2026-07-28 a warning."""
     if not visit.can("resources"):
@@ -179,14 +103,7 @@ async def nothing_there(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "RES-10 must r1+",
-    page=f"{_PAGE}#security-considerations",
-    mode="intrusive",
-    says="The server does not read files outside the offered directory (path traversal).",
-    fix='Resolve the path, including ".." and symbolic links, and reject it if it is outside the offered directory.',
-    breaks="Anyone who can call the server reads files that it does not offer.",
-)
+@CHECKS.active("RES-10", mode="intrusive")
 async def traversal(visit: Visit) -> Outcome:
     """Relative paths to a file that every system has; only if the server offers files."""
     uris = [str(item.get("uri")) for item in visit.items("resources")]
@@ -202,13 +119,7 @@ async def traversal(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "RES-12 robust r1+",
-    page=f"{_PAGE}#resource-templates",
-    mode="tool",
-    says="A template filled with completed values gives a readable resource.",
-    fix="Return only values from completion/complete for which the resource exists.",
-)
+@CHECKS.active("RES-12", mode="tool")
 async def expanded(visit: Visit) -> Outcome:
     """Templates whose variables can be completed."""
     from inspector.protocol.uri_templates import Template
@@ -243,13 +154,7 @@ async def expanded(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no template has completions for all its variables")
 
 
-@CHECKS.active(
-    "RES-13 must r1-r4",
-    page=f"{_PAGE}#subscriptions",
-    apart=True,
-    says="resources/subscribe works for a resource if and only if resources.subscribe is declared.",
-    fix='Add "resources": {"subscribe": true} to capabilities, or reject resources/subscribe.',
-)
+@CHECKS.active("RES-13", apart=True)
 async def subscriptions(visit: Visit) -> Outcome:
     """Subscribe to a resource, then unsubscribe. No page promises this for every resource, or a code for a refusal."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
@@ -274,15 +179,7 @@ async def subscriptions(visit: Visit) -> Outcome:
     return doubtful(f"resources.subscribe is declared, but resources/subscribe got {response.reply}.", *response.events)
 
 
-@CHECKS.active(
-    "RES-14 must r1-r4",
-    page=f"{_PAGE}#subscriptions",
-    mode="tool",
-    apart=True,
-    needs=Need.CALLS,
-    says="Only subscribed clients get notifications/resources/updated, until they unsubscribe.",
-    fix="Keep the subscriptions of each session, and check them before you send notifications/resources/updated.",
-)
+@CHECKS.active("RES-14", mode="tool", apart=True, needs=Need.CALLS)
 async def updates(visit: Visit) -> Outcome:
     """The allowed tools, called without a subscription, after which no updates may come."""
     quick = [call for call in tool_calls(visit) if call.response.answered][: visit.limits.items]
@@ -301,13 +198,7 @@ async def updates(visit: Visit) -> Outcome:
     return good(f"{len(quick)} tools were called")
 
 
-@CHECKS.active(
-    "RES-15 should r1+",
-    page=f"{_PAGE}#common-uri-schemes",
-    mode="intrusive",
-    says="https: URIs are used only for resources that a client can fetch directly from the web.",
-    fix='Use a custom scheme, such as "shop://orders/1", for resources that only the server can read.',
-)
+@CHECKS.active("RES-15", mode="intrusive")
 async def fetchable(visit: Visit) -> Outcome:
     """Whether any URI uses https:; a person must decide whether a client can fetch it."""
     uris = [item["uri"] for item in visit.items("resources") if isinstance(item.get("uri"), str)]
@@ -317,13 +208,7 @@ async def fetchable(visit: Visit) -> Outcome:
     return doubtful(f"Can a client fetch {excerpt(found[0], 100)} without the server?", 1) if found else good()
 
 
-@CHECKS.active(
-    "RES-17 must r5",
-    page=_PAGE,
-    apart=True,
-    says="resources/list returns the same resources on every connection.",
-    fix="Return the same list to all clients with the same permissions.",
-)
+@CHECKS.active("RES-17", apart=True)
 async def same_everywhere(visit: Visit) -> Outcome:
     """The first page on another connection."""
     if not visit.items("resources"):
@@ -338,12 +223,7 @@ async def same_everywhere(visit: Visit) -> Outcome:
     return good("", *response.events)
 
 
-@CHECKS.active(
-    "RES-19 info r5",
-    page=f"{_PAGE}#error-handling",
-    says="The error for an unknown resource contains its URI.",
-    fix="Set data.uri of the error to the URI of the request.",
-)
+@CHECKS.active("RES-19")
 async def named_in_the_error(visit: Visit) -> Outcome:
     """`data.uri` of the error."""
     if not visit.can("resources"):

@@ -16,9 +16,6 @@ from inspector.check.visit.visit import Visit
 from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, Shape, excerpt
 
-_PAGES = "server/utilities/pagination"
-_COMPLETION = "server/utilities/completion"
-_LOGGING = "server/utilities/logging"
 _NOTHING = "inspector-check-no-such-thing"
 _LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 _LISTS = {
@@ -32,24 +29,10 @@ _COMPLETE = "completion/complete"
 _MAX_PAGES = 10
 _MAX_VALUES = 100
 
-CHECKS = CheckTable("utilities")
-CHECKS.passive(
-    "UTIL-01 type r1+",
-    *(f"result:{method}" for method, _, _ in _LISTS.values()),
-    page=_PAGES,
-    says="nextCursor is a string, and the last page omits it.",
-    fix="Omit nextCursor from the last page; null is not a cursor.",
-    breaks=("The TypeScript SDK refuses a page whose nextCursor is not a string, null too: the whole list is lost."),
-)
+CHECKS = CheckTable("server_utilities")
 
 
-@CHECKS.active(
-    "UTIL-02 should r1+",
-    page=_PAGES,
-    judged=True,
-    says="A cursor always gives the same page, and the pages contain each entry once.",
-    fix="Encode the position in the cursor, and keep the order stable.",
-)
+@CHECKS.active("UTIL-02", judged=True)
 async def walked(visit: Visit) -> Outcome:
     """The first pages of every list; the second one twice."""
     seen: list[int] = []
@@ -75,12 +58,7 @@ async def walked(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("every list has one page")
 
 
-@CHECKS.active(
-    "UTIL-03 should r1+",
-    page=f"{_PAGES}#error-handling",
-    says="An invalid cursor gets error -32602.",
-    fix="Return -32602 (Invalid params) for an unknown cursor, not the first page.",
-)
+@CHECKS.active("UTIL-03")
 async def invalid_cursor(visit: Visit) -> Outcome:
     """An invalid cursor, for every list."""
     seen: list[int] = []
@@ -92,13 +70,7 @@ async def invalid_cursor(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("the server has no lists")
 
 
-@CHECKS.active(
-    "UTIL-04 must r2+",
-    page=f"{_COMPLETION}#capabilities",
-    apart=True,
-    says="The server declares the completions capability if and only if it completes values.",
-    fix='Add "completions": {} to capabilities if you implement completion/complete; otherwise remove it.',
-)
+@CHECKS.active("UTIL-04", apart=True)
 async def completion_declared(visit: Visit) -> Outcome:
     """`completion/complete` for an existing item, else for an unknown one."""
     params = next(_completions(visit), None) or _completion("ref/prompt", "name", _NOTHING, "a")
@@ -111,13 +83,7 @@ async def completion_declared(visit: Visit) -> Outcome:
     return good("", *response.events) if response.answered else skipped(response.shown)
 
 
-@CHECKS.active(
-    "UTIL-05 type r1+",
-    page=f"{_COMPLETION}#completion-results",
-    says="Completion returns at most 100 string values, with correct total and hasMore.",
-    fix="Return at most 100 values; total is an integer of at least their number, hasMore is true or false.",
-    breaks="The TypeScript SDK refuses more than 100 values: the client shows no completion.",
-)
+@CHECKS.active("UTIL-05")
 async def completion_results(visit: Visit) -> Outcome:
     """An empty value for each argument of the first prompts and templates."""
     seen: list[int] = []
@@ -130,12 +96,7 @@ async def completion_results(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no argument has completions")
 
 
-@CHECKS.active(
-    "UTIL-06 should r1+",
-    page=f"{_COMPLETION}#error-handling",
-    says="Completion of an unknown prompt or template gets error -32602; without completion, -32601.",
-    fix="Return -32602 for an unknown prompt or template, and -32601 if you do not implement completion.",
-)
+@CHECKS.active("UTIL-06")
 async def unknown_reference(visit: Visit) -> Outcome:
     """An unknown prompt."""
     declares = visit.can("completions")
@@ -150,12 +111,7 @@ async def unknown_reference(visit: Visit) -> Outcome:
     )
 
 
-@CHECKS.active(
-    "UTIL-07 robust r3+",
-    page=f"{_COMPLETION}#requesting-completions",
-    says="completion/complete accepts context.arguments.",
-    fix="Use context.arguments or ignore it; do not return an error.",
-)
+@CHECKS.active("UTIL-07")
 async def completion_context(visit: Visit) -> Outcome:
     """The working completions, with a context."""
     seen: list[int] = []
@@ -168,23 +124,7 @@ async def completion_context(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no argument has completions")
 
 
-CHECKS.passive(
-    "UTIL-08 must r1-r4",
-    "told:notifications/message",
-    page=f"{_LOGGING}#capabilities",
-    says="A server that sends log messages declares the logging capability.",
-    fix='Add "logging": {} to capabilities.',
-)
-
-
-@CHECKS.active(
-    "UTIL-09 should r1-r4",
-    page=f"{_LOGGING}#setting-log-level",
-    apart=True,
-    says="Each of the eight log levels can be set; other levels get error -32602.",
-    fix="Accept debug, info, notice, warning, error, critical, alert and emergency, and return -32602 for "
-    "other values.",
-)
+@CHECKS.active("UTIL-09", apart=True)
 async def set_level(visit: Visit) -> Outcome:
     """All eight levels, and an unknown one."""
     if not visit.can("logging"):
@@ -202,15 +142,7 @@ async def set_level(visit: Visit) -> Outcome:
     return good("", *seen, *response.events)
 
 
-@CHECKS.active(
-    "UTIL-10 must r1-r4",
-    page=f"{_LOGGING}#setting-log-level",
-    mode="tool",
-    apart=True,
-    needs=Need.CALLS,
-    says="The server sends no log messages below the level that the client set.",
-    fix="Compare the level of each message with the level of logging/setLevel.",
-)
+@CHECKS.active("UTIL-10", mode="tool", apart=True, needs=Need.CALLS)
 async def level_kept(visit: Visit) -> Outcome:
     """The tools that log below error, called again with the level error."""
     loud = [call for call in tool_calls(visit) if any(_is_below(told.params) for told in call.told)]
@@ -235,21 +167,7 @@ async def level_kept(visit: Visit) -> Outcome:
     return good("", *wanted.events, *seen)
 
 
-CHECKS.passive(
-    "UTIL-11 must r5",
-    "told:notifications/message",
-    page=f"{_LOGGING}#requesting-log-messages",
-    says="Log messages are sent only for requests with logLevel, on the stream of the request.",
-    fix="Send no notifications/message if logLevel is missing in _meta of the request.",
-)
-
-
-@CHECKS.active(
-    "UTIL-12 should r5",
-    page=f"{_LOGGING}#error-handling",
-    says="A request with an unknown logLevel gets error -32602.",
-    fix="Validate logLevel in _meta before you handle the request.",
-)
+@CHECKS.active("UTIL-12")
 async def unknown_level(visit: Visit) -> Outcome:
     """A list, with an unknown logLevel."""
     if not visit.can("logging"):
@@ -259,22 +177,6 @@ async def unknown_level(visit: Visit) -> Outcome:
     if response.code == INVALID_PARAMS:
         return good("", *response.events)
     return bad(f"The request got {response.reply}.", *response.events)
-
-
-CHECKS.passive(
-    "UTIL-13 type r1+",
-    "told:notifications/message",
-    page=f"{_LOGGING}#log-message-notifications",
-    says="A log message has data and one of the eight levels.",
-    fix="Map the levels of your logging library to the eight levels, for example WARN to warning.",
-)
-CHECKS.passive(
-    "UTIL-14 must r1+",
-    "told:notifications/message",
-    page=f"{_LOGGING}#security",
-    says="Log messages contain no passwords, keys or tokens.",
-    fix="Remove secrets before you send a message; clients may store it.",
-)
 
 
 def _lists(visit: Visit) -> Iterator[tuple[str, str, str]]:

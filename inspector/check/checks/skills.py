@@ -28,26 +28,11 @@ from inspector.skills.frontmatter import FrontMatterError, read_front_matter
 from inspector.skills.observed import FOLDER_TYPE
 from inspector.skills.verify import FileCheck, check_result
 
-_PAGE = "SEP-2640"
 _NO_SKILLS = "the server declares no skills"
 _NONE_LISTED = "the server lists no skill with files"
 _NO_FOLDERS = "the server does not declare directoryRead"
 
-CHECKS = CheckTable("skills", page=_PAGE)
-
-
-def _passive(head: str, says: str, fix: str, *observations: str) -> None:
-    CHECKS.passive(head, *(observations or ("skill",)), says=says, fix=fix)
-
-
-_LISTED = ("result:skills/list",)
-_passive(
-    "SKILL-01 must r5",
-    "A server of skills declares resources too.",
-    'Add "resources": {} to the capabilities.',
-    *_LISTED,
-)
-_passive("SKILL-02 must r5", "directoryRead is a boolean.", 'Write "directoryRead": true, or omit it.', *_LISTED)
+CHECKS = CheckTable("skills")
 
 
 def _needs_skills(
@@ -85,11 +70,7 @@ def _needs_folders(
     return run
 
 
-@CHECKS.active(
-    "SKILL-03 must r5",
-    says="A server that declares skills answers skills/list.",
-    fix="Implement skills/list; return an empty list if there are none.",
-)
+@CHECKS.active("SKILL-03")
 @_needs_skills
 async def listed(visit: Visit, served: ServedSkills) -> Outcome:
     """The first page."""
@@ -99,11 +80,7 @@ async def listed(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *first.events)
 
 
-@CHECKS.active(
-    "SKILL-04 must r5",
-    says="A server that declares skills answers skills/get.",
-    fix="Implement skills/get for the uri of each SKILL.md.",
-)
+@CHECKS.active("SKILL-04")
 @_needs_skills
 async def gotten(visit: Visit, served: ServedSkills) -> Outcome:
     """The first skill of the list."""
@@ -114,52 +91,7 @@ async def gotten(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *response.events) if response.ok else bad(f"skills/get got {response.reply}.", *response.events)
 
 
-_passive(
-    "SKILL-05 must r5", "Results about skills have the resultType complete.", 'Add "resultType": "complete".', *_LISTED
-)
-_passive(
-    "SKILL-06 must r5",
-    "Results of skills/list and skills/get have ttlMs and cacheScope.",
-    'Add "ttlMs": 0 and "cacheScope": "private" if the result must not be cached.',
-    *_LISTED,
-)
-for _head, _says, _fix in (
-    (
-        "SKILL-07 must r5",
-        "The uri of an entry is absolute and ends in /SKILL.md.",
-        "Write skill://FOLDER/NAME/SKILL.md.",
-    ),
-    (
-        "SKILL-08 must r5",
-        "The frontmatter of an entry has a name and a description.",
-        "Copy all fields of the front matter of SKILL.md into the entry.",
-    ),
-    ("SKILL-09 must r5", "The directory of a skill has its name.", "Name the directory like the skill."),
-    (
-        "SKILL-10 must r5",
-        "The name of a skill has 1 to 64 of a-z, 0-9 and single inner hyphens.",
-        "Write a name such as order-lookup.",
-    ),
-    (
-        "SKILL-11 must r5",
-        "The fields of the front matter follow the Agent Skills specification.",
-        "description: 1 to 1,024 characters; compatibility: 1 to 500; metadata: texts; allowed-tools: a text.",
-    ),
-    ("SKILL-12 must r5", "resources of an entry is a list or “dynamic”.", "List the files with uri, digest and size."),
-    ("SKILL-13 must r5", "resources lists the SKILL.md itself, and each file once.", "Add it; remove repeats."),
-    ("SKILL-14 must r5", "Each file lies in the skill's directory.", "Give each file a uri below it."),
-    ("SKILL-15 must r5", "A digest is sha256: and 64 lowercase digits.", "Hash the bytes of the file with SHA-256."),
-    ("SKILL-16 must r5", "A size is a whole number of bytes.", "Count the bytes of the file."),
-    ("SKILL-17 should r5", "A skill has at most 512 files and 16 MiB.", "Split the skill, or remove files."),
-):
-    _passive(_head, _says, _fix)
-
-
-@CHECKS.active(
-    "SKILL-18 must r5",
-    says="The entry of a skill lists every file in its directory.",
-    fix="List each file of the directory with uri, digest and size, also those of nested skills.",
-)
+@CHECKS.active("SKILL-18")
 @_needs_skills
 async def complete(visit: Visit, served: ServedSkills) -> Outcome:
     """The files of the directories, and the resources in them, against those of the entry.
@@ -215,10 +147,10 @@ async def _read_files(visit: Visit, found: list[tuple[Skill, FileCheck, RequestO
             found.append((skill, check, response))
 
 
-def _files_check(head: str, says: str, fix: str, wrong: Callable[[Skill, FileCheck], str]) -> None:
+def _files_check(id: str, wrong: Callable[[Skill, FileCheck], str]) -> None:
     """Add a check of files that are read; `wrong` returns what is wrong with one, empty if nothing is."""
 
-    @CHECKS.active(head, says=says, fix=fix)
+    @CHECKS.active(id)
     @_needs_skills
     async def probe(visit: Visit, served: ServedSkills) -> Outcome:
         if not visit.allowed.skills:
@@ -247,36 +179,24 @@ def _front_matter(skill: Skill, check: FileCheck) -> str:
 
 
 _files_check(
-    "SKILL-19 must r5",
-    "SKILL.md has the listed size and digest.",
-    "Compute both when the file changes.",
+    "SKILL-19",
     lambda skill, check: _as_listed(skill, check) if check.file.uri == skill.uri else "",
 )
 _files_check(
-    "SKILL-20 must r5",
-    "Each file has the listed size and digest.",
-    "Compute both when a file changes.",
+    "SKILL-20",
     lambda skill, check: _as_listed(skill, check) if check.file.uri != skill.uri else "",
 )
 _files_check(
-    "SKILL-21 must r5",
-    "SKILL.md begins with front matter: a YAML mapping with name and description.",
-    "Begin the file with ---, the fields in YAML, and ---.",
+    "SKILL-21",
     lambda skill, check: _front_matter(skill, check) if check.file.uri == skill.uri and check.size >= 0 else "",
 )
 _files_check(
-    "SKILL-22 must r5",
-    "The frontmatter of the entry is that of the file.",
-    "Copy each field with its type.",
+    "SKILL-22",
     lambda skill, check: check.detail if check.outcome == "frontmatter" and check.front_matter is not None else "",
 )
 
 
-@CHECKS.active(
-    "SKILL-23 should r5",
-    says="The resource of a SKILL.md is text/markdown, and has the name and description of the front matter.",
-    fix='Set "mimeType": "text/markdown", name and description where the resource is listed.',
-)
+@CHECKS.active("SKILL-23")
 @_needs_skills
 async def described(visit: Visit, served: ServedSkills) -> Outcome:
     """The resources of SKILL.md files in the lists that were read."""
@@ -301,12 +221,7 @@ async def described(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *seen) if seen else skipped("no SKILL.md is in a list of resources")
 
 
-@CHECKS.active(
-    "SKILL-24 should r5",
-    judged=True,
-    says="Keys in _meta of a file of a skill have a prefix; that of skills is reserved.",
-    fix="Use a prefix of your own domain.",
-)
+@CHECKS.active("SKILL-24", judged=True)
 @_needs_skills
 async def prefixed(visit: Visit, served: ServedSkills) -> Outcome:
     """The resources of listed files. The judge has the directories."""
@@ -323,11 +238,7 @@ async def prefixed(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *seen) if seen else skipped("no file of a skill is in a list of resources")
 
 
-@CHECKS.active(
-    "SKILL-25 must r5",
-    says="skills/get answers each listed uri with the same entry.",
-    fix="Return the entry of the list in the member skill.",
-)
+@CHECKS.active("SKILL-25")
 @_needs_skills
 async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
     """Some skills of the list."""
@@ -345,15 +256,10 @@ async def same_entry(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *seen) if seen else skipped("the server lists no skill that skills/get answers")
 
 
-_passive("SKILL-26 must r5", "The result of skills/get has no nextCursor.", "Remove it.", "result:skills/get")
-
-
-def _refuses(
-    head: str, says: str, fix: str, asked_for: Callable[[Skill], Iterator[tuple[str, str]]], *, folders: bool = False
-) -> None:
+def _refuses(id: str, asked_for: Callable[[Skill], Iterator[tuple[str, str]]], *, folders: bool = False) -> None:
     """Add a check that some requests get -32602; `asked_for` yields method and uri."""
 
-    @CHECKS.active(head, says=says, fix=fix)
+    @CHECKS.active(id)
     @_needs_skills
     async def probe(visit: Visit, served: ServedSkills) -> Outcome:
         if folders and not declares_directories(visit):
@@ -371,15 +277,11 @@ def _refuses(
 
 
 _refuses(
-    "SKILL-27 must r5",
-    "skills/get of an unknown uri gets error -32602.",
-    "Return -32602 for it.",
+    "SKILL-27",
     lambda skill: iter([("skills/get", f"{skill.uri.partition('://')[0]}://{NOWHERE}/SKILL.md")]),
 )
 _refuses(
-    "SKILL-28 must r5",
-    "skills/get of another file or of a directory gets error -32602.",
-    "Answer skills/get only for the uri of a SKILL.md.",
+    "SKILL-28",
     lambda skill: iter(
         [
             ("skills/get", skill.directory),
@@ -389,12 +291,7 @@ _refuses(
 )
 
 
-@CHECKS.active(
-    "SKILL-29 must r5",
-    judged=True,
-    says="The pages of skills/list end, and have each skill once.",
-    fix="Return a cursor only if there are more skills; omit nextCursor on the last page.",
-)
+@CHECKS.active("SKILL-29", judged=True)
 @_needs_skills
 async def paged(visit: Visit, served: ServedSkills) -> Outcome:
     """All pages, up to the limit of a check."""
@@ -408,20 +305,7 @@ async def paged(visit: Visit, served: ServedSkills) -> Outcome:
     return good("", *served.events) if last.ok else skipped("skills/list has no result")
 
 
-for _head, _says, _fix in (
-    ("SKILL-30 should r5", "The segments of a skill's uri are valid.", "Encode other characters with percent signs."),
-    ("SKILL-31 should r5", "The skills of a list have different names.", "Rename one of them."),
-    ("SKILL-32 info r5", "The uri of a skill begins with skill://.", "Use skill:// for skills."),
-    ("SKILL-33 lint r5", "metadata has no key of the protocol.", "Use a prefix of your own domain."),
-):
-    _passive(_head, _says, _fix)
-
-
-@CHECKS.active(
-    "SKILL-34 must r5",
-    says="With directoryRead, each directory of a skill can be read.",
-    fix="Implement resources/directory/read for the directory of each skill and those in it.",
-)
+@CHECKS.active("SKILL-34")
 @_needs_folders
 async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each directory that a listed file lies in."""
@@ -436,11 +320,7 @@ async def folders_read(visit: Visit, skill: Skill, folders: list[ReadDirectory])
     return None
 
 
-@CHECKS.active(
-    "SKILL-35 must r5",
-    says="A directory has its direct children only; a directory in it is inode/directory without a trailing slash.",
-    fix='Return files and directories of one level; "mimeType": "inode/directory" for directories.',
-)
+@CHECKS.active("SKILL-35")
 @_needs_folders
 async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """Each child against the directory, and the listed files against the children."""
@@ -464,9 +344,7 @@ async def children(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> 
 
 
 _refuses(
-    "SKILL-36 must r5",
-    "resources/directory/read of a file or of an unknown uri gets error -32602.",
-    "Return -32602 for what is not a directory.",
+    "SKILL-36",
     lambda skill: iter(
         [("resources/directory/read", skill.uri), ("resources/directory/read", f"{skill.directory}/{NOWHERE}")]
     ),
@@ -474,11 +352,7 @@ _refuses(
 )
 
 
-@CHECKS.active(
-    "SKILL-37 must r5",
-    says="The pages of a directory end.",
-    fix="Return a cursor only if there are more children.",
-)
+@CHECKS.active("SKILL-37")
 @_needs_folders
 async def folder_pages(visit: Visit, skill: Skill, folders: list[ReadDirectory]) -> Outcome | None:
     """The pages of each directory."""
@@ -491,24 +365,6 @@ async def folder_pages(visit: Visit, skill: Skill, folders: list[ReadDirectory])
 
 
 _refuses(
-    "SKILL-38 must r5",
-    "resources/read of an unknown file in a skill gets error -32602.",
-    "Return -32602 for a file that is not served.",
+    "SKILL-38",
     lambda skill: iter([("resources/read", f"{skill.directory}/{NOWHERE}.md")]),
-)
-CHECKS.passive(
-    "SKILL-39 lint r1+",
-    "resource",
-    says="Skills have the form of SEP-2640, not that of a draft.",
-    fix="Serve skills/list and skills/get instead of skill://index.json.",
-)
-_passive(
-    "SKILL-40 info r5",
-    "Skills that ask for tools or hooks, have scripts or no list of files, are named.",
-    "Nothing, if that is intended: a host asks its user.",
-)
-_passive(
-    "SKILL-41 security r5",
-    "Names, descriptions and uris of skills have no hidden characters.",
-    "Remove control, bidirectional and invisible characters.",
 )

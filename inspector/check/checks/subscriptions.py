@@ -17,7 +17,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape, excerpt
 from inspector.protocol.views import is_read_only
 
-_PAGE = "basic/patterns/subscriptions"
 _LISTEN = "subscriptions/listen"
 _ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 _CANCELLED = "notifications/cancelled"
@@ -29,25 +28,13 @@ _LISTS = {
 """By name in a filter: the capability (also the key of the list), the method of the list, the identifying member."""
 _URIS = "resourceSubscriptions"
 _UPDATED = "notifications/resources/updated"
-_BROUGHT = tuple(
-    f"told:notifications/{name}"
-    for name in (*(f"{kind}/list_changed" for kind, _, _ in _LISTS.values()), "resources/updated")
-)
-"""Observations of notifications on subscriptions in a recording."""
 _NOTHING = "the server declares no change notifications"
 
 
 CHECKS = CheckTable("subscriptions")
 
 
-@CHECKS.active(
-    "SUB-01 must r5",
-    page=f"{_PAGE}#acknowledgment",
-    apart=True,
-    shown=(f"told:{_ACKNOWLEDGED}",),
-    says="The acknowledgement is the first message of a subscription and has its subscription id.",
-    fix="Send notifications/subscriptions/acknowledged first, with the id of the request in _meta as subscriptionId.",
-)
+@CHECKS.active("SUB-01", apart=True)
 async def acknowledged(visit: Visit) -> Outcome:
     """Two requests, one with a number as its id and one with a string."""
     if not _filter(visit):
@@ -71,14 +58,7 @@ async def acknowledged(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "SUB-02 must r5",
-    page=f"{_PAGE}#acknowledgment",
-    apart=True,
-    shown=(f"told:{_ACKNOWLEDGED}",),
-    says="The acknowledgement lists only what the client requested and the server supports.",
-    fix="Remove from the acknowledgement what the request does not contain or your capabilities do not declare.",
-)
+@CHECKS.active("SUB-02", apart=True)
 async def agreed(visit: Visit) -> Outcome:
     """All kinds together, then each kind alone."""
     wanted = _filter(visit, declared=False)
@@ -101,16 +81,7 @@ async def agreed(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no subscription was acknowledged")
 
 
-@CHECKS.active(
-    "SUB-03 must r5",
-    page=f"{_PAGE}#opening-a-stream",
-    mode="tool",
-    apart=True,
-    shown=_BROUGHT,
-    needs=Need.CALLS,
-    says="The server sends only notifications that the subscription requested.",
-    fix="Check the filter of each subscription before you send a notification on it.",
-)
+@CHECKS.active("SUB-03", mode="tool", apart=True, needs=Need.CALLS)
 async def only_what_was_asked(visit: Visit) -> Outcome:
     """Tools that cause a change: one subscription that requests it, and one for something else."""
     changing = await _changing(visit)
@@ -137,24 +108,7 @@ async def only_what_was_asked(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool causes a change twice")
 
 
-CHECKS.passive(
-    "SUB-04 must r5",
-    f"told:{_ACKNOWLEDGED}",
-    page=f"{_PAGE}#receiving-notifications",
-    says="Every notification of a subscription has its subscription id.",
-    fix="Set subscriptionId in _meta of every notification to the id of the subscriptions/listen request.",
-)
-
-
-@CHECKS.active(
-    "SUB-05 should r5",
-    page="server/tools#list-changed-notification",
-    mode="tool",
-    apart=True,
-    needs=Need.CALLS,
-    says="Subscribed clients get list_changed notifications.",
-    fix="Send notifications/tools/list_changed and the like to every subscription that requests them.",
-)
+@CHECKS.active("SUB-05", mode="tool", apart=True, needs=Need.CALLS)
 async def told_of_changes(visit: Visit) -> Outcome:
     """The lists before and after calls of tools that may change them."""
     tools = [tool for tool in visit.callable() if _may_change(tool)][: visit.limits.items]
@@ -181,27 +135,7 @@ async def told_of_changes(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool changes a list")
 
 
-CHECKS.passive(
-    "SUB-06 must r5",
-    "told:notifications/progress",
-    "told:notifications/message",
-    page=_PAGE,
-    says="Progress and log messages arrive on the stream of their request, not on a subscription.",
-    fix="Send notifications/progress and notifications/message on the stream of the request.",
-)
-
-
-@CHECKS.active(
-    "SUB-07 should r5",
-    page=f"{_PAGE}#graceful-closure",
-    transports=frozenset(("stdio",)),
-    mode="intrusive",
-    apart=True,
-    once=True,
-    says="The server ends its subscriptions before it stops.",
-    fix="Before you stop, answer each subscriptions/listen with an empty result, or send "
-    "notifications/cancelled for it.",
-)
+@CHECKS.active("SUB-07", mode="intrusive", apart=True, once=True)
 async def ended(visit: Visit) -> Outcome:
     """A process whose stdin closes during a subscription."""
     if not _filter(visit):
@@ -217,13 +151,7 @@ async def ended(visit: Visit) -> Outcome:
     return bad("The process exited without ending the subscription.", response.n)
 
 
-@CHECKS.active(
-    "SUB-08 robust r5",
-    page=f"{_PAGE}#multiple-concurrent-subscriptions",
-    apart=True,
-    says="Several subscriptions work at the same time, and ending one does not affect the others.",
-    fix="Keep subscriptions by the id of their request.",
-)
+@CHECKS.active("SUB-08", apart=True)
 async def several(visit: Visit) -> Outcome:
     """Two subscriptions at the same time; one of them is cancelled."""
     wanted = _filter(visit)

@@ -17,8 +17,6 @@ from inspector.check.visit.visit import Visit
 from inspector.errors import HttpError
 from inspector.protocol.jsonrpc import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_CAPABILITY, excerpt
 
-_PAGE = "basic/utilities/tasks"
-_EXTENSION = "SEP-2663"
 _RELATED = f"{PREFIX}related-task"
 _UNKNOWN_NAME = "inspector-check-no-such-task"
 _FINAL = ("completed", "failed", "cancelled")
@@ -32,17 +30,10 @@ _NO_TASKS = "no allowed tool supports tasks"
 _NO_EXTENSION = "the server does not have the extension"
 
 
-CHECKS = CheckTable("tasks", page=_EXTENSION, mode="tool")
+CHECKS = CheckTable("tasks", mode="tool")
 
 
-@CHECKS.active(
-    "TASK-01 type r4",
-    page=f"{_PAGE}#task-status-lifecycle",
-    apart=True,
-    says="A task starts as working, has createdAt and ttl, and ends once.",
-    fix="Set taskId, status, createdAt, lastUpdatedAt and ttl; do not change status after completed, "
-    "failed or cancelled.",
-)
+@CHECKS.active("TASK-01", apart=True)
 async def fields(visit: Visit) -> Outcome:
     """Calls as tasks, polled until they end."""
     seen: list[int] = []
@@ -68,14 +59,7 @@ async def fields(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@CHECKS.active(
-    "TASK-02 must r4",
-    page=f"{_PAGE}#result-retrieval",
-    apart=True,
-    says="tasks/result waits for the result of the task, and rejects unknown tasks.",
-    fix="Name the task in _meta of the result; return -32602 for an unknown task, and for tasks/cancel of "
-    "an ended task.",
-)
+@CHECKS.active("TASK-02", apart=True)
 async def results(visit: Visit) -> Outcome:
     """The result of a task and of an unknown task, and the cancellation of an ended task."""
     seen: list[int] = []
@@ -111,13 +95,7 @@ async def results(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped(_NO_TASKS)
 
 
-@CHECKS.active(
-    "TASK-03 must r4",
-    page=f"{_PAGE}#task-listing",
-    apart=True,
-    says="tasks/list contains every task that tasks/get returns.",
-    fix="Return all tasks of the session in tasks/list, page by page.",
-)
+@CHECKS.active("TASK-03", apart=True)
 async def listed(visit: Visit) -> Outcome:
     """A new task in the pages of tasks/list."""
     if not _declares(visit, "list"):
@@ -143,14 +121,7 @@ async def listed(visit: Visit) -> Outcome:
     return skipped(_NO_TASKS)
 
 
-@CHECKS.active(
-    "TASK-04 must r5",
-    apart=True,
-    shown=("task",),
-    needs=Need.CALLS,
-    says="A client without the tasks extension gets no task; if the tool requires one, it gets error -32021.",
-    fix="Check extensions in clientCapabilities; return -32021 with data.requiredCapabilities, or wait for the result.",
-)
+@CHECKS.active("TASK-04", apart=True, needs=Need.CALLS)
 async def undeclared(visit: Visit) -> Outcome:
     """The tools that created tasks, called by a client without the extension."""
     seen: list[int] = []
@@ -168,14 +139,7 @@ async def undeclared(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool creates a task and responds without one")
 
 
-@CHECKS.active(
-    "TASK-05 must r5",
-    apart=True,
-    judged=True,
-    needs=Need.CALLS,
-    says="tasks/get finds a task as soon as its id is returned, and its response matches the status.",
-    fix="Store the task before you respond; return result, error or inputRequests in tasks/get according to status.",
-)
+@CHECKS.active("TASK-05", apart=True, judged=True, needs=Need.CALLS)
 async def looked_at(visit: Visit) -> Outcome:
     """The tools that create tasks, polled until they end."""
     seen: list[int] = []
@@ -201,13 +165,7 @@ async def looked_at(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool creates a task")
 
 
-@CHECKS.active(
-    "TASK-06 must r5",
-    mode="active",
-    apart=True,
-    says="The server rejects unknown tasks, removed task methods, and mismatched headers.",
-    fix="Return -32602 for unknown tasks and -32601 for tasks/result and tasks/list; compare Mcp-Name with taskId.",
-)
+@CHECKS.active("TASK-06", mode="active", apart=True)
 async def unknown(visit: Visit) -> Outcome:
     """An unknown task, two removed methods, and over HTTP another name in the header."""
     if not _has_extension(visit):
@@ -240,22 +198,7 @@ async def unknown(visit: Visit) -> Outcome:
     return doubtful(doubts[0][0], *doubts[0][1].events) if doubts else good("", *seen)
 
 
-CHECKS.passive(
-    "TASK-07 must r5",
-    "result:tasks/get",
-    says="A tool error (isError) completes a task, a JSON-RPC error fails it, and input keys are not reused.",
-    fix="Set status to completed for a result with isError, and use a new key for each of the inputRequests.",
-)
-
-
-@CHECKS.active(
-    "TASK-08 must r5",
-    apart=True,
-    needs=Need.CALLS,
-    says="Only clients that declare the tasks extension can subscribe to tasks.",
-    fix="Return -32021 for taskIds if the client does not declare the extension; otherwise acknowledge the "
-    "existing tasks.",
-)
+@CHECKS.active("TASK-08", apart=True, needs=Need.CALLS)
 async def heard(visit: Visit) -> Outcome:
     """A subscription to a new task, with and without the extension."""
     tasked = await _tasked(visit)

@@ -15,22 +15,13 @@ from inspector.protocol.jsonrpc import METHOD_NOT_FOUND, excerpt
 from inspector.protocol.result_shape import has_structured, schema_errors
 from inspector.protocol.sample_values import sample
 
-_PAGE = "server/tools"
 _BLOCKS = {"text": "text", "image": "data", "audio": "data", "resource": "resource", "resource_link": "uri"}
 
 
-CHECKS = CheckTable("tools", mode="tool")
+CHECKS = CheckTable("tool_calls", mode="tool")
 
 
-@CHECKS.active(
-    "TOOL-09 must r3+",
-    page=f"{_PAGE}#output-schema",
-    shown=("structured",),
-    needs=Need.CALLS,
-    says="A tool with an outputSchema returns structuredContent that is valid according to it.",
-    fix="Create structuredContent and outputSchema from the same type.",
-    breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
-)
+@CHECKS.active("TOOL-09", needs=Need.CALLS)
 async def structured(visit: Visit) -> Outcome:
     """The allowed tools with an outputSchema."""
     from inspector.protocol.validation import Validator
@@ -50,13 +41,7 @@ async def structured(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool with an outputSchema returned a result")
 
 
-@CHECKS.active(
-    "TOOL-10 should r3+",
-    page=f"{_PAGE}#structured-content",
-    needs=Need.CALLS,
-    says="Structured content is repeated in a text block, for older clients.",
-    fix='Add a block {"type": "text", "text": "…"} with structuredContent as JSON.',
-)
+@CHECKS.active("TOOL-10", needs=Need.CALLS)
 async def structured_as_text(visit: Visit) -> Outcome:
     """The results with structuredContent."""
     seen: list[int] = []
@@ -69,14 +54,7 @@ async def structured_as_text(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no result had structuredContent")
 
 
-@CHECKS.active(
-    "TOOL-11 type r1+",
-    page=f"{_PAGE}#tool-result",
-    needs=Need.CALLS,
-    says="A tool result has a list of content blocks of types that the revision defines.",
-    fix='Use {"type": "text", "text": "…"} for text; audio exists since 2025-03-26, resource_link since 2025-06-18.',
-    breaks="The TypeScript and Python SDKs refuse the result: the call fails.",
-)
+@CHECKS.active("TOOL-11", needs=Need.CALLS)
 async def content(visit: Visit) -> Outcome:
     """The blocks of every result."""
     known = {"text", "image", "resource"}
@@ -96,18 +74,7 @@ async def content(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool returned a result")
 
 
-@CHECKS.active(
-    "TOOL-12 type r1+",
-    page=f"{_PAGE}#image-content",
-    shown=("media",),
-    needs=Need.CALLS,
-    says="Images and audio are base64, and their data matches mimeType.",
-    fix='Encode the bytes with base64 without line breaks, and set mimeType to their type, for example "image/png".',
-    breaks=(
-        "The TypeScript SDK refuses data that is not base64, and the Claude API rejects an image of "
-        "another type than it says (status 400)."
-    ),
-)
+@CHECKS.active("TOOL-12", needs=Need.CALLS)
 async def media(visit: Visit) -> Outcome:
     """The data of every image and audio block."""
     seen: list[int] = []
@@ -122,12 +89,7 @@ async def media(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no result has an image or audio")
 
 
-@CHECKS.active(
-    "TOOL-14 should r4+",
-    page=f"{_PAGE}#error-handling",
-    says="Invalid arguments give a tool error that a model can act on.",
-    fix="Return isError: true with a text that names the argument and the expected value.",
-)
+@CHECKS.active("TOOL-14")
 async def wrong_values(visit: Visit) -> Outcome:
     """An allowed tool, with a value of the wrong type for one argument."""
     for tool in visit.callable()[: visit.limits.items]:
@@ -145,12 +107,7 @@ async def wrong_values(visit: Visit) -> Outcome:
     return skipped("no allowed tool has an argument with a type")
 
 
-@CHECKS.active(
-    "TOOL-15 must r1+",
-    page=f"{_PAGE}#security-considerations",
-    says="A call without a required argument does not succeed.",
-    fix="Validate the arguments against inputSchema before the tool runs.",
-)
+@CHECKS.active("TOOL-15")
 async def missing_argument(visit: Visit) -> Outcome:
     """The allowed tools with required arguments, called without arguments."""
     seen: list[int] = []
@@ -166,12 +123,7 @@ async def missing_argument(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool has a required argument")
 
 
-@CHECKS.active(
-    "TOOL-22 must r4",
-    page="basic/utilities/tasks",
-    says='A tool with taskSupport "required" rejects a plain call, and one with "forbidden" rejects a task.',
-    fix="Return -32601 in both cases.",
-)
+@CHECKS.active("TOOL-22")
 async def task_support(visit: Visit) -> Outcome:
     """Plain calls of tools with taskSupport required."""
     seen: list[int] = []
@@ -187,13 +139,7 @@ async def task_support(visit: Visit) -> Outcome:
     return good("", *seen) if seen else skipped("no allowed tool requires a task")
 
 
-@CHECKS.active(
-    "TOOL-23 should r3+",
-    page=f"{_PAGE}#embedded-resources",
-    needs=Need.CALLS,
-    says="A server that embeds resources in tool results declares the resources capability.",
-    fix='Add "resources": {} to capabilities.',
-)
+@CHECKS.active("TOOL-23", needs=Need.CALLS)
 async def embedded(visit: Visit) -> Outcome:
     """The results with an embedded resource."""
     seen: list[int] = []

@@ -31,17 +31,10 @@ class _Answer(NamedTuple):
     text: str
 
 
-CHECKS = CheckTable("tools", mode="tool")
+CHECKS = CheckTable("tool_isolation", mode="tool")
 
 
-@CHECKS.active(
-    "TOOL-29 quality r1+",
-    page="basic/security_best_practices",
-    apart=True,
-    once=True,
-    says="A tool with readOnlyHint leaves no trace in other sessions.",
-    fix="Keep session data in the session, and release it when the session ends.",
-)
+@CHECKS.active("TOOL-29", apart=True, once=True)
 async def keeps_nothing(visit: Visit) -> Outcome:
     """The same calls in two sessions: data of the first must not appear in the second.
 

@@ -7,16 +7,13 @@ import socket
 from contextlib import suppress
 
 from inspector.addresses import is_loopback
-from inspector.check.check_table import CheckTable, TransportName
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, RecordedResponse
 from inspector.check.visit.raw_post import NOWHERE, RawPost, raw_post
 from inspector.check.visit.visit import Visit
 from inspector.transports.http_url import parse_url
 
-_PAGE = "basic/transports/streamable-http"
-_SECURITY = f"{_PAGE}#security-endpoint"
-_HTTP: frozenset[TransportName] = frozenset(("http",))
 _EVIL = "evil.example"
 _SINCE_403 = ("2025-11-25", "2026-07-28")
 """The revisions that define the status for a foreign origin."""
@@ -25,75 +22,10 @@ _AT_ONCE = 5
 _LARGE = 1 << 20
 _QUIET_SECONDS = 30.0
 
-CHECKS = CheckTable("transport-http", transports=_HTTP)
-CHECKS.passive(
-    "HTTP-02 must r2+",
-    "posted",
-    page=f"{_PAGE}#sending-messages",
-    says="The response to a request is application/json or text/event-stream.",
-    fix="Set Content-Type to the type of the body, and return 200 with a response; 202 is only for notifications.",
-    breaks="The SDKs read no other content type: the request fails.",
-)
-CHECKS.passive(
-    "HTTP-03 must r2+",
-    "http:202",
-    page=f"{_PAGE}#sending-messages",
-    says="A notification or response gets status 202 without a body.",
-    fix="Return 202 Accepted with an empty body for notifications and responses.",
-)
-CHECKS.passive(
-    "HTTP-14 robust r2+",
-    "posted",
-    page=f"{_PAGE}#sending-messages",
-    says="The body of an error status is empty or a JSON-RPC error.",
-    fix="Replace error pages of the web framework with an empty body or a JSON-RPC error.",
-)
-CHECKS.passive(
-    "HTTP-15 should r2+",
-    "event",
-    page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request ends after its response.",
-    fix="Close the stream after you write the response.",
-)
-CHECKS.passive(
-    "HTTP-16 should r2+",
-    "posted",
-    page=f"{_PAGE}#receiving-messages",
-    says="The stream of a request contains its response before it ends.",
-    fix="Write the response before you close the stream, even if it is an error.",
-)
-CHECKS.passive(
-    "HTTP-17 should r2+",
-    "event",
-    page=f"{_PAGE}#receiving-messages",
-    says="Messages on the stream of a request relate to that request.",
-    fix="Send progress on the stream of its request, and list_changed on the stream for notifications.",
-)
-CHECKS.passive(
-    "HTTP-18 should r5",
-    "http:stream",
-    page=f"{_PAGE}#receiving-messages",
-    says="Event streams disable proxy buffering.",
-    fix="Send X-Accel-Buffering: no with every event stream.",
-)
-CHECKS.passive(
-    "HTTP-20 robust r2+",
-    "event",
-    "sse",
-    page=f"{_PAGE}#receiving-messages",
-    says="Event streams follow the SSE standard, with events of type message.",
-    fix="Omit event or set it to message, put one message into data, and use no other fields than id, "
-    "retry and comments.",
-)
+CHECKS = CheckTable("transport_http")
 
 
-@CHECKS.active(
-    "HTTP-01 must r2+",
-    page=_PAGE,
-    apart=True,
-    says="One endpoint accepts all messages by POST; in the legacy era it also handles GET.",
-    fix="Serve POST and GET at the same path; return 405 for GET if you offer no stream.",
-)
+@CHECKS.active("HTTP-01", apart=True)
 async def one_endpoint(visit: Visit) -> Outcome:
     """A request by POST, and in the legacy era a GET."""
     async with raw_post(visit) as post:
@@ -108,13 +40,7 @@ async def one_endpoint(visit: Visit) -> Outcome:
     return good("", *response.events, *stream.events)
 
 
-@CHECKS.active(
-    "HTTP-04 must r2+",
-    page=f"{_PAGE}#sending-messages",
-    apart=True,
-    says="A notification or response gets no JSON-RPC response: 202 if accepted, 4xx if rejected.",
-    fix="Return 400 for a notification that you reject, and never 200 with a result.",
-)
+@CHECKS.active("HTTP-04", apart=True)
 async def bad_notification(visit: Visit) -> Outcome:
     """A notification with an unknown method and invalid params."""
     async with raw_post(visit) as post:
@@ -126,17 +52,7 @@ async def bad_notification(visit: Visit) -> Outcome:
     return bad(f"An invalid notification got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-05 must r2+",
-    page=_SECURITY,
-    apart=True,
-    says="Requests with a foreign Origin get status 403 (DNS rebinding protection).",
-    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
-    breaks=(
-        "A page in any browser reaches the server by DNS rebinding, and calls its tools "
-        "(CVE-2025-66414, CVE-2025-66416)."
-    ),
-)
+@CHECKS.active("HTTP-05", apart=True)
 async def hostile_origin(visit: Visit) -> Outcome:
     """A request with a foreign origin."""
     answer = await _opening(visit, (("Origin", f"http://{_EVIL}"),))
@@ -152,15 +68,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-06 security r2+",
-    page=_SECURITY,
-    apart=True,
-    once=True,
-    says="A local server accepts only local Host headers.",
-    fix="Reject a Host other than localhost, 127.0.0.1 and [::1]; otherwise a web page can reach the "
-    "server by DNS rebinding.",
-)
+@CHECKS.active("HTTP-06", apart=True, once=True)
 async def hostile_host(visit: Visit) -> Outcome:
     """A request with another Host."""
     if not is_loopback(visit.web.url.host):
@@ -173,14 +81,7 @@ async def hostile_host(visit: Visit) -> Outcome:
     return bad(f"A request for the host {_EVIL} was served, with {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-07 robust r2+",
-    page=_SECURITY,
-    apart=True,
-    once=True,
-    says="Requests without an Origin are accepted, and on this machine those with a local Origin.",
-    fix="Reject only foreign origins; programs send no Origin.",
-)
+@CHECKS.active("HTTP-07", apart=True, once=True)
 async def own_origin(visit: Visit) -> Outcome:
     """A request without Origin, and one with the origin of the server."""
     seen: list[int] = []
@@ -196,14 +97,7 @@ async def own_origin(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "HTTP-08 should r2+",
-    page=_SECURITY,
-    apart=True,
-    once=True,
-    says="A local server listens only on loopback.",
-    fix="Listen on 127.0.0.1 (and ::1), not on 0.0.0.0.",
-)
+@CHECKS.active("HTTP-08", apart=True, once=True)
 async def other_addresses(visit: Visit) -> Outcome:
     """The same port at the addresses of this machine that others can reach."""
     url = visit.web.url
@@ -220,14 +114,7 @@ async def other_addresses(visit: Visit) -> Outcome:
     return good(f"the server does not answer at {', '.join(addresses)}")
 
 
-@CHECKS.active(
-    "HTTP-09 should r2+",
-    page=_SECURITY,
-    apart=True,
-    once=True,
-    says="A server that others can reach uses https and authorization.",
-    fix="Serve over TLS, and require an access token.",
-)
+@CHECKS.active("HTTP-09", apart=True, once=True)
 async def exposed(visit: Visit) -> Outcome:
     """The scheme, and a request without credentials."""
     if is_loopback(visit.web.url.host):
@@ -240,14 +127,7 @@ async def exposed(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-10 should r2+",
-    page=f"{_PAGE}#sending-messages",
-    apart=True,
-    once=True,
-    says="A request that does not accept both JSON and event streams gets status 406.",
-    fix="Check that Accept contains application/json and text/event-stream, and return 406 otherwise.",
-)
+@CHECKS.active("HTTP-10", apart=True, once=True)
 async def partial_accept(visit: Visit) -> Outcome:
     """A request that accepts neither JSON nor event streams."""
     async with raw_post(visit) as post:
@@ -259,14 +139,7 @@ async def partial_accept(visit: Visit) -> Outcome:
     return remark("A request that accepts only text/html was served.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-11 should r2+",
-    page=f"{_PAGE}#sending-messages",
-    apart=True,
-    once=True,
-    says="A body with a Content-Type other than JSON is rejected.",
-    fix="Return 415 unless Content-Type is application/json; web pages may send text/plain to any server.",
-)
+@CHECKS.active("HTTP-11", apart=True, once=True)
 async def other_content_type(visit: Visit) -> Outcome:
     """A request as text/plain."""
     async with raw_post(visit) as post:
@@ -278,13 +151,7 @@ async def other_content_type(visit: Visit) -> Outcome:
     return doubtful("A request with Content-Type text/plain was served.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-12 robust r2+",
-    page=f"{_PAGE}#case-sensitivity",
-    apart=True,
-    says="Header names are case-insensitive.",
-    fix="Compare header names without case; proxies change it.",
-)
+@CHECKS.active("HTTP-12", apart=True)
 async def any_case(visit: Visit) -> Outcome:
     """A request with header names in upper case, and one in lower case."""
     async with raw_post(visit) as post:
@@ -301,14 +168,7 @@ async def any_case(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "HTTP-13 robust r2+",
-    page="RFC 9110, section 15.5.6",
-    apart=True,
-    once=True,
-    says="An unsupported HTTP method gets status 405 with Allow.",
-    fix="Return 405 with the supported methods, for example Allow: GET, POST, DELETE.",
-)
+@CHECKS.active("HTTP-13", apart=True, once=True)
 async def other_verbs(visit: Visit) -> Outcome:
     """PUT, without a body."""
     answer = await visit.web.send("PUT", url=RawPost(visit).url, fields=(ACCEPT,))
@@ -324,14 +184,7 @@ async def other_verbs(visit: Visit) -> Outcome:
     return bad(f"PUT got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-19 should r5",
-    page=f"{_PAGE}#receiving-messages",
-    mode="intrusive",
-    apart=True,
-    says="A long idle stream is kept alive by comments.",
-    fix='Send an SSE comment such as ": keep-alive" about every 15 seconds.',
-)
+@CHECKS.active("HTTP-19", mode="intrusive", apart=True)
 async def keep_alive(visit: Visit) -> Outcome:
     """A subscription, and a wait."""
     wanted = {
@@ -349,14 +202,7 @@ async def keep_alive(visit: Visit) -> Outcome:
     return remark(f"An idle stream had no comment for {seconds:g} s.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-21 robust r2+",
-    page=_PAGE,
-    apart=True,
-    once=True,
-    says="The URL of the endpoint does not redirect.",
-    fix="Serve the path with and without a trailing slash.",
-)
+@CHECKS.active("HTTP-21", apart=True, once=True)
 async def redirects(visit: Visit) -> Outcome:
     """The URL as given, and with or without a trailing slash."""
     own = await _opening(visit, (), url=visit.web.url.text)
@@ -370,14 +216,7 @@ async def redirects(visit: Visit) -> Outcome:
     return good(f"{parse_url(other).target} returns {answer.shown}", *own.events, *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-22 robust r2+",
-    page=_PAGE,
-    apart=True,
-    says="Concurrent requests all get responses.",
-    fix="Handle each POST independently; do not lock the session during a slow request.",
-    breaks=("Claude Code and VS Code call tools in parallel: the calls without a response wait for their timeout."),
-)
+@CHECKS.active("HTTP-22", apart=True)
 async def at_once(visit: Visit) -> Outcome:
     """Five concurrent requests."""
     async with raw_post(visit) as post:
@@ -390,14 +229,7 @@ async def at_once(visit: Visit) -> Outcome:
     return good("", *(n for answer in answers for n in answer.events))
 
 
-@CHECKS.active(
-    "HTTP-23 robust r2+",
-    page=_PAGE,
-    mode="intrusive",
-    apart=True,
-    says="A large request gets a response or status 413.",
-    fix="Set a limit for the body size, and return 413 above it.",
-)
+@CHECKS.active("HTTP-23", mode="intrusive", apart=True)
 async def large_body(visit: Visit) -> Outcome:
     """A call of an unknown tool with an argument of 1 MB."""
     async with raw_post(visit) as post:

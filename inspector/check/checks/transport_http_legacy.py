@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
-from inspector.check.check_table import CheckTable, TransportName
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.facts import OnceInAVisit
 from inspector.check.visit.http import RecordedResponse
@@ -21,11 +21,6 @@ from inspector.protocol.jsonrpc import Shape, shape_of
 from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import SESSION_FIELD, VERSION_FIELD
 
-_PAGE = "basic/transports"
-_SESSIONS = f"{_PAGE}#session-management"
-_RESUMING = f"{_PAGE}#resumability-and-redelivery"
-_LISTENING = f"{_PAGE}#listening-for-messages-from-the-server"
-_HTTP: frozenset[TransportName] = frozenset(("http",))
 _NO_SESSION = "00000000-0000-4000-8000-000000000000"
 _HANDSHAKES = 3
 _BITS = 60
@@ -40,37 +35,10 @@ _ANSWERS: dict[str, dict[str, Any]] = {
 }
 """The responses of a client that rejects requests of the server."""
 
-CHECKS = CheckTable("transport-http-legacy", transports=_HTTP)
-CHECKS.passive(
-    "HTTP-37 must r2-r4",
-    "event:get",
-    page=_LISTENING,
-    says="A response arrives on the stream of its request, not on the GET stream.",
-    fix="Write a response to the stream of the POST with its request.",
-)
-CHECKS.passive(
-    "HTTP-39 must r2-r4",
-    "told-id",
-    page=_RESUMING,
-    says="Event ids are unique in a session.",
-    fix="Count event ids over all streams of a session, or prefix them with an id of the stream.",
-)
-CHECKS.passive(
-    "HTTP-41 should r4",
-    "event",
-    page=f"{_PAGE}#sending-messages-to-the-server",
-    says="A stream starts with an event that has an id and empty data, so that clients can resume it.",
-    fix='Send "id: 1" with an empty data field when you open a stream, if you support resumption.',
-)
+CHECKS = CheckTable("transport_http_legacy")
 
 
-@CHECKS.active(
-    "HTTP-30 should r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="Session ids cannot be guessed.",
-    fix="Use a random UUID or 128 bits from a cryptographic random generator.",
-)
+@CHECKS.active("HTTP-30", apart=True)
 async def strong_ids(visit: Visit) -> Outcome:
     """Three sessions."""
     ids, events = await _ids(visit)
@@ -88,13 +56,7 @@ async def strong_ids(visit: Visit) -> Outcome:
     return good(f"{len(ids[0])} characters, of which about {bits:.0f} bits differ", *events)
 
 
-@CHECKS.active(
-    "HTTP-31 must r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="Session ids consist of visible ASCII characters.",
-    fix="Encode session ids in hexadecimal or base64url.",
-)
+@CHECKS.active("HTTP-31", apart=True)
 async def visible_ids(visit: Visit) -> Outcome:
     """The ids of three sessions."""
     ids, events = await _ids(visit)
@@ -104,13 +66,7 @@ async def visible_ids(visit: Visit) -> Outcome:
     return bad(f"A session id has the character {odd[0]!r}.", *events) if odd else good("", *events)
 
 
-@CHECKS.active(
-    "HTTP-32 should r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="A request without the required Mcp-Session-Id gets status 400.",
-    fix="Return 400 for every request except initialize without Mcp-Session-Id.",
-)
+@CHECKS.active("HTTP-32", apart=True)
 async def no_session_id(visit: Visit) -> Outcome:
     """A request without the session id."""
     async with raw_post(visit) as post:
@@ -126,13 +82,7 @@ async def no_session_id(visit: Visit) -> Outcome:
     return remark("A request without the session id was served.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-33 must r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="A request with the id of an ended session gets status 404.",
-    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
-)
+@CHECKS.active("HTTP-33", apart=True)
 async def ended_session(visit: Visit) -> Outcome:
     """DELETE, then a request in the same session."""
     async with raw_post(visit) as post:
@@ -148,13 +98,7 @@ async def ended_session(visit: Visit) -> Outcome:
     return bad(f"After DELETE a request got {answer.shown}.", *ended.events, *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-34 must r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="A request with an unknown session id gets status 404.",
-    fix="Return 404 for an unknown Mcp-Session-Id; clients start a new session only on 404.",
-)
+@CHECKS.active("HTTP-34", apart=True)
 async def unknown_session(visit: Visit) -> Outcome:
     """A generated id."""
     async with raw_post(visit) as post:
@@ -167,13 +111,7 @@ async def unknown_session(visit: Visit) -> Outcome:
     return make(f"A request with an unknown session id got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-35 robust r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    says="DELETE ends the session or gets status 405.",
-    fix="Return 200 or 204 for DELETE after you end the session, or 405 if clients must not end it.",
-)
+@CHECKS.active("HTTP-35", apart=True)
 async def delete(visit: Visit) -> Outcome:
     """DELETE of a new session."""
     async with raw_post(visit) as post:
@@ -187,13 +125,7 @@ async def delete(visit: Visit) -> Outcome:
     return bad(f"DELETE got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-36 must r2-r4",
-    page=_LISTENING,
-    apart=True,
-    says="GET returns an event stream or status 405.",
-    fix="Open an event stream, or return 405 if the server sends no messages of its own.",
-)
+@CHECKS.active("HTTP-36", apart=True)
 async def get(visit: Visit) -> Outcome:
     """GET in a session."""
     async with raw_post(visit) as post:
@@ -204,14 +136,7 @@ async def get(visit: Visit) -> Outcome:
     return bad(f"GET got {answer.shown}{kind}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-38 must r2-r4",
-    page=f"{_PAGE}#multiple-connections",
-    apart=True,
-    once=True,
-    says="A message is sent on only one stream.",
-    fix="Choose one of the open streams for each message.",
-)
+@CHECKS.active("HTTP-38", apart=True, once=True)
 async def one_stream(visit: Visit) -> Outcome:
     """Two GET streams at the same time, and requests that may cause messages of the server."""
     seconds = visit.limits.quiet * 2
@@ -237,14 +162,7 @@ async def one_stream(visit: Visit) -> Outcome:
     return good("", *events)
 
 
-@CHECKS.active(
-    "HTTP-40 must r2-r4",
-    page=_RESUMING,
-    apart=True,
-    once=True,
-    says="A resumed stream continues after Last-Event-ID, with events of that stream only.",
-    fix="Store events by stream, and replay the events after Last-Event-ID from its stream.",
-)
+@CHECKS.active("HTTP-40", apart=True, once=True)
 async def resumption(visit: Visit) -> Outcome:
     """Two requests; the stream of the first is resumed after its first event."""
     async with raw_post(visit) as post:
@@ -267,14 +185,7 @@ async def resumption(visit: Visit) -> Outcome:
     return good(f"{len(again.stream)} events followed", *events)
 
 
-@CHECKS.active(
-    "HTTP-42 should r4",
-    page=f"{_PAGE}#sending-messages-to-the-server",
-    mode="tool",
-    apart=True,
-    says="A server that closes a stream before the response sends retry, and delivers the response later.",
-    fix="Send an event with retry before you close, and keep the response for a GET with Last-Event-ID.",
-)
+@CHECKS.active("HTTP-42", mode="tool", apart=True)
 async def early_close(visit: Visit) -> Outcome:
     """The allowed tools, until one closes its stream early."""
     async with raw_post(visit) as post:
@@ -290,13 +201,7 @@ async def early_close(visit: Visit) -> Outcome:
     return skipped("no allowed tool closes its stream early")
 
 
-@CHECKS.active(
-    "HTTP-43 must r3-r4",
-    page=f"{_PAGE}#protocol-version-header",
-    apart=True,
-    says="An unsupported MCP-Protocol-Version gets status 400.",
-    fix="Return 400 if MCP-Protocol-Version is not a revision that you support.",
-)
+@CHECKS.active("HTTP-43", apart=True)
 async def unknown_version_field(visit: Visit) -> Outcome:
     """A request with a revision of 1999."""
     async with raw_post(visit) as post:
@@ -306,13 +211,7 @@ async def unknown_version_field(visit: Visit) -> Outcome:
     return bad(f"A request of revision 1999-01-01 got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-44 should r3-r4",
-    page=f"{_PAGE}#protocol-version-header",
-    apart=True,
-    says="A request without MCP-Protocol-Version is accepted.",
-    fix="Assume the negotiated revision, or 2025-03-26.",
-)
+@CHECKS.active("HTTP-44", apart=True)
 async def no_version_field(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
@@ -322,14 +221,7 @@ async def no_version_field(visit: Visit) -> Outcome:
     return bad(f"A request without MCP-Protocol-Version got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-45 should r2-r4",
-    page=f"{_PAGE}#sending-messages-to-the-server",
-    mode="tool",
-    apart=True,
-    says="A broken stream does not cancel the request.",
-    fix="Cancel a request only on notifications/cancelled, and keep its response for a client that reconnects.",
-)
+@CHECKS.active("HTTP-45", mode="tool", apart=True)
 async def broken_stream(visit: Visit) -> Outcome:
     """The allowed tools: the stream is closed after its first event and resumed."""
     async with raw_post(visit) as post:
@@ -349,14 +241,7 @@ async def broken_stream(visit: Visit) -> Outcome:
     return skipped("no allowed tool has a stream that can be resumed")
 
 
-@CHECKS.active(
-    "HTTP-46 robust r2-r4",
-    page=_SESSIONS,
-    apart=True,
-    once=True,
-    says="A rejected request does not create a session.",
-    fix="Create the session after initialize succeeds, not for every request without Mcp-Session-Id.",
-)
+@CHECKS.active("HTTP-46", apart=True, once=True)
 async def leaked_session(visit: Visit) -> Outcome:
     """A request before initialize."""
     post = RawPost(visit)
@@ -370,15 +255,7 @@ async def leaked_session(visit: Visit) -> Outcome:
     return bad(f"A request that was rejected with {answer.shown} got a session id.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-47 must r4",
-    page="basic/security_best_practices#session-hijacking",
-    mode="auth",
-    apart=True,
-    says="A session id does not replace authorization.",
-    fix="Validate the access token of every request, regardless of Mcp-Session-Id.",
-    breaks="Anyone who knows or guesses a session id acts as its user.",
-)
+@CHECKS.active("HTTP-47", mode="auth", apart=True)
 async def session_without_token(visit: Visit) -> Outcome:
     """A request with a session id, but without the token."""
     async with raw_post(visit) as post:
@@ -396,14 +273,7 @@ async def session_without_token(visit: Visit) -> Outcome:
     return make(f"A session id without a token got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-48 robust r2-r4",
-    page=f"{_PAGE}#sending-messages-to-the-server",
-    mode="tool",
-    apart=True,
-    says="Clients can answer a request of the server by POST.",
-    fix="Accept responses like notifications: return 202 without a body.",
-)
+@CHECKS.active("HTTP-48", mode="tool", apart=True)
 async def answered_questions(visit: Visit) -> Outcome:
     """The allowed tools, until one sends a request; it is rejected."""
     able: dict[str, Any] = {"sampling": {}, "elicitation": {}, "roots": {}}

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from inspector.check.check_table import CheckTable, TransportName
+from inspector.check.check_table import CheckTable
 from inspector.check.outcome import Outcome, bad, doubtful, good, skipped
 from inspector.check.visit.http import RecordedResponse
 from inspector.check.visit.raw_post import RawPost, raw_post
@@ -25,33 +25,15 @@ from inspector.protocol.revisions import LEGACY
 from inspector.protocol.sample_values import sample
 from inspector.transports.http_requests import RESUME_FIELD, SESSION_FIELD, VERSION_FIELD
 
-_PAGE = "basic/transports/streamable-http"
-_VALIDATION = f"{_PAGE}#server-validation"
-_EARLIER = f"{_PAGE}#earlier-streamable-http-revisions"
-_HTTP: frozenset[TransportName] = frozenset(("http",))
 _BEFORE_THE_FIELD = LEGACY[:2]
 """The revisions whose clients send no MCP-Protocol-Version."""
 _METHOD, _NAME = "Mcp-Method", "Mcp-Name"
-_REFUSE = "Return status 400 with error -32020 (HeaderMismatch)"
 _MAX_HEAD = 1 << 16
 
-CHECKS = CheckTable("transport-http-modern", transports=_HTTP)
-CHECKS.passive(
-    "HTTP-74 info r5",
-    "event",
-    page=f"{_PAGE}#receiving-messages",
-    says="Events have no ids, because this revision has no resumption.",
-    fix="Remove id from events.",
-)
+CHECKS = CheckTable("transport_http_modern")
 
 
-@CHECKS.active(
-    "HTTP-60 must r5",
-    page=_VALIDATION,
-    apart=True,
-    says="A request without MCP-Protocol-Version gets error -32020.",
-    fix=f"{_REFUSE} if the header is missing, unless you support clients from before 2025-06-18.",
-)
+@CHECKS.active("HTTP-60", apart=True)
 async def no_version(visit: Visit) -> Outcome:
     """A request without the header."""
     async with raw_post(visit) as post:
@@ -62,14 +44,7 @@ async def no_version(visit: Visit) -> Outcome:
     return _mismatch("A request without MCP-Protocol-Version", answer)
 
 
-@CHECKS.active(
-    "HTTP-61 must r5",
-    page=_VALIDATION,
-    apart=True,
-    judged=True,
-    says="A request with different revisions in header and body gets error -32020.",
-    fix=f"{_REFUSE} if MCP-Protocol-Version is not the protocolVersion in _meta.",
-)
+@CHECKS.active("HTTP-61", apart=True, judged=True)
 async def other_version(visit: Visit) -> Outcome:
     """The newest legacy revision in the header."""
     async with raw_post(visit) as post:
@@ -77,13 +52,7 @@ async def other_version(visit: Visit) -> Outcome:
     return _mismatch(f"{LEGACY[-1]} in the header of a request of {visit.revision}", answer)
 
 
-@CHECKS.active(
-    "HTTP-62 must r5",
-    page=_VALIDATION,
-    apart=True,
-    says="A request whose Mcp-Method is missing or differs from method gets error -32020.",
-    fix=f"{_REFUSE} unless Mcp-Method equals method, for example tools/call; case matters.",
-)
+@CHECKS.active("HTTP-62", apart=True)
 async def wrong_method(visit: Visit) -> Outcome:
     """Without the header, and with another method in it."""
     async with raw_post(visit) as post:
@@ -92,13 +61,7 @@ async def wrong_method(visit: Visit) -> Outcome:
     return _all_mismatch({"A request without Mcp-Method": missing, "A request with another Mcp-Method": wrong})
 
 
-@CHECKS.active(
-    "HTTP-63 must r5",
-    page=_VALIDATION,
-    apart=True,
-    says="A request whose Mcp-Name is missing or differs from the body gets error -32020.",
-    fix=f"{_REFUSE} unless Mcp-Name equals params.name (in resources/read: params.uri).",
-)
+@CHECKS.active("HTTP-63", apart=True)
 async def wrong_name(visit: Visit) -> Outcome:
     """An unknown item, without the header and with another name in it."""
     async with raw_post(visit) as post:
@@ -110,13 +73,7 @@ async def wrong_name(visit: Visit) -> Outcome:
     return _all_mismatch({f"{method} without Mcp-Name": missing, f"{method} with another Mcp-Name": wrong})
 
 
-@CHECKS.active(
-    "HTTP-64 must r5",
-    page=f"{_PAGE}#value-encoding",
-    apart=True,
-    says="Encoded header values are decoded before they are compared.",
-    fix="Decode =?base64?…?= in Mcp-Name and Mcp-Param headers, and compare the decoded value.",
-)
+@CHECKS.active("HTTP-64", apart=True)
 async def encoded_name(visit: Visit) -> Outcome:
     """An unknown item with its name in base64."""
     async with raw_post(visit) as post:
@@ -133,13 +90,7 @@ async def encoded_name(visit: Visit) -> Outcome:
     return good("", *plain.events, *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-65 must r5",
-    page=f"{_PAGE}#value-encoding",
-    apart=True,
-    says="A header that cannot be decoded or has invalid characters gets error -32020.",
-    fix=f"{_REFUSE} if the base64 is invalid or a header contains non-ASCII characters.",
-)
+@CHECKS.active("HTTP-65", apart=True)
 async def broken_encoding(visit: Visit) -> Outcome:
     """Invalid base64, base64 of invalid UTF-8, and a non-ASCII letter."""
     async with raw_post(visit) as post:
@@ -157,14 +108,7 @@ async def broken_encoding(visit: Visit) -> Outcome:
     return _all_mismatch({f"A request with {what}": answer for what, answer in answers.items()})
 
 
-@CHECKS.active(
-    "HTTP-66 must r5",
-    page=f"{_PAGE}#server-behavior-for-custom-headers",
-    mode="tool",
-    apart=True,
-    says="A call whose Mcp-Param header is missing or differs from its argument gets error -32020.",
-    fix=f"{_REFUSE} if an Mcp-Param header differs from its argument, or if one of them is missing.",
-)
+@CHECKS.active("HTTP-66", mode="tool", apart=True)
 async def wrong_parameter(visit: Visit) -> Outcome:
     """An allowed tool with header parameters: without the header, with another value, and with an extra one."""
     async with raw_post(visit) as post:
@@ -189,14 +133,7 @@ async def wrong_parameter(visit: Visit) -> Outcome:
     return skipped("no allowed tool has header parameters")
 
 
-@CHECKS.active(
-    "HTTP-67 should r5",
-    page=_VALIDATION,
-    mode="tool",
-    apart=True,
-    says="Integers in headers are compared as numbers.",
-    fix="Parse the header before you compare it: 42.0 equals 42.",
-)
+@CHECKS.active("HTTP-67", mode="tool", apart=True)
 async def other_number(visit: Visit) -> Outcome:
     """An allowed tool with an integer header parameter, written as a decimal."""
     async with raw_post(visit) as post:
@@ -214,13 +151,7 @@ async def other_number(visit: Visit) -> Outcome:
     return skipped("no allowed tool has an integer header parameter")
 
 
-@CHECKS.active(
-    "HTTP-68 robust r5",
-    page="RFC 9110, section 5.5",
-    apart=True,
-    says="White space around a header value is ignored.",
-    fix="Strip spaces and tabs from a header value before you compare it.",
-)
+@CHECKS.active("HTTP-68", apart=True)
 async def white_space(visit: Visit) -> Outcome:
     """A request with spaces and a tab around Mcp-Method."""
     if visit.web.target.proxy:
@@ -239,14 +170,7 @@ async def white_space(visit: Visit) -> Outcome:
     return good("", *events)
 
 
-@CHECKS.active(
-    "HTTP-69 must r5",
-    page=f"{_PAGE}#protocol-version-header",
-    apart=True,
-    judged=True,
-    says="An unknown method gets status 404 and error -32601.",
-    fix="Return 404 with error -32601 in the body. Without the body, clients assume that the endpoint does not exist.",
-)
+@CHECKS.active("HTTP-69", apart=True, judged=True)
 async def unknown_method(visit: Visit) -> Outcome:
     """A method that no server implements."""
     async with raw_post(visit) as post:
@@ -256,13 +180,7 @@ async def unknown_method(visit: Visit) -> Outcome:
     return bad(f"An unknown method got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-70 should r5",
-    page=_EARLIER,
-    apart=True,
-    says="GET and DELETE get status 405.",
-    fix="Return 405 with Allow: POST for GET and DELETE.",
-)
+@CHECKS.active("HTTP-70", apart=True)
 async def gone_verbs(visit: Visit) -> Outcome:
     """GET and DELETE, if the server supports only this revision."""
     if await visit.serves_handshakes():
@@ -276,13 +194,7 @@ async def gone_verbs(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "HTTP-71 should r5",
-    page=_EARLIER,
-    apart=True,
-    says="The server ignores Mcp-Session-Id and Last-Event-ID, and sends no session id.",
-    fix="Do not read either header in requests of this revision, and do not send Mcp-Session-Id.",
-)
+@CHECKS.active("HTTP-71", apart=True)
 async def gone_fields(visit: Visit) -> Outcome:
     """A request with both headers."""
     async with raw_post(visit) as post:
@@ -299,14 +211,7 @@ async def gone_fields(visit: Visit) -> Outcome:
     return bad(f"A request with Mcp-Session-Id and Last-Event-ID got {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "HTTP-72 must r5",
-    page=f"{_PAGE}#cancellation",
-    mode="tool",
-    apart=True,
-    says="Closing the stream of a request cancels the request.",
-    fix="Stop the request when the client closes its stream, and send its messages nowhere else.",
-)
+@CHECKS.active("HTTP-72", mode="tool", apart=True)
 async def closed_stream(visit: Visit) -> Outcome:
     """An allowed tool that sends progress: its stream is closed, and messages on other streams are read."""
     async with visit.new_connection() as connection:
@@ -341,13 +246,7 @@ async def closed_stream(visit: Visit) -> Outcome:
     return skipped("no allowed tool sends progress")
 
 
-@CHECKS.active(
-    "HTTP-73 must r5",
-    page=f"{_PAGE}#sending-messages",
-    apart=True,
-    says="A body that is a response or an array is rejected.",
-    fix="Return 400 for a body that is not one request or one notification.",
-)
+@CHECKS.active("HTTP-73", apart=True)
 async def wrong_bodies(visit: Visit) -> Outcome:
     """A response to an unknown request, and a batch of two requests."""
     seen: list[int] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl
 
 from inspector.addresses import is_loopback
-from inspector.check.check_table import CheckTable, Need, TransportName
+from inspector.check.check_table import CheckTable, Need
 from inspector.check.outcome import Outcome, bad, doubtful, good, remark, skipped
 from inspector.check.visit.http import ACCEPT, JSON
 from inspector.check.visit.raw_connection import CLIENT
@@ -15,48 +15,15 @@ from inspector.protocol.revisions import LEGACY, REVISIONS
 from inspector.transports.http_requests import SESSION_FIELD
 from inspector.transports.http_url import parse_url
 
-_PAGE = "basic/transports#http-with-sse"
-_SSE: frozenset[TransportName] = frozenset(("sse",))
 _STREAM = ("Accept", "text/event-stream")
 _EVIL = "http://evil.example"
 _MIN_LENGTH = 16
 """Characters of an id that cannot be guessed: 64 bits in hexadecimal."""
 
-CHECKS = CheckTable("transport-http-sse", page=_PAGE, transports=_SSE, needs=Need.NOTHING)
-CHECKS.passive(
-    "SSE-01 must r1+",
-    "endpoint",
-    says="The stream starts with the endpoint event.",
-    fix="Send an event of type endpoint with a URI as data before any other event.",
-    breaks="The SDKs wait for the endpoint event and do not connect.",
-)
-CHECKS.passive(
-    "SSE-02 must r1+",
-    "event:get",
-    says="Responses arrive on the stream as events of type message.",
-    fix="Send each message as an event of type message with the JSON as data.",
-    breaks="The SDKs read events of the type message only: the request waits for its timeout.",
-)
-CHECKS.passive(
-    "SSE-03 security r1+",
-    "endpoint",
-    says="The endpoint URI has the same origin as the stream.",
-    fix="Send only a path in the endpoint event, for example /messages?session=….",
-    breaks="The TypeScript and Python SDKs refuse an endpoint of another origin and do not connect.",
-)
+CHECKS = CheckTable("transport_http_sse", needs=Need.NOTHING)
 
 
-@CHECKS.active(
-    "SSE-04 must r1+",
-    apart=True,
-    once=True,
-    says="Requests with a foreign Origin are rejected.",
-    fix="Compare Origin with a list of allowed origins, and return 403 for all others.",
-    breaks=(
-        "A page in any browser reaches the server by DNS rebinding, and calls its tools "
-        "(CVE-2025-66414, CVE-2025-66416)."
-    ),
-)
+@CHECKS.active("SSE-04", apart=True, once=True)
 async def hostile_origin(visit: Visit) -> Outcome:
     """The stream, requested with a foreign origin."""
     fields = (_STREAM, ("Origin", _EVIL), *await visit.token_fields())
@@ -69,13 +36,7 @@ async def hostile_origin(visit: Visit) -> Outcome:
     return make(f"The stream was opened for {_EVIL}, with {answer.shown}.", *answer.events)
 
 
-@CHECKS.active(
-    "SSE-05 robust r1+",
-    apart=True,
-    once=True,
-    says="A POST to an unknown endpoint URI is rejected, and endpoint URIs cannot be guessed.",
-    fix="Put a random id into each endpoint URI, and return 404 for unknown ids.",
-)
+@CHECKS.active("SSE-05", apart=True, once=True)
 async def unknown_address(visit: Visit) -> Outcome:
     """The endpoint URI of a stream with another id in it."""
     async with visit.new_connection() as connection:
@@ -102,14 +63,7 @@ async def unknown_address(visit: Visit) -> Outcome:
     return good(answer.shown, *answer.events)
 
 
-@CHECKS.active(
-    "SSE-06 info r1+",
-    page="deprecated",
-    apart=True,
-    once=True,
-    says="The server also supports Streamable HTTP, because HTTP+SSE is deprecated.",
-    fix="Serve Streamable HTTP too, and tell your users its URL.",
-)
+@CHECKS.active("SSE-06", apart=True, once=True)
 async def successor(visit: Visit) -> Outcome:
     """An initialize at /mcp of the same origin."""
     url = parse_url(f"{visit.web.url.origin}/mcp")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspector.check.check_table import CheckTable, Need, Stage, TransportName
+from inspector.check.check_table import CheckTable, Need, Stage
 from inspector.check.outcome import Outcome, bad, good, remark, skipped
 from inspector.check.visit.machine_load import slowdown
 from inspector.check.visit.process import Child
@@ -14,8 +14,6 @@ from inspector.protocol import jsonrpc
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.sample_values import sample
 
-_PAGE = "basic/transports#stdio"
-_STDIO: frozenset[TransportName] = frozenset(("stdio",))
 _SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 _LARGE = 1 << 20
 _IN_FLIGHT = 10
@@ -26,41 +24,10 @@ _FAMILY_SECONDS = 1.0
 _SLOW_START = 10.0
 """Seconds from the start to the first response above which the check reports them."""
 
-CHECKS = CheckTable("transport-stdio", page=_PAGE, transports=_STDIO, needs=Need.NOTHING)
-CHECKS.passive(
-    "STDIO-01 must r1+",
-    "stdio",
-    says="stdout contains only messages.",
-    fix="Send logs, banners and library output to stderr.",
-    breaks=(
-        "Clients on the Go and Java SDKs end the connection at the first line that is not JSON; Claude "
-        "Desktop shows an error for each line."
-    ),
-)
-CHECKS.passive(
-    "STDIO-02 must r1+",
-    "stdio",
-    says="Each message is one line that ends with a line feed.",
-    fix='Write each message as JSON without line breaks plus "\\n", and flush stdout.',
-    breaks="The SDKs split messages at line feeds: they wait for the end of a line, or drop its parts.",
-)
-CHECKS.passive(
-    "STDIO-03 must r1+",
-    "stderr",
-    says="stderr is UTF-8.",
-    fix="Set the encoding of stderr to UTF-8, regardless of the locale.",
-)
+CHECKS = CheckTable("transport_stdio", needs=Need.NOTHING)
 
 
-@CHECKS.active(
-    "STDIO-04 should r1+",
-    page="basic/transports/stdio#shutdown",
-    apart=True,
-    once=True,
-    stage=Stage.ENDING,
-    says="The server exits when its stdin closes.",
-    fix="Exit on end of file on stdin, and stop timers and threads that keep the process alive.",
-)
+@CHECKS.active("STDIO-04", apart=True, once=True, stage=Stage.ENDING)
 async def ends_with_its_input(visit: Visit) -> Outcome:
     """The process of the checks before it. If that does not exit, a new one, initialized and then left alone."""
     if (ended := await visit.end_fresh_process(visit.limits.request)) is not None:
@@ -74,15 +41,7 @@ async def ends_with_its_input(visit: Visit) -> Outcome:
         return good(f"it exited after {server.seconds:.2f} s with status {server.status}", server.ended)
 
 
-@CHECKS.active(
-    "STDIO-05 robust r1+",
-    page="basic/transports/stdio#shutdown",
-    apart=True,
-    once=True,
-    stage=Stage.ENDING,
-    says="The server and its child processes exit on SIGTERM.",
-    fix="Do not ignore SIGTERM, and stop child processes when you exit.",
-)
+@CHECKS.active("STDIO-05", apart=True, once=True, stage=Stage.ENDING)
 async def ends_when_told(visit: Visit) -> Outcome:
     """A new process, initialized and then sent SIGTERM."""
     async with visit.process() as server:
@@ -97,14 +56,7 @@ async def ends_when_told(visit: Visit) -> Outcome:
         return good(f"it exited after {server.seconds:.2f} s", server.ended)
 
 
-@CHECKS.active(
-    "STDIO-06 robust r1+",
-    apart=True,
-    once=True,
-    stage=Stage.SPOILING,
-    says="Invalid lines do not break the server.",
-    fix="Catch errors of each line, respond with an error if the line has an id, and read the next line.",
-)
+@CHECKS.active("STDIO-06", apart=True, once=True, stage=Stage.SPOILING)
 async def odd_lines(visit: Visit) -> Outcome:
     """Invalid JSON, an empty line, 1 MB, an unknown notification, an unknown method, a response to nothing."""
     unknown = jsonrpc.encode({"jsonrpc": "2.0", "method": "notifications/inspector/no-such-thing"})
@@ -130,13 +82,7 @@ async def odd_lines(visit: Visit) -> Outcome:
     return good("", *seen)
 
 
-@CHECKS.active(
-    "STDIO-07 robust r1+",
-    apart=True,
-    says="Concurrent requests all get responses with their own ids.",
-    fix="Read the next request while others run, and keep each response with the id of its request.",
-    breaks=("Claude Code and VS Code call tools in parallel: the calls without a response wait for their timeout."),
-)
+@CHECKS.active("STDIO-07", apart=True)
 async def pipelined(visit: Visit) -> Outcome:
     """Ten requests at once."""
     async with visit.connection() as connection:
@@ -151,15 +97,7 @@ async def pipelined(visit: Visit) -> Outcome:
     return good("", *(n for response in begun for n in response.events))
 
 
-@CHECKS.active(
-    "STDIO-08 must r5",
-    page="basic/transports/stdio#cancellation",
-    mode="tool",
-    apart=True,
-    needs=Need.SESSION,
-    says="The server sends nothing for a cancelled request.",
-    fix="Check for cancellation before every message for a request, including its response.",
-)
+@CHECKS.active("STDIO-08", mode="tool", apart=True, needs=Need.SESSION)
 async def silent_after_cancellation(visit: Visit) -> Outcome:
     """An allowed tool, cancelled while it runs; the response to another request shows that the server knows."""
     async with visit.new_connection() as connection:
@@ -189,14 +127,7 @@ async def silent_after_cancellation(visit: Visit) -> Outcome:
     return skipped("no allowed tool takes long enough to be cancelled")
 
 
-@CHECKS.active(
-    "STDIO-09 must r5",
-    page="basic/patterns/subscriptions",
-    apart=True,
-    needs=Need.SESSION,
-    says="Every notification of a subscription names the subscription.",
-    fix=f"Set {_SUBSCRIPTION} in _meta to the id of the subscriptions/listen request.",
-)
+@CHECKS.active("STDIO-09", apart=True, needs=Need.SESSION)
 async def named_subscriptions(visit: Visit) -> Outcome:
     """A subscription to all declared list changes, and its acknowledgement."""
     wanted = {
@@ -220,12 +151,7 @@ async def named_subscriptions(visit: Visit) -> Outcome:
     return good("", begun.n, frame.n)
 
 
-@CHECKS.active(
-    "STDIO-10 info r1+",
-    once=True,
-    says="The server starts quickly and writes little to stderr.",
-    fix="Load modules when they are first used, and write debug output only on request.",
-)
+@CHECKS.active("STDIO-10", once=True)
 async def quick_start(visit: Visit) -> Outcome:
     """The data of this run's recording."""
     journal, index = visit.journal, visit.journal.index
@@ -245,15 +171,7 @@ async def quick_start(visit: Visit) -> Outcome:
     return remark(f"It took {text}.", answer) if seconds > _SLOW_START * slowdown() else good(text, answer)
 
 
-@CHECKS.active(
-    "STDIO-11 robust r1+",
-    page="basic/transports/stdio#backward-compatibility",
-    apart=True,
-    once=True,
-    stage=Stage.UNOPENED,
-    says="An unknown method is rejected even as the first message.",
-    fix="Return an error to any request before initialize; clients use it to detect your era.",
-)
+@CHECKS.active("STDIO-11", apart=True, once=True, stage=Stage.UNOPENED)
 async def unknown_method_first(visit: Visit) -> Outcome:
     """The first message of a client of a later era."""
     async with visit.fresh_connection() as connection:
@@ -265,15 +183,6 @@ async def unknown_method_first(visit: Visit) -> Outcome:
         return good(response.shown, *response.events)
     what = f"The server exited: {lost.message}" if lost is not None else "The request got no response."
     return bad(what, *response.events)
-
-
-CHECKS.passive(
-    "STDIO-12 should r1+",
-    "answer",
-    page="basic/authorization",
-    says="The server does not require OAuth over stdio.",
-    fix="Read credentials from environment variables, and start without them if possible.",
-)
 
 
 async def _greet(visit: Visit, server: Child) -> None:
