@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.journal.durations import asks_people, took
 from inspector.journal.exchange import RECEIVED_REQUESTS, SENT_REQUESTS
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

@@ -12,16 +12,19 @@ from inspector.client.inbox import TOPICS, Inbox, Question, StandingAnswers
 from inspector.client.inbox import QuestionStatus as QuestionState
 from inspector.client.state.catalog import KINDS
 from inspector.client.state.model import SessionModel
-from inspector.client.state.recorded_calls import RecordedCall, RequestsInFlight
-from inspector.client.state.recorded_questions import MAY_ASK, Questions, wants_input
 from inspector.client.state.recorded_tracks import (
+    MAY_ASK,
     Budget,
     ListTrack,
+    Questions,
+    RecordedCall,
+    RequestsInFlight,
     ServerTrack,
     SubscriptionTrack,
     TaskTrack,
     Track,
     routes,
+    wants_input,
 )
 from inspector.config.targets import RecordingTarget
 from inspector.journal.format import Dir, Kind

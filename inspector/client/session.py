@@ -14,7 +14,7 @@ from typing import Any
 from weakref import WeakSet
 
 from inspector.client.engine.connect import Connect, transport_for
-from inspector.client.engine.driver import Driver
+from inspector.client.engine.engine import Driver
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.listing import Listing
 from inspector.client.engine.negotiation import Negotiation

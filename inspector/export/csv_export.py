@@ -12,7 +12,7 @@ from typing import IO, Any
 from inspector.export.recording_facts import RecordingClock
 from inspector.export.selection import Selection, left_out
 from inspector.journal.exchange import Exchange
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
 from inspector.protocol.jsonrpc import Shape

@@ -28,7 +28,7 @@ from inspector.export.quoting import (
     variable,
 )
 from inspector.export.selection import Selection, left_out
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

@@ -19,7 +19,7 @@ from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange,
 from inspector.export.json_edits import clean
 from inspector.export.recording_facts import RecordingClock
 from inspector.export.selection import Selection
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

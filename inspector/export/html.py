@@ -18,7 +18,7 @@ from inspector.export.recording_facts import RecordingClock, facts_of, findings_
 from inspector.export.selection import Selection
 from inspector.hints import Hint, Parameter
 from inspector.html_page import page_head
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import DIR_NAMES, KIND_NAMES, Event, Kind, dumps
 from inspector.journal.index import STATE_NAMES
 from inspector.journal.journal import Journal

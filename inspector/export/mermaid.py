@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import IO
 
 from inspector.export.selection import Selection
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from inspector.client.extensions import CAPABILITIES_KEY
 from inspector.export.quoting import NestedTooDeep, python_value, remark
 from inspector.export.selection import Selection
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

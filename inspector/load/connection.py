@@ -14,7 +14,7 @@ from inspector.config.targets import Target
 from inspector.errors import InspectorError
 from inspector.journal.format import Dir
 from inspector.journal.journal import Frame, Journal
-from inspector.journal.overflow import Overflow
+from inspector.journal.storage import Overflow
 from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, NotJson, Shape, parse, shape_of
 from inspector.transports.base import Outgoing, Sink, Transport
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, floor
 from typing import Any
 
-from inspector.protocol.forms.initial_values import InitialValues
+from inspector.protocol.forms.field import InitialValues
 from inspector.protocol.forms.schema import FieldReader, FieldShape
 from inspector.protocol.forms.values import UNSET
 

@@ -19,8 +19,7 @@ from inspector.config.secret_forms import BEGINNING, SecretFinder
 from inspector.config.token_patterns import LIKE_A_TOKEN
 from inspector.protocol.exact_json.tokens import JsonSyntaxError, JsonToken, tokens
 from inspector.redact import entropy, named_secrets
-from inspector.redact.paths import START, RulePath
-from inspector.redact.rules import RedactionRules
+from inspector.redact.rules import START, RedactionRules, RulePath
 from inspector.redact.text_edits import Edit, FoundSecret, applied, decoded, merged, outward
 
 MAX_DEPTH = 6

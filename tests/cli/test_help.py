@@ -17,7 +17,7 @@ from inspector.compare.rules import DEFAULT, compiled
 from inspector.config.target_arguments import parse_target
 from inspector.journal.filters.completion import TERMS
 from inspector.journal.filters.syntax import compiled as compiled_filter
-from inspector.redact.paths import RulePath
+from inspector.redact.rules import RulePath
 from tests import golden
 from tests.cli import options_page
 from tests.cli.conftest import Run

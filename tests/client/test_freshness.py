@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from inspector.client.state.freshness import NewestAnswers, as_json, folded, freshness
+from inspector.client.state.cache import NewestAnswers, as_json, folded, freshness
 from inspector.journal.findings import Finding
 from inspector.journal.journal import Journal
 

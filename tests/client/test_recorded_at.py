@@ -11,8 +11,7 @@ import pytest
 from inspector.client.recorded import RecordedSession
 from inspector.client.state import recorded_tracks
 from inspector.client.state.catalog import KINDS
-from inspector.client.state.recorded_calls import BLOCK, RequestsInFlight
-from inspector.client.state.recorded_tracks import Budget, Checkpoints
+from inspector.client.state.recorded_tracks import BLOCK, Budget, Checkpoints, RequestsInFlight
 from inspector.client.state.steps import connection_steps
 from inspector.journal.journal import Journal
 from tests.replay.written_recordings import Tape

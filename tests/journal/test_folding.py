@@ -11,7 +11,7 @@ from inspector.journal.filters import FilteredView, parse
 from inspector.journal.folding import FoldedMatches, FoldedRows, Folding
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal
-from inspector.journal.pages import MAX_POLLS
+from inspector.journal.name_tables import MAX_POLLS
 from tests.processes import ROOT
 from tests.tui.recorded_conversation import Talk
 

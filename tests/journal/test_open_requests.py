@@ -3,7 +3,7 @@
 import pytest
 
 from inspector.journal.format import Dir
-from inspector.journal.open_requests import OpenRequests
+from inspector.journal.index import OpenRequests
 
 
 def call(id, token=None):

@@ -19,7 +19,7 @@ from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal
-from inspector.journal.overflow import Overflow
+from inspector.journal.storage import Overflow
 from inspector.replay.script import ClientScript
 
 COLUMNS = ("states", "pairs", "parents", "methods", "sizes", "codes", "ids", "channels")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.errors import UsageError
-from inspector.redact.paths import START, RulePath
+from inspector.redact.rules import START, RulePath
 
 
 def reaches(path: RulePath, place: list[str | int]) -> bool:

@@ -42,7 +42,7 @@ def run(invocation: Invocation) -> int:
 
 def _print(out: Output, session: SessionState, transport: str) -> None:
     from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
-    from inspector.client.state.freshness import NewestAnswers, as_json
+    from inspector.client.state.cache import NewestAnswers, as_json
 
     server = session.server
     client = client_in(session.journal, session.upto)

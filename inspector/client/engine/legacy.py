@@ -9,9 +9,9 @@ from collections.abc import Coroutine
 from typing import Any, cast
 
 from inspector.client.engine.engine import Engine
+from inspector.client.engine.input_requests import UrlElicitation, elicitations_of
 from inspector.client.engine.pending_requests import Call
 from inspector.client.engine.tasks import TaskPoller
-from inspector.client.engine.url_elicitation import UrlElicitation, elicitations_of
 from inspector.client.inbox import TOPICS
 from inspector.client.state.calls import Progress, server_error
 from inspector.client.state.catalog import KINDS, ListName

@@ -22,8 +22,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Protocol
 
-from inspector.client.engine.driver import Driver
-from inspector.client.engine.engine import Engine
+from inspector.client.engine.engine import Driver, Engine
 from inspector.client.engine.legacy import LegacyDriver
 from inspector.client.engine.modern import ModernDriver, supported, versions_of
 from inspector.client.engine.pending_requests import Call

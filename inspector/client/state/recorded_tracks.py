@@ -1,24 +1,33 @@
 """A recording's state by topic: each topic keeps the numbers of its events.
 
 Moving forward processes the next of them. Moving back starts at the nearest known state: the event itself if only the
-last one counts, the start of a listing, or a checkpoint. All work has a `Budget`.
+last one counts, the start of a listing, or a checkpoint. All work has a `Budget`. The server's questions are its
+requests, or the input requests of a modern result (C-MRTR-01); as in a live session only the latest are kept, so that a
+jump to any moment reads a bounded number of messages.
 """
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from copy import copy
+from itertools import islice
 from time import perf_counter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
+from inspector.client.inbox import MAX_QUESTIONS, TOPICS, Inbox, Question, QuestionStatus
+from inspector.client.state.calls import Progress
 from inspector.client.state.catalog import KINDS, ListName
 from inspector.client.state.model import SessionModel
 from inspector.client.state.server import VERSION_KEY, Server, discovered
 from inspector.client.state.tasks import Task
-from inspector.journal.exchange import RECEIVED_RESULTS
+from inspector.journal import durations
+from inspector.journal.exchange import RECEIVED_RESULTS, given_up_at, is_open, newest_progress, walk_open
 from inspector.journal.format import Dir, Event
+from inspector.journal.index import State as Standing
 from inspector.journal.journal import Journal
+from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 
 SECONDS = 0.01
@@ -27,7 +36,7 @@ SECONDS = 0.01
 LOOKED_AT, READ = 2000, 200
 """Events before a task's first mention that are searched, and responses among them that are read."""
 MAX_SIZE = 1 << 16
-"""Maximum bytes of a response that may create a task."""
+"""Maximum bytes of a response that may create a task, or is searched for input requests."""
 MAX_COUNT = 300
 """Maximum tasks of a recording whose requests are searched; a hostile recording may name one per message."""
 
@@ -296,3 +305,244 @@ def params_of(event: Event) -> dict[str, Any]:
     message = event.message
     params = message.get("params") if type(message) is dict else None
     return params if type(params) is dict else {}
+
+
+BLOCK = 4096
+"""Events between two snapshots of the calls in flight."""
+KEPT = 200
+"""Maximum calls in a snapshot: the latest."""
+MAX_OPEN = 10_000
+"""Maximum open requests that are tracked; a hostile recording may contain only such."""
+
+
+class RecordedCall:
+    """A call in flight, with the interface of a live one. `moment()` returns the shown last event and time."""
+
+    fate: Literal["pending"] = "pending"
+    allowed = 0.0
+    """The timeout in seconds; unknown in a recording."""
+
+    def __init__(self, flight: RequestsInFlight, n: int, moment: Callable[[], tuple[int, int]]) -> None:
+        journal = flight.journal
+        self.n = n
+        self.method = journal.index.method(n)
+        self.params = params_of(journal.event(n))
+        self.started = journal.index.time(n)
+        self._flight = flight
+        self._moment = moment
+        self._progress: tuple[int, Progress | None] = (0, None)
+
+    @property
+    def now(self) -> int:
+        """The shown moment, in microseconds of the recording."""
+        return self._moment()[1]
+
+    @property
+    def progress(self) -> Progress | None:
+        """Its progress at the moment."""
+        upto, _ = self._moment()
+        if self._progress[0] != upto:
+            self._progress = upto, self._flight.progress(self.n, upto)
+        return self._progress[1]
+
+    @property
+    def name(self) -> str:
+        """The tool's or prompt's name, or the resource's URI."""
+        name = self.params.get("name") or self.params.get("uri") or ""
+        return name if isinstance(name, str) else ""
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since its start."""
+        return max(self.now - self.started, 0) / 1_000_000
+
+    @property
+    def person_time(self) -> float:
+        """Seconds of them in which it waited for a person."""
+        found = durations.took(self._flight.journal.index, self.n, until=self.now)
+        return found.person / 1_000_000 if found is not None else 0.0
+
+
+class RequestsInFlight:
+    """Our requests without an end. `advance` reads the events in order; `at` returns those of any moment."""
+
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.seen = 0
+        self._open: dict[int, None] = {}
+        self._blocks: list[array[int]] = [array("I")]
+        """The open requests after each `BLOCK` events."""
+        self._progress: dict[int, tuple[int, int]] = {}
+        """By request: the last event searched for its progress, and the latest progress up to there."""
+
+    def advance(self, last: int, limit: int) -> bool:
+        """Process the events up to `last`, about `limit` at most. True: all are processed."""
+        high = min(last, self.seen + limit)
+        while self.seen < high:
+            self.seen = self._walk(self._open, self.seen, min(high, self.seen - self.seen % BLOCK + BLOCK))
+            if self.seen % BLOCK == 0:
+                self._blocks.append(array("I", list(self._open)[-KEPT:]))
+        return self.seen >= last
+
+    def at(self, n: int) -> list[int]:
+        """Return the requests in flight after event `n`, oldest first, the latest `KEPT` of them."""
+        n = min(n, self.seen)
+        block = n // BLOCK
+        found = dict.fromkeys(self._blocks[block])
+        self._walk(found, block * BLOCK, n)
+        return list(found)[-KEPT:]
+
+    def _walk(self, found: dict[int, None], first: int, last: int) -> int:
+        """Process the events after `first` up to `last`; return `last`."""
+        walk_open(self.journal.index, found, first, last, MAX_OPEN)
+        return last
+
+    def settled_at(self, request: int) -> int:
+        """Return the event that gave up a request; beyond the last event if none did."""
+        return given_up_at(self.journal.index, request)
+
+    def is_open(self, request: int, n: int) -> bool:
+        """Whether our request was still open after event `n`."""
+        return is_open(self.journal.index, request, n)
+
+    def progress(self, request: int, n: int) -> Progress | None:
+        """Return the latest progress of a request after event `n`."""
+        seen, found = self._progress.get(request, (request, 0))
+        if n < seen:
+            seen, found = request, 0
+        found = newest_progress(self.journal.index, request, seen, n) or found
+        if len(self._progress) > KEPT:
+            self._progress.clear()
+        self._progress[request] = (n, found)
+        if not found:
+            return None
+        event = self.journal.event(found)
+        return Progress(found, event.t, params_of(event), 1)
+
+
+MAY_ASK = frozenset(("tools/call", "prompts/get", "resources/read"))
+"""Requests whose response may require input."""
+LOOKED_AHEAD, READ_AHEAD = 20_000, 50
+"""Events after an input request that are searched for the retried request, and requests that are read."""
+
+
+def wants_input(journal: Journal, n: int) -> bool:
+    """Whether a response seems to require input. Costs one read and no parsing."""
+    return journal.index.size(n) <= MAX_SIZE and b"input_required" in journal.line(n)
+
+
+class Questions:
+    """The questions of a recording: `events` are the numbers of the asking messages."""
+
+    def __init__(self, model: SessionModel, flight: RequestsInFlight) -> None:
+        self.model = model
+        self._flight = flight
+        self.events = array("I")
+        self._known: dict[int, list[Question]] = {}
+        self._replies: dict[tuple[int, Any], tuple[int, int]] = {}
+
+    def go_to(self, n: int, budget: Budget, *, at_end: bool) -> bool:
+        """Set the inbox to its state after event `n`. False: the budget did not suffice.
+
+        `at_end`: the recording ends there, so an open question stays open.
+        """
+        want = bisect_right(self.events, n)
+        wanted = self.events[max(want - Inbox.KEPT, 0) : want]
+        for event in wanted:
+            if event not in self._known:
+                if not budget.left:
+                    return False
+                self._known[event] = self._asked(event)
+        if len(self._known) > 2 * Inbox.KEPT:
+            self._known = {event: self._known[event] for event in wanted}
+            self._replies = {key: found for key, found in self._replies.items() if key[0] in self._known}
+        questions = [question for event in wanted for question in self._known[event]]
+        before = self.model.inbox.questions
+        changed = len(before) != len(questions) or any(map(_differ, before, questions))
+        for question in questions:
+            changed = self._settle(question, n, at_end) or changed
+        self.model.inbox.show(questions)
+        if changed:
+            self.model.changes.bump("inbox")
+        return True
+
+    def _asked(self, n: int) -> list[Question]:
+        journal, inbox = self.model.journal, self.model.inbox
+        event, index = journal.event(n), journal.index
+        if index.shape(n) == Shape.REQUEST:
+            message, topic = event.message, TOPICS[index.method(n)]
+            return [Question(n, message.get("id"), topic, params_of(event), index.parent(n), event.t, inbox)]
+        return [
+            Question(n, key, TOPICS[method], params, index.pair(n), event.t, inbox)
+            for key, method, params in _input_requests(event)
+        ]
+
+    # Their states
+
+    def reply(self, question: Question) -> int:
+        """Return the number of the message that answers a question, anywhere in the recording; 0 if none."""
+        index = self.model.journal.index
+        if index.shape(question.n) == Shape.REQUEST:
+            return index.pair(question.n)
+        found, looked = self._replies.get(question.key, (0, 0))
+        if not found and looked != index.count:
+            found = self._sought(question)
+            self._replies[question.key] = (found, index.count)
+        return found
+
+    def _sought(self, question: Question) -> int:
+        """Find the request that contains the required input: the same one as before, with the answer."""
+        journal = self.model.journal
+        again = Query(method=journal.index.method(question.n), dir=Dir.SEND, shape=Shape.REQUEST)
+        for n in islice(again.each(journal.index, question.n, question.n + LOOKED_AHEAD), READ_AHEAD):
+            responses = params_of(journal.event(n)).get("inputResponses")
+            if type(responses) is dict and question.id in responses:
+                return n
+        return 0
+
+    def answer(self, question: Question) -> tuple[QuestionStatus, Any]:
+        """Return how a question ended, and its answer, at any time."""
+        reply = self.reply(question)
+        if not reply:
+            return "lost", None
+        event = self.model.journal.event(reply)
+        message = event.message if type(event.message) is dict else {}
+        if self.model.journal.index.shape(reply) == Shape.REQUEST:
+            answer = params_of(event)["inputResponses"][question.id]
+        else:
+            answer = message.get("result", message.get("error"))
+        action = answer.get("action") if type(answer) is dict else None
+        refused = "error" in message or action == "decline"
+        return "declined" if refused else "cancelled" if action == "cancel" else "answered", answer
+
+    def _settle(self, question: Question, n: int, at_end: bool) -> bool:
+        """Set a question to its state after event `n`. True: the state changed."""
+        before, reply = question.state, self.reply(question)
+        if 0 < reply <= n:
+            if before not in ("answered", "declined", "cancelled"):
+                question.state, question.answer = self.answer(question)
+        else:
+            question.answer = None
+            taken_back = self.model.journal.index.state(question.n) == Standing.CANCELLED
+            if taken_back and self._flight.settled_at(question.n) <= n:
+                question.state = "withdrawn"
+            else:
+                question.state = "lost" if at_end else "open"
+        return question.state != before
+
+
+def _differ(one: Question, other: Question) -> bool:
+    return one is not other
+
+
+def _input_requests(event: Event) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return the key, method and parameters of each supported input request of a response."""
+    result = result_of(event)
+    requests = result.get("inputRequests") if type(result) is dict else None
+    found = []
+    for key, request in list(requests.items())[:MAX_QUESTIONS] if type(requests) is dict else ():
+        method = request.get("method") if type(request) is dict else None
+        if isinstance(method, str) and method in TOPICS:
+            params = request.get("params")
+            found.append((key, method, params if type(params) is dict else {}))
+    return found

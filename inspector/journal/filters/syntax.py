@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 from inspector.errors import UsageError
 from inspector.journal.filters import values
-from inspector.journal.filters.bodies import HasSubject, HttpStatus, InRun, Text
 from inspector.journal.filters.conditions import (
     AllOf,
     AnyOf,
@@ -24,13 +23,17 @@ from inspector.journal.filters.conditions import (
     Duration,
     HasFinding,
     HasName,
+    HasSubject,
+    HttpStatus,
     Id,
     InExchange,
     InNegotiation,
+    InRun,
     InSpan,
     IsMarked,
     MatchesQuery,
     Not,
+    Text,
 )
 from inspector.journal.filters.text import MAX_LENGTH
 from inspector.journal.filters.values import BadValue, NamePattern, span

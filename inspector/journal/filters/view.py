@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import NamedTuple
 
-from inspector.journal.filters.bodies import Text
-from inspector.journal.filters.conditions import REQUESTS, AnyOf, Condition, HasFinding, IsMarked, Scan
+from inspector.journal.filters.conditions import REQUESTS, AnyOf, Condition, HasFinding, IsMarked, Scan, Text
 from inspector.journal.filters.syntax import compiled
 from inspector.journal.journal import Journal
 from inspector.journal.query import picked

@@ -1,13 +1,217 @@
-"""One field of a form at a moment."""
+"""One field of a form at a moment: its first value, its notes and its check against the schema."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from inspector.errors import SchemaError
 from inspector.protocol.file_inputs import FileInput
-from inspector.protocol.forms.schema import Choice, FieldShape
+from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.values import UNSET, json_of, same, text_of
+from inspector.protocol.schema_violations import Violation
+from inspector.protocol.validation import Validator
+
+
+class Notes:
+    """Typed texts, their errors, chosen variants with the values of others, and fields opened or closed by hand."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.wrong: dict[str, str] = {}
+        self.variants: dict[str, int] = {}
+        self.left: dict[str, dict[int, Any]] = {}
+        """The last value of each variant that was left for another one."""
+        self.opened: dict[str, bool] = {}
+
+    def clear(self) -> None:
+        """Remove everything about the value; open fields stay open."""
+        self.texts.clear()
+        self.wrong.clear()
+        self.variants.clear()
+        self.left.clear()
+
+    def forget(self, path: str) -> None:
+        """Remove typed texts at, above and below a path, and choices below it."""
+        notes: dict[str, Any]
+        for notes in (self.texts, self.wrong, self.variants, self.left):
+            for known in [known for known in notes if known.startswith(path + "/")]:
+                del notes[known]
+        self.texts.pop(path, None)
+        self.wrong.pop(path, None)
+        self.forget_above(path)
+
+    def forget_above(self, path: str) -> None:
+        """Remove typed texts of the objects and arrays around a path."""
+        while path:
+            path = path.rpartition("/")[0]
+            self.texts.pop(path, None)
+            self.wrong.pop(path, None)
+
+    def renumber(self, parent: str, place: Callable[[int], int | None]) -> None:
+        """Move the notes of an array's items to their new places; None for a removed item."""
+        head = parent + "/"
+        notes: dict[str, Any]
+        for notes in (self.texts, self.wrong, self.variants, self.left, self.opened):
+            moved: dict[str, Any] = {}
+            for path in [path for path in notes if path.startswith(head)]:
+                step, slash, rest = path.removeprefix(head).partition("/")
+                note = notes.pop(path)
+                target = place(int(step)) if step.isdecimal() else None
+                if target is not None:
+                    moved[f"{head}{target}{slash}{rest}"] = note
+            notes.update(moved)
+
+
+MEMBER_LIMIT = 1_000
+"""Members that are visited for one value."""
+DEPTH_LIMIT = 8
+
+
+class InitialValues:
+    """Finds the initial values of the fields of one schema document."""
+
+    def __init__(self, shaper: FieldReader) -> None:
+        self.shaper = shaper
+
+    def default_of(self, schema: Any, shape: FieldShape) -> Any:
+        """Return the schema's own default, or `UNSET`."""
+        about = self.shaper.resolve(schema)
+        if isinstance(about, dict) and "default" in about:
+            return about["default"]
+        return shape.schema.get("default", UNSET)
+
+    def defaults(self, schema: Any) -> Any:
+        """Return the value made of all defaults, and of required members with only one possible value."""
+        return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=True))
+
+    def skeleton(self, schema: Any) -> Any:
+        """Return the constants that are required, in objects that are required."""
+        return self._or_empty(schema, self._filled(schema, 0, [MEMBER_LIMIT], defaults=False))
+
+    def _or_empty(self, schema: Any, found: Any) -> Any:
+        return {} if found is UNSET and self.shaper.shape(schema).kind == "object" else found
+
+    def _filled(self, schema: Any, level: int, left: list[int], *, defaults: bool) -> Any:
+        """Fill in what is known; `left` counts down the members to visit."""
+        left[0] -= 1
+        shape = self.shaper.shape(schema)
+        if defaults and (default := self.default_of(schema, shape)) is not UNSET:
+            return default
+        if shape.kind == "const":
+            return shape.schema["const"]
+        if shape.kind != "object" or level >= DEPTH_LIMIT:
+            return UNSET
+        found: dict[str, Any] = {}
+        required = shape.required
+        for name, inner in shape.properties.items():
+            if left[0] <= 0:
+                break
+            if name in required:
+                value = self._filled(inner, level + 1, left, defaults=defaults)
+            else:
+                left[0] -= 1
+                value = self.default_of(inner, self.shaper.shape(inner)) if defaults else UNSET
+            if value is not UNSET:
+                found[name] = value
+        return found or UNSET
+
+    def constants(self, shape: FieldShape) -> dict[str, Any]:
+        """Return the required members of an object with only one possible value."""
+        required = shape.required
+        inner = {name: self.shaper.shape(schema) for name, schema in shape.properties.items() if name in required}
+        return {name: found.schema["const"] for name, found in inner.items() if found.kind == "const"}
+
+    def start(self, schema: Any) -> Any:
+        """Return the minimal value of a new item or key; `UNSET` if there is none, as for a number."""
+        if not isinstance(schema, dict):
+            return ""
+        shape = self.shaper.shape(schema)
+        default = self.default_of(schema, shape)
+        if default is not UNSET:
+            return default
+        if shape.kind == "object":
+            return self.skeleton(schema)
+        if shape.kind in ("enum", "const"):
+            return shape.choices[0].value
+        starts: dict[str, Any] = {"string": "", "boolean": False, "array": [], "multi": [], "null": None, "json": ""}
+        return starts.get(shape.kind, UNSET)
+
+
+ERROR_LIMIT = 200
+_SHARED = ("$schema", "$id", "$defs", "definitions")
+"""Keywords of the whole schema that its parts depend on."""
+
+
+class FormCheck:
+    """Validates values against one schema.
+
+    An object or array with variants is checked against the chosen one, and so its fields have their own errors.
+    Without it the only error would be that the value matches none of the variants.
+    """
+
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
+        self.problem = ""
+        """Why the schema cannot be used; `""` if it can, or before `is_possible` was asked."""
+        self._validator: Validator | None = None
+        self._variants: dict[int, tuple[Any, Validator | None]] = {}
+        """By the identity of a variant's schema, which is kept with it."""
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether values can be validated against the schema."""
+        if self._validator is None and not self.problem:
+            try:
+                self._validator = Validator(self._schema)
+            except SchemaError as error:
+                self.problem = error.message
+        return not self.problem
+
+    def violations(
+        self, value_at: Callable[[str], Any], shape_at: Callable[[str], FieldShape], choices: Collection[str]
+    ) -> Iterator[Violation]:
+        """Yield the faults of a form's value; `choices` are the paths at which variants were chosen."""
+
+        def below(validator: Validator, at: str | None) -> Iterator[Violation]:
+            """Yield the faults of the part at a path (None: of the whole value)."""
+            by_choice: dict[str, list[Violation]] = {}
+            for violation in validator.errors(value_at(at or ""), ERROR_LIMIT):
+                violation = violation._replace(path=(at or "") + violation.path)
+                choice = _choice_above(violation.path, at, choices)
+                if choice is None:
+                    yield violation
+                elif choice not in by_choice:
+                    inner = self._variant_validator(shape_at(choice).schema)
+                    by_choice[choice] = list(below(inner, choice)) if inner else []
+                    yield from by_choice[choice] or [violation]
+                elif not by_choice[choice]:
+                    yield violation
+
+        if self._validator is not None:
+            yield from below(self._validator, None)
+
+    def _variant_validator(self, schema: Mapping[str, Any]) -> Validator | None:
+        """Return a validator for a variant; None if it refers to what only the whole schema has."""
+        known = self._variants.get(id(schema))
+        if known is None:
+            whole = {key: self._schema[key] for key in _SHARED if key in self._schema}
+            try:
+                known = schema, Validator({**schema, **whole})
+            except SchemaError:
+                known = schema, None
+            self._variants[id(schema)] = known
+        return known[1]
+
+
+def _choice_above(path: str, below: str | None, choices: Collection[str]) -> str | None:
+    """Return the path of the first chosen variant on the way to `path`, below another place."""
+    ends = [n for n, letter in enumerate(path) if letter == "/"] + [len(path)]
+    for at in (path[:end] for end in ends):
+        if at in choices and (below is None or len(at) > len(below)):
+            return at
+    return None
 
 
 @dataclass(frozen=True, slots=True)

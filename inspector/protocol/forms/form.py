@@ -14,10 +14,7 @@ from typing import Any
 from inspector.errors import UsageError
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.file_inputs import file_input
-from inspector.protocol.forms.check import FormCheck
-from inspector.protocol.forms.field import Field, can_add
-from inspector.protocol.forms.initial_values import InitialValues
-from inspector.protocol.forms.notes import Notes
+from inspector.protocol.forms.field import Field, FormCheck, InitialValues, Notes, can_add
 from inspector.protocol.forms.schema import Choice, FieldReader, FieldShape
 from inspector.protocol.forms.texts import hint_of, read_text
 from inspector.protocol.forms.values import UNSET, fits, same

@@ -28,8 +28,7 @@ from inspector.replay.mock.faults import MockFault, MockFaults
 from inspector.replay.mock.http import ServerBehaviour, field, status_of, version_of
 from inspector.replay.mock.passthrough import Passthrough, Upstream
 from inspector.replay.mock.statistics import MockReport, MockStatistics, UnrecordedRequest, report, shown
-from inspector.replay.mock.tasks import GET, TaskEnds
-from inspector.replay.mock.timeline import Timeline, subscription_of
+from inspector.replay.mock.timeline import GET, TaskEnds, Timeline, subscription_of
 from inspector.serving.base import BodyForm, ClientMessage, Reply, RequestHead, ServedClient
 from inspector.serving.http import Binding
 from inspector.transports.recorded import fate, load

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from inspector.client.state.freshness import freshness
+from inspector.client.state.cache import freshness
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal
 from inspector.journal.rounds import rounds

@@ -10,7 +10,7 @@ from inspector.journal.durations import took
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import Index, State
 from inspector.journal.journal import Journal
-from inspector.journal.pages import POLL
+from inspector.journal.name_tables import POLL
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
 from inspector.protocol.summaries import MAX_READ

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from inspector.journal.filters.bodies import subjects_of
+from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Event, Kind
 from inspector.journal.index import Index
 from inspector.journal.journal import Journal

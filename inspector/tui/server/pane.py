@@ -15,7 +15,7 @@ from textual.message import Message
 from inspector.addresses import shown_url
 from inspector.client.extensions import client_in, extension_states, map_problem, offered_in
 from inspector.client.session_state import SessionState
-from inspector.client.state.freshness import NewestAnswers, folded
+from inspector.client.state.cache import NewestAnswers, folded
 from inspector.client.state.login import Authorizations
 from inspector.client.state.steps import connection_steps
 from inspector.config.secret_values import mask_url

@@ -8,11 +8,11 @@ from itertools import islice
 from typing import Literal, NamedTuple
 
 from inspector.client.session_state import SessionState
+from inspector.journal.durations import LoginParts
 from inspector.journal.filters import Filter, FilteredView
 from inspector.journal.format import Dir
 from inspector.journal.index import State
 from inspector.journal.lanes import EventLane, Lanes, number_at
-from inspector.journal.login_phases import LoginParts
 from inspector.protocol.jsonrpc import Shape
 
 MIN_STEP = 1
