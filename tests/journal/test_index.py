@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from inspector.journal import open_requests
+from inspector.journal import index as index_module
 from inspector.journal.findings import OTHER_RULES, WITHOUT_TEXT, Finding, Findings
 from inspector.journal.format import Dir
 from inspector.journal.index import Index, State
@@ -256,7 +256,7 @@ def test_answered_ids_are_remembered_in_a_bounded_number():
 
 
 def test_requests_that_are_never_answered_are_known_in_a_bounded_number(monkeypatch):
-    monkeypatch.setattr(open_requests, "_KEPT_WAITING", 10)
+    monkeypatch.setattr(index_module, "_KEPT_WAITING", 10)
     index = Index()
     for i in range(100):
         params = {"name": "t", "_meta": {"progressToken": f"t{i}"}}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.errors import RecordingError
-from inspector.journal import event_reader
+from inspector.journal import recording as recording_module
 from inspector.journal import storage as storage_module
 from inspector.journal.findings import Finding
 from inspector.journal.format import Dir, Kind, escape, escape_parsed
@@ -94,7 +94,7 @@ def test_events_that_are_read_together_are_those_that_are_read_alone(messages, d
     journal = Journal.unnamed({})
     journal.record_received("stdio", messages)
     numbers = sorted(data.draw(st.sets(st.integers(1, len(messages)))))
-    with mock.patch.object(event_reader, "_NEAR", 400):
+    with mock.patch.object(recording_module, "_NEAR", 400):
         assert [(event.n, event.bytes) for event in journal.events_of(numbers)] == [
             (n, messages[n - 1]) for n in numbers
         ]

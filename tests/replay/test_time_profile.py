@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
-from inspector.replay import time_profile as profile_module
+from inspector.replay import player as profile_module
 from inspector.replay.player import ActivityProfile
 from tests.replay.written_recordings import Tape
 
