@@ -251,6 +251,19 @@ async def test_the_lost_call_is_sent_again_after_the_restart() -> None:
         assert [each["arguments"] for each in calls] == [{"exit_code": 7}, {"exit_code": 9}]
 
 
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+@pytest.mark.parametrize(("key", "pane"), [("r", "catalog"), ("ctrl+r", "running")])
+async def test_a_restart_moves_the_focus_into_no_field(size: tuple[int, int], key: str, pane: str) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        await to_tool(app, pilot, "forget")
+        work, session = main_screen(app).panes.work, main_screen(app).session
+        await press(pilot, "ctrl+r", until=lambda: work.running.has_focus_within)
+        session.call_tool("crash", {})
+        await shows(app, pilot, "r start again")
+        await press(pilot, key, until=lambda: session.phase == "ready", what="ready")
+        await becomes(app, pilot, lambda: app.screen.query_one(f"#{pane}").has_focus_within, pane)
+
+
 async def test_after_a_restart_the_form_still_has_the_lost_call() -> None:
     async with on_demo() as (app, pilot):
         await lose(app, pilot)

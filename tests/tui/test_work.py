@@ -10,6 +10,7 @@ import pytest
 
 from inspector.client.session import Session
 from inspector.config.server_memory import ServerMemory
+from inspector.tui.pane_messages import ShowExchange
 from inspector.tui.work.catalog_item import CatalogItem
 from inspector.tui.work.outcome import CallOutcome
 from inspector.tui.work.request import RequestPane
@@ -92,13 +93,29 @@ async def test_several_calls_run_at_once_each_with_its_item(tmp_path: Path) -> N
         assert len(session.pending) == 0
 
 
-async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back(tmp_path: Path) -> None:
+async def test_a_call_that_takes_its_time_gets_the_focus_and_gives_it_back_to_the_list(tmp_path: Path) -> None:
     async with at_item(tmp_path, "tools", "slow") as (_session, app, pilot):
         await app.work.request.form.load({"seconds": 600})
-        await enter_form(app, pilot)
-        before = app.focused
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
-        await press(pilot, "escape", until=lambda: app.focused is before)
+        await press(pilot, "escape", until=lambda: app.catalog.has_focus_within)
+
+
+async def test_the_end_of_a_call_never_moves_the_focus_into_a_field(tmp_path: Path) -> None:
+    async with in_form(tmp_path, "tools", "slow") as (_session, app, pilot):
+        await app.work.request.form.load({"seconds": 600})
+        await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+        await press(pilot, "escape", shows="You cancelled it after")
+        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
+        assert app.work.request.form.value == {"seconds": 600}
+        await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
+        await press(pilot, "escape", until=lambda: app.work.result.has_focus_within, what="called again from the result")
+
+
+async def test_a_result_that_is_only_sentences_takes_keys(tmp_path: Path) -> None:
+    async with in_form(tmp_path, "tools", "crash") as (_session, app, pilot):
+        await press(pilot, "ctrl+r", shows="no answer")
+        await press(pilot, "alt+r", until=lambda: app.work.result.has_focus_within)
+        await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
 
 
 async def test_a_user_who_types_on_keeps_the_focus(tmp_path: Path) -> None:

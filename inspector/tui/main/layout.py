@@ -220,11 +220,13 @@ class PaneLayout:
         self._panes.log.set_class(focused is not None and self._panes.log in focused.ancestors, "-entered")
 
     def _keep_focus(self) -> None:
-        """If the focused widget is hidden, focus a visible one: keys must not go to a hidden widget."""
+        """If the focused widget is hidden, focus a visible one, a field last: keys must not go to a hidden widget."""
         if self._screen.focused is not None and all(node.display for node in self._screen.focused.ancestors_with_self):
             return
         self._screen.set_focus(None)
-        self._focus_pane(self.arrangement.resting_pane)
+        pane = self.arrangement.resting_pane
+        if pane != "work" or not self._panes.work.focus_outcome():
+            self._focus_pane(pane)
 
     def leave_work(self) -> None:
         """Go from the work pane back to the list."""

@@ -302,8 +302,13 @@ class MainScreen(Screen[None]):
         lost = self.panes.work.sending.lost_work() if self._call_again else None
         self._call_again = False
         if lost is not None:
-            self.show_address(lost.catalog_item.list_name, lost.catalog_item.address)
+            item = lost.catalog_item
+            self.pane_layout.show_made(item.list_name)
+            self.panes.catalog.select(item.list_name, item.address)
+            self.panes.work.show_item(item.list_name, item.item)
             self.panes.work.sending.send_again(lost, lost.sent)
+            self.pane_layout.go(Front.BESIDE)
+            self.panes.work.focus_outcome()
         if self._files.on and (self._calls is not None or self.panes.work.sending.pinned is not None):
             self.calls.restarted()
 

@@ -149,9 +149,13 @@ class Arrangement:
         return replace(self, zoom=Zoom.NONE) if self.log_zoomed else self
 
     def with_connection(self, *, missing: bool) -> Arrangement:
-        """Let the pane about the connection replace the lists, or show them again."""
+        """Let the pane about the connection replace the lists, or show them again.
+
+        In one column the list comes back, and not the form: a key for the pane before it must not become text.
+        """
         if not missing:
-            return replace(self, connection=Connection.FINE)
+            front = Front.MAIN if self.shows_failure and self.front is Front.BESIDE else self.front
+            return replace(self, connection=Connection.FINE, front=front)
         return self if self.blocked else replace(self, connection=Connection.MISSING)
 
     def with_width(self, width: int, focus: FocusIn) -> Arrangement:

@@ -123,8 +123,7 @@ class Pane(Container):
     def on_descendant_focus(self) -> None:
         self._look_for_focus()
 
-    def on_descendant_blur(self) -> None:
-        self._look_for_focus()
+    on_descendant_blur = on_focus = on_blur = on_descendant_focus
 
     def _look_for_focus(self) -> None:
         # Drawn here and not by `:focus-within`, which would restyle every descendant at each focus change.

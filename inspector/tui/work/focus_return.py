@@ -48,11 +48,14 @@ class FocusReturn:
         self._sent_from = self._pane.screen.focused
 
     def go_to_call(self, form: Widget) -> bool:
-        """Return whether a call may get the focus: it stayed in the form, or where the call was sent."""
+        """Return whether a call may get the focus: it stayed in the form, or where the call was sent.
+
+        The focus does not return to the form: the call may end while the user presses a key, which would become text.
+        """
         here = self._pane.screen.focused
         stayed = here is not None and (here is self._sent_from or form.has_focus_within)
         if stayed:
-            self._called_from = here
+            self._called_from = None if form.has_focus_within else here
         return stayed
 
     def stay(self) -> None:

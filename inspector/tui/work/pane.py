@@ -240,6 +240,10 @@ class WorkPane(Container):
             return
         self._when_put_up(self.request.focus_inside)
 
+    def focus_outcome(self) -> bool:
+        """Focus the running call or the result, where no key is text; False without one."""
+        return self._lower is not self.asking and self._lower.focus_inside()
+
     def on_descendant_focus(self) -> None:
         self._items.hurry()
         if self.state.unprompted is not None:
@@ -444,7 +448,8 @@ class WorkPane(Container):
             return
         returned = self._focus.from_call() if to is self.result else False
         if not returned and not to.focus_inside():
-            self.request.focus_inside()
+            # Never a field: the user may be pressing a key for what was shown, which would become text.
+            self.post_message(LeaveWork())
         self.post_message(HintsChanged())
 
     def _promise(self) -> str:

@@ -195,13 +195,12 @@ class ResultPane(CompactPane):
         self._notice.show([*_notice(outcome), *links, *_changes(answer)])
 
     def focus_inside(self) -> bool:
-        """Focus the current view; False if there is nothing to focus."""
-        if self.has_focus_within:
-            return True
-        body = self.body.main
-        if body.display:
-            self.screen.set_focus(body)
-        return body.display
+        """Focus the current view, or the pane itself where only sentences say what happened; False without a result."""
+        if self.answer is None:
+            return False
+        if not self.has_focus_within:
+            self.screen.set_focus(self.body.keys_go_to)
+        return True
 
     def _checked(self) -> None:
         """Show what the comparison with the schema found."""

@@ -71,6 +71,11 @@ class ResultBody:
         return self.happened if self.happened.display else self.content
 
     @property
+    def keys_go_to(self) -> Widget:
+        """What gets the focus: the view, or the pane where only sentences say what happened."""
+        return self.main if self.main.display else self._pane
+
+    @property
     def row_is_open(self) -> bool:
         """A row of the table is shown as JSON."""
         return self.open_row is not None and self.answer is not None and self.answer.tab == "table"
@@ -157,7 +162,9 @@ class ResultBody:
         """Draw the view of the answer's tab. Without views, only what happened."""
         answer, focused = self.answer, self._pane.screen.focused
         tab = answer.tab if answer is not None else ""
-        within = focused is not None and not set(self.widgets()).isdisjoint(focused.ancestors_with_self)
+        within = focused is self._pane or (
+            focused is not None and not set(self.widgets()).isdisjoint(focused.ancestors_with_self)
+        )
         waits = answer is not None and answer.contents is None
         shows_table = has_views and tab == "table" and self.open_row is None
         shows_json = has_views and (tab in ("structured", "raw", "data") or self.row_is_open)
@@ -168,9 +175,10 @@ class ResultBody:
         self.differences.show(_differences(answer) if answer is not None and tab == "content" else ())
         if answer is not None:
             self._load(answer, waits=waits, has_views=has_views)
+        self._pane.can_focus = answer is not None and self.keys_go_to is self._pane
         if within:
             # At once: a view that is hidden while it has the focus gives it to no other, and keys would be lost.
-            self._pane.screen.set_focus(self.main)
+            self._pane.screen.set_focus(self.keys_go_to)
 
     def _load(self, answer: ShownOutcome, *, waits: bool, has_views: bool) -> None:
         page = answer.contents.page if answer.contents is not None else None
