@@ -13,6 +13,9 @@ from inspector.reasons import json_reason
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _STRING_OR_COMMENT = re.compile(rf"{_STRING}|//[^\r\n]*+|/\*(?:.*?\*/|.*\Z)", re.DOTALL)
 _STRING_OR_TRAILING_COMMA = re.compile(rf"{_STRING}|,(?=\s*[}}\]])", re.DOTALL)
+_TOKEN = re.compile(rf"{_STRING}|[{{}}\[\]]", re.DOTALL)
+_COLON = re.compile(r"\s*:\s*")
+_SPACE = re.compile(r"\s*")
 _NOT_NEWLINE = re.compile(r"[^\r\n]")
 
 
@@ -51,6 +54,23 @@ def deviations(text: str) -> list[tuple[str, int, int]]:
         found = (("comments", comment), ("trailing commas", comma))
         return [(kind, *_place(text, each.start())) for kind, each in found if each is not None]
     return []
+
+
+def with_member(text: str, name: str, value: Any) -> str:
+    """Return the text of an object with one member changed or added; all else, comments too, stays as it is."""
+    bare, new, depth = plain(text), json.dumps(value), 0
+    for token in _TOKEN.finditer(bare):
+        depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(token[0], 0)
+        colon = _COLON.match(bare, token.end())
+        if depth == 1 and colon is not None and token[0][0] == '"' and json.loads(token[0]) == name:
+            _, end = json.JSONDecoder().raw_decode(bare, colon.end())
+            return text[: colon.end()] + new + text[end:]
+    start = bare.index("{") + 1
+    if not bare[start:].rstrip().removesuffix("}").strip():
+        return f"{text[:start]}{json.dumps(name)}: {new}{text[start:]}"
+    space = _SPACE.match(text, start)
+    before = space[0] if space is not None else ""
+    return f"{text[:start]}{before}{json.dumps(name)}: {new},{text[start:] if before else ' ' + text[start:]}"
 
 
 def repeated(text: str) -> list[str]:

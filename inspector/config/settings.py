@@ -9,8 +9,9 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from inspector.config import foreign_files, paths
+from inspector.config import foreign_files, jsonc, paths
 from inspector.errors import ConfigError
+from inspector.reasons import os_reason
 
 McpLogLevel: TypeAlias = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
@@ -138,6 +139,19 @@ def load_settings(
         if value is not None:
             merged[name] = checked(name, value, "the command line")
     return Settings(**merged)
+
+
+def keep_setting(name: str, value: str) -> Path:
+    """Write one setting into the user's file, whose other text stays. Returns its path, or raises ConfigError."""
+    path = settings_file()
+    text = foreign_files.read_text(path) if foreign_files.present(path) else "{}\n"
+    try:
+        paths.private_folder(path.parent)
+        # The file itself, where the path is a link to it.
+        paths.write_private(path.resolve(), jsonc.with_member(text, name, value).encode())
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {os_reason(error)}") from None
+    return path
 
 
 def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:

@@ -192,7 +192,7 @@ def _entries(below: Screen[Any]) -> Iterator[Entry]:
                     yield Entry(2, address, kind.name[:-1], "", beside, go)
     switch = window_of(below).theme_switch
     for name in switch.names():
-        yield Entry(2, f"theme {name}", "", "", "Use this theme.", partial(switch.use, name))
+        yield Entry(2, f"theme {name}", "", "", "Use this theme.", partial(switch.choose, name))
 
 
 def doable(focused: DOMNode) -> dict[str, tuple[KeymapVerb, DOMNode]]:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.config.paths import shown
+from inspector.config.settings import keep_setting
 from inspector.errors import ConfigError
 from inspector.tui.themes import DEFAULT, NO_COLOUR, Palette, bundled, bundled_folder, read_theme, textual_theme
 
@@ -60,6 +62,16 @@ class ThemeSwitch:
         self._wear(worn)
         self._watch(path)
         return True
+
+    def choose(self, name: str) -> None:
+        """Set a theme, and keep it in the user's settings."""
+        if self.use(name):
+            try:
+                file = keep_setting("theme", name)
+            except ConfigError as problem:
+                self.report(problem)
+            else:
+                self.app.notify(f"Theme {name}, kept in {shown(file)}.", timeout=4)
 
     def poll(self) -> None:
         """Reload the theme if its file has changed."""

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.config.jsonc import JsoncError, parse, plain
+from inspector.config.jsonc import JsoncError, parse, plain, with_member
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -100,3 +100,18 @@ def test_hostile_text_costs_one_pass(unit: str) -> None:
     # So many units that anything but linear work would not end within a run of the tests.
     with pytest.raises(JsoncError):
         parse("{" + unit * 200_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("{}\n", '{"theme": "light"}\n'),
+        ('{"timeout": 30}', '{"theme": "light", "timeout": 30}'),
+        ('{\n  // seconds\n  "timeout": 30,\n}\n', '{\n  "theme": "light",\n  // seconds\n  "timeout": 30,\n}\n'),
+        ('{"theme" : "dark", /* x */ "timeout": 30}', '{"theme" : "light", /* x */ "timeout": 30}'),
+        ('{"commands": [{"theme": "x"}], "theme": null}', '{"commands": [{"theme": "x"}], "theme": "light"}'),
+        ('{"client": "theme"}', '{"theme": "light", "client": "theme"}'),
+    ],
+)
+def test_one_member_is_changed_and_the_rest_of_the_text_stays(text: str, after: str) -> None:
+    assert with_member(text, "theme", "light") == after

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.config.settings import Settings
+from inspector.config.settings import Settings, load_settings
 from inspector.tui.app import InspectorApp
 from inspector.tui.log.pane import MessagesPane
 from inspector.tui.palette import Palette, PaletteRows, doable
@@ -98,6 +98,15 @@ async def test_enter_acts_on_what_matches_the_whole_text() -> None:
         app.screen.query_one(Editor).show_without_change("theme mono")
         await press(pilot, "enter", until=lambda: app.theme_switch.name == "mono", what="worn")
         assert not app.screen.is_modal
+
+
+async def test_a_chosen_theme_is_kept_for_the_next_start(home: Path) -> None:
+    (home / "settings.json").write_text('{"timeout": 30} // seconds\n')
+    async with on_recording(until="echo") as (app, pilot):
+        await find(app, pilot, "theme mono")
+        await press(pilot, "enter", shows="Theme mono, kept in settings.json.")
+    assert load_settings().theme == "mono"
+    assert (home / "settings.json").read_text().endswith('"timeout": 30} // seconds\n')
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,7 @@ class SessionVerbs:
         names = [(name, "") for name in switch.names()]
         name = await self._screen.app.push_screen_wait(Choose("Theme", names, switch.name))
         if name is not None:
-            switch.use(name)
+            switch.choose(name)
 
     def action_quit(self) -> None:
         """Quit; asks first if any session has a call in flight."""
