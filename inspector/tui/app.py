@@ -213,7 +213,7 @@ class InspectorApp(KeysInOrder, App[int]):
 
             self.push_screen(Palette(self.screen))
 
-    # A dialog leaves the footer below it on the screen, with keys that do not work now.
+    # A dialog leaves the footer below it on the screen, whose keys do not work now.
 
     def push_screen(self, *args: Any, **options: Any) -> Any:
         pushed = super().push_screen(*args, **options)

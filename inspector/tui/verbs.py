@@ -93,7 +93,7 @@ _APP = (
     ("tab-8", "check", "8", "Show the checks of the server against the specification."),
     ("tab-9", "calls", "9", "Show the saved calls: flows, their steps and the outcome of their last run."),
     ("tab-0", "skills", "0", "Show the skills, if the server declares them."),
-    ("messages", "messages", "m", "Go to the message log."),
+    ("messages", "messages", "m", "Go to the message log, and from it back to where you were."),
     ("back", "back", "escape", "Go from a message to the log; in one column, from the log to the list."),
     ("toggle-messages", "hide", "M", "Hide the message log, or show it again."),
     (

@@ -12,7 +12,6 @@ import pytest
 from inspector.export import FORMATS, html
 from inspector.tui import pane_messages
 from inspector.tui.dialogs import AskPath, Choose, Confirm
-from inspector.tui.widgets.status_lines import Footer
 from tests.tui.live_app import NARROW, SESSION, becomes, main_screen, on_recording, running, shows
 from tests.tui.tui_screens import Stage, assert_in, press, screen_lines, screen_text
 
@@ -80,12 +79,12 @@ async def test_a_folder_that_cannot_be_written_is_reported_beforehand(
         await press(pilot, "ctrl+u", *"locked/x.md", "enter", shows="this folder is not writable")
 
 
-async def test_the_footer_below_a_dialog_is_muted() -> None:
+async def test_the_footer_below_a_dialog_is_empty() -> None:
     async with on_recording(until="echo") as (app, pilot):
-        footer = main_screen(app).query_one(Footer)
+        before = screen_lines(app)[-1]
         await press(pilot, "x", shows="Export")
-        assert footer.muted, "its keys do not work now"
-        await press(pilot, "escape", until=lambda: not footer.muted, what="bright again")
+        assert not screen_lines(app)[-1].strip(), "its keys do not work now"
+        await press(pilot, "escape", until=lambda: screen_lines(app)[-1] == before, what="as before")
 
 
 async def test_escape_leaves_without_writing(home: Path) -> None:

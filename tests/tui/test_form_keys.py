@@ -16,6 +16,7 @@ from inspector.tui.available_verbs import who_does
 from inspector.tui.main import chrome
 from inspector.tui.verbs import BY_ID
 from inspector.tui.widgets.fields.base import FieldFrame
+from inspector.tui.work.history import EarlierCalls
 from inspector.tui.work.request import RequestPane
 from tests.tui.live_app import NARROW, WIDE, becomes, main_screen, on_demo, to_tool
 from tests.tui.tui_screens import press, screen_lines, screen_text
@@ -194,3 +195,25 @@ async def test_down_leaves_the_last_line_of_a_field_for_the_next_one() -> None:
         await pilot.press("1", "down", "2")
         form = main_screen(app).panes.work.request.form
         await becomes(app, pilot, lambda: form.value == {"a": 1, "b": 2}, "a digit in each field")
+
+
+async def test_up_lists_past_calls_from_a_field_far_down_a_form_too() -> None:
+    async with on_demo(size=NARROW) as (app, pilot):
+        await to_tool(app, pilot, "book-trip")
+        request = main_screen(app).panes.work.request
+        await request.form.load(STARTS["book-trip"])
+        await becomes(app, pilot, lambda: any(f.field.path == "/legs/1/to" for f in focusable(request)), "unfolded")
+        app.screen.set_focus(next(field for field in focusable(request) if field.field.path == "/legs/1/to"))
+        await becomes(app, pilot, lambda: request.form.scroll_y > 0, "scrolled")
+        await press(pilot, "up", until=lambda: isinstance(app.screen, EarlierCalls), what="the earlier calls")
+
+
+async def test_the_footer_says_what_the_keys_do_with_a_value_that_the_server_offers() -> None:
+    async with on_demo() as (app, pilot):
+        main_screen(app).show_address("templates", "demo://weather/{country}/{city}")
+        form = main_screen(app).panes.work.request
+        await becomes(app, pilot, lambda: form.has_focus_within and bool(focusable(form)), "in the form")
+        assert "tab next field" in screen_lines(app)[-1]
+        await press(pilot, *"ita", until=lambda: "tab take value" in screen_lines(app)[-1], what="offered")
+        await press(pilot, "tab", until=lambda: form.form.value == {"country": "italy"}, what="taken")
+        await becomes(app, pilot, lambda: "tab next field" in screen_lines(app)[-1], "as before")

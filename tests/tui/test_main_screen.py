@@ -41,6 +41,7 @@ from tests.tui.live_app import (
     on_recording,
     running,
     shows,
+    to_tool,
 )
 from tests.tui.live_demo import sent
 from tests.tui.tui_screens import press, screen_lines, screen_text
@@ -133,6 +134,18 @@ async def test_the_key_of_the_log_says_where_it_goes() -> None:
         await press(pilot, "m", until=lambda: "m list" in screen_lines(app)[-1], what="the way back")
         assert "m messages" not in screen_lines(app)[-1]
         await press(pilot, "m", until=lambda: "m messages" in screen_lines(app)[-1], what="the way to the log")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_key_of_the_log_leads_from_the_messages_of_a_result_back_to_it(size: tuple[int, int]) -> None:
+    async with on_demo(size=size) as (app, pilot):
+        work = main_screen(app).panes.work
+        await to_tool(app, pilot, "echo")
+        await press(pilot, *"hi", "ctrl+r", "alt+r", until=lambda: work.result.has_focus_within)
+        await press(pilot, "m", until=lambda: "m back" in screen_lines(app)[-1], what="the way back")
+        await press(pilot, "m", until=lambda: work.result.has_focus_within)
+        await press(pilot, "escape", "m", until=lambda: "m list" in screen_lines(app)[-1], what="from the list")
 
 
 @pytest.mark.slow

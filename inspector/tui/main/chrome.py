@@ -120,13 +120,14 @@ def footer_hints(
     zoom: tuple[str, str] | None = None,
     *,
     asked: bool = False,
-    in_log: bool = False,
+    out_of_log: str = "",
     is_down: bool = False,
 ) -> list[KeyHint]:
     """Return the keys of the innermost focused pane that has any, and the global ones.
 
     `zoom` is the verb of the zoom key with its title, None if it has no effect now. `asked`: a question of the server
-    is open. `in_log`: the key of the log goes back to the list. `is_down`: a live session is not connected any more.
+    is open. `out_of_log` is the title of the key that leads out of the log; empty outside it. `is_down`: a live
+    session is not connected any more.
     """
     shown = _hints_at(screen.focused, screen)
     if is_down and all(hint.verb != "failed.again" for hint in shown):
@@ -135,8 +136,8 @@ def footer_hints(
         shown = [*shown, *hints(screen, "app.question")]
     if screen.focused is not None and is_typing(screen):
         # While text is typed, or without letter keys, only the pane's own keys work, and those that type nothing.
-        in_form = any(isinstance(node, FieldFrame) for node in screen.focused.ancestors_with_self)
-        field = [("app.next-pane", "next field")] if in_form else []
+        frames = [node for node in screen.focused.ancestors_with_self if isinstance(node, FieldFrame)]
+        field = [("app.next-pane", frame.tab_title) for frame in frames[:1]]
         taken = {hint.key for hint in shown}
         return [
             *shown,
@@ -148,7 +149,7 @@ def footer_hints(
     zooms = [zoom] if zoom and not arrangement.is_zoomed else []
     narrow = arrangement.narrow
     # In one column, the line of the last message has the key of the log.
-    log = [("app.messages", "list")] if in_log else [] if narrow else ["app.messages"]
+    log = [("app.messages", out_of_log)] if out_of_log else [] if narrow else ["app.messages"]
     if not narrow:
         common = hints(screen, *zooms, *log, "app.export", "app.quit", "app.start-list")
         return [*shown, *(hint for hint in common if hint.key not in taken)]

@@ -203,6 +203,13 @@ class PaneLayout:
         return self._panes.messages.has_focus_within or self._panes.in_timeline
 
     @property
+    def out_of_log(self) -> str:
+        """The title of the key that leads out of the log; empty outside it."""
+        if not self.in_log:
+            return ""
+        return "back" if self.arrangement.before_log is Front.BESIDE else "list"
+
+    @property
     def _focus_in(self) -> FocusIn:
         panes = self._panes
         if panes.messages.has_focus_within:
@@ -216,8 +223,11 @@ class PaneLayout:
 
     def focus_moved(self) -> None:
         """Give the log below two columns its lines while it is used, and a few otherwise: the answer needs them."""
-        focused = self._screen.focused
-        self._panes.log.set_class(focused is not None and self._panes.log in focused.ancestors, "-entered")
+        entered = self._panes.log.has_focus_within
+        self._panes.log.set_class(entered, "-entered")
+        if not entered:
+            before = Front.BESIDE if self._focus_in is FocusIn.BESIDE else Front.MAIN
+            self.arrangement = replace(self.arrangement, before_log=before)
 
     def _keep_focus(self) -> None:
         """If the focused widget is hidden, focus a visible one, a field last: keys must not go to a hidden widget."""
@@ -225,6 +235,14 @@ class PaneLayout:
             return
         self._screen.set_focus(None)
         pane = self.arrangement.resting_pane
+        if pane == self.arrangement.tab.beside:
+            self._focus_beside()
+        else:
+            self._focus_pane(pane)
+
+    def _focus_beside(self) -> None:
+        """Focus the pane beside the list; in the work pane a field last, where the next key would be text."""
+        pane = self.arrangement.tab.beside
         if pane != "work" or not self._panes.work.focus_outcome():
             self._focus_pane(pane)
 
@@ -304,11 +322,14 @@ class PaneLayout:
         self._screen.focus_previous()
 
     def action_messages(self) -> None:
-        """Go to the log; from the log, back to the list."""
+        """Go to the log; from the log, back to the result or another pane beside the list, or to the list."""
         if self.in_log:
             self._end_pane_zoom()
-            self.arrange(self.arrangement.without_log_zoom().with_front(Front.MAIN))
-            self.focus_list()
+            self.arrange(self.arrangement.without_log_zoom().with_front(self.arrangement.before_log))
+            if self.arrangement.before_log is Front.BESIDE:
+                self._focus_beside()
+            else:
+                self.focus_list()
             return
         self.show_log(Front.MESSAGES)
         self._panes.messages.tick()

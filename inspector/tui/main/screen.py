@@ -481,9 +481,9 @@ class MainScreen(Screen[None]):
 
     def _show_footer(self) -> None:
         footer, asked = self.query_one(Footer), self.check_action("question", ()) is True
-        arrangement, in_log = self.pane_layout.arrangement, self.pane_layout.in_log
+        arrangement, out_of_log = self.pane_layout.arrangement, self.pane_layout.out_of_log
         down = is_down(self.session)
-        shown = chrome.footer_hints(self, arrangement, self.zoom_hint, asked=asked, in_log=in_log, is_down=down)
+        shown = chrome.footer_hints(self, arrangement, self.zoom_hint, asked=asked, out_of_log=out_of_log, is_down=down)
         footer.hints = shown if self.playback is None else self.playback.footer_hints(shown)
         footer.note = chrome.footer_note(self.session)
         pins = arrangement.is_zoomed or (arrangement.narrow and not self.session.journal.notices)

@@ -72,6 +72,8 @@ class Arrangement:
     zoom: Zoom = Zoom.NONE
     log_hidden: bool = False
     connection: Connection = Connection.FINE
+    before_log: Front = Front.MAIN
+    """The column that had the focus before the log: the key of the log leads back there."""
 
     @property
     def tab(self) -> Tab:

@@ -32,6 +32,8 @@ class FormFacts:
     """There are earlier calls."""
     saved: bool = False
     """There are saved calls."""
+    offers: bool = False
+    """Values are offered for the focused field: the arrow keys choose one."""
 
     @property
     def sendable(self) -> bool:
@@ -76,7 +78,7 @@ FORM_VERBS: VerbRules[FormFacts] = VerbRules(
         ),
         Offer("form.editor", lambda facts: facts.sendable and facts.kind != "resource" and facts.editable),
         Offer("form.model", lambda facts: facts.sendable and facts.is_tool),
-        Offer("form.past-calls", lambda facts: facts.sendable and facts.past),
+        Offer("form.past-calls", lambda facts: facts.sendable and facts.past and not facts.offers),
         Offer("form.save"),
         Offer("form.saved-calls"),
         Offer("form.load"),

@@ -406,10 +406,8 @@ class FormView(VerticalScroll, can_focus=False):
             self.app.notify(f"not JSON: {problem}", severity="error", markup=False)
 
     def action_scroll_up(self) -> None:
-        """Scroll up; at the top the key means what it means around the form."""
-        if self.scroll_y <= 0:
-            raise SkipAction
-        super().action_scroll_up()
+        """Do not scroll: the key means what it means around the form, and fields scroll into view."""
+        raise SkipAction
 
     def on_focus(self, event: events.Focus) -> None:
         self.refresh()

@@ -264,7 +264,10 @@ class TabLine(LineWidget):
 
 
 class Footer(KeyLine):
-    """The last line: the keys of the focused pane, and a note if it fits. A click presses the key."""
+    """The last line: the keys of the focused pane, and a note if it fits. A click presses the key.
+
+    It is empty while `muted`: a dialog is in front, which shows its own keys.
+    """
 
     def __init__(
         self,
@@ -275,6 +278,9 @@ class Footer(KeyLine):
         classes: str | None = None,
     ) -> None:
         super().__init__(hints, note, ground="panel", title_role="muted", note_last=False, id=id, classes=classes)
+
+    def render_line(self, y: int) -> Strip:
+        return paint.blank(self.size.width, "panel") if self.muted else super().render_line(y)
 
     def on_key_line_pressed(self, event: KeyLine.Pressed) -> None:
         event.stop()

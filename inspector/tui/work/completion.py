@@ -14,6 +14,7 @@ from inspector.errors import InspectorError, NotOffered, ServerError
 from inspector.protocol.jsonrpc import METHOD_NOT_FOUND
 from inspector.text import safe
 from inspector.tui.pane_keys import hints
+from inspector.tui.pane_messages import HintsChanged
 from inspector.tui.themes import palette
 from inspector.tui.widgets import paint
 from inspector.tui.widgets.fields.text import TextField
@@ -142,6 +143,11 @@ class FieldCompletion:
         others = {key: text for key, text in value.items() if isinstance(text, str) and key != name}
         self._completer.typed(ref, name, focused.field.text, others)
 
+    @property
+    def offers(self) -> bool:
+        """Whether there are values to choose from."""
+        return self._offered is not None and bool(self._offered.values)
+
     def clear(self) -> None:
         """No field is focused: remove the suggestions."""
         if self._completer is not None:
@@ -152,6 +158,7 @@ class FieldCompletion:
     def _show(self, offered: Suggestions | None) -> None:
         self._offered = offered
         if self._editor is not None:
+            self._editor.post_message(HintsChanged())
             self._editor.suggestions = offered
             # The selected value is also shown in the field if it extends the typed text.
             self._editor.suggestion = (offered.chosen if offered is not None else None) or ""
@@ -179,7 +186,7 @@ class FieldCompletion:
 
     def step(self, by: int) -> bool:
         """Go to the next or previous value; False if there are none."""
-        if self._offered is None or not self._offered.values:
+        if self._offered is None or not self.offers:
             return False
         self._offered.step(by)
         self._show(self._offered)

@@ -49,10 +49,10 @@ def item_facts(work: WorkItem, session: SessionState, clear: list[KeyHint]) -> l
     return facts
 
 
-def form_facts(work: WorkItem | None, session: SessionState, form: FormView, *, asks: bool, saved: bool) -> FormFacts:
+def form_facts(work: WorkItem | None, session: SessionState, form: FormView, *, asks: bool, saved: bool, offers: bool) -> FormFacts:
     """Return the facts on which the verbs of an item depend.
 
-    `asks`: its call waits for the user's answer. `saved`: it has saved calls.
+    `asks`: its call waits for the user's answer. `saved`: it has saved calls. `offers`: values are offered for the field.
     """
     live = session.commands is not None
     if work is None:
@@ -73,4 +73,5 @@ def form_facts(work: WorkItem | None, session: SessionState, form: FormView, *, 
         as_json=form.json_mode,
         past=bool(work.past),
         saved=saved,
+        offers=offers,
     )

@@ -368,8 +368,8 @@ class RequestPane(CompactPane, VerbsByRules):
 
     def verb_facts(self) -> FormFacts:
         """The facts on which the verbs depend."""
-        saved = bool(self._calls.saved)
-        return form_facts(self.work, self.session, self.form, asks=self.asks_for_answer, saved=saved)
+        saved, offers = bool(self._calls.saved), self._completion.offers
+        return form_facts(self.work, self.session, self.form, asks=self.asks_for_answer, saved=saved, offers=offers)
 
     def action_call(self) -> None:
         """Send the values of the form. If they have errors, show them first; press the key again to send anyway."""

@@ -60,6 +60,11 @@ class Suggested(Protocol):
 
     values: list[str]
 
+    @property
+    def chosen(self) -> str | None:
+        """The value that the key for the next field accepts instead, or None."""
+        ...
+
     def segments(self, room: int) -> list[Segment]:
         """Draw them in one line of at most `room` cells."""
         ...
@@ -286,6 +291,11 @@ class FieldFrame(LineWidget):
             if self.field.name.isdecimal():
                 found += ["field.move-up", "field.move-down"]
         return found
+
+    @property
+    def tab_title(self) -> str:
+        """What the key for the next field does here."""
+        return "take value" if self.suggestions is not None and self.suggestions.chosen is not None else "next field"
 
     @property
     def keeps_keys(self) -> bool:
