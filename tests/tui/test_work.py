@@ -108,7 +108,9 @@ async def test_the_end_of_a_call_never_moves_the_focus_into_a_field(tmp_path: Pa
         await press(pilot, "m", until=lambda: bool(app.heard(ShowExchange)))
         assert app.work.request.form.value == {"seconds": 600}
         await press(pilot, "ctrl+r", until=lambda: app.work.running.has_focus_within)
-        await press(pilot, "escape", until=lambda: app.work.result.has_focus_within, what="called again from the result")
+        await press(
+            pilot, "escape", until=lambda: app.work.result.has_focus_within, what="called again from the result"
+        )
 
 
 async def test_a_result_that_is_only_sentences_takes_keys(tmp_path: Path) -> None:

@@ -49,10 +49,13 @@ def item_facts(work: WorkItem, session: SessionState, clear: list[KeyHint]) -> l
     return facts
 
 
-def form_facts(work: WorkItem | None, session: SessionState, form: FormView, *, asks: bool, saved: bool, offers: bool) -> FormFacts:
+def form_facts(
+    work: WorkItem | None, session: SessionState, form: FormView, *, asks: bool, saved: bool, offers: bool
+) -> FormFacts:
     """Return the facts on which the verbs of an item depend.
 
-    `asks`: its call waits for the user's answer. `saved`: it has saved calls. `offers`: values are offered for the field.
+    `asks`: its call waits for the user's answer. `saved`: it has saved calls. `offers`: values are offered for a
+    field.
     """
     live = session.commands is not None
     if work is None:
