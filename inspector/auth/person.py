@@ -27,8 +27,14 @@ class LoginPage:
     """The deadline in seconds since 1970; 0 if unknown."""
 
 
+NO_TERMINAL = "standard input is not a terminal"
+
+
 class Person(Protocol):
     """Answers a login's questions. Every method may be cancelled at any time, and raises `Denied` for a refusal."""
+
+    absence: str
+    """Why a person cannot be asked, where none is `present`."""
 
     @property
     def present(self) -> bool:
@@ -62,12 +68,9 @@ class Person(Protocol):
         """Show a notice, such as where tokens are stored."""
 
 
-def person_required(what: str) -> AuthorizationNeeded:
+def person_required(what: str, person: Person) -> AuthorizationNeeded:
     """Return the error for a login that needs a person when none is present."""
-    return AuthorizationNeeded(
-        f"{what}, but standard input is not a terminal.",
-        hint=LOG_IN,
-    )
+    return AuthorizationNeeded(f"{what}, but {person.absence}.", hint=LOG_IN)
 
 
 class NoPerson:
@@ -75,9 +78,12 @@ class NoPerson:
 
     present = False
 
+    def __init__(self, absence: str = NO_TERMINAL) -> None:
+        self.absence = absence
+
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Raises `AuthorizationNeeded`."""
-        raise person_required(f"A person must log in at {host}")
+        raise person_required(f"A person must log in at {host}", self)
 
     async def show(self, invitation: LoginPage) -> None:
         """Nothing."""
@@ -95,7 +101,7 @@ class NoPerson:
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Raises `AuthorizationNeeded`."""
-        error = person_required("The server names several authorization servers")
+        error = person_required("The server names several authorization servers", self)
         error.hint = Hint("Select one of them with ", Parameter.AUTH_SERVER.to("URL"), ".")
         raise error
 

@@ -157,7 +157,7 @@ class FlowRunner:
                 return await self._visit(action)
             case Show():
                 if not self._person.present:
-                    raise person_required("A person must enter a code")
+                    raise person_required("A person must enter a code", self._person)
                 url = _shown_url(action.complete or action.url)
                 await self._person.show(
                     LoginPage(url, action.host, code=action.code, until=self._until(action.seconds or LOGIN_SECONDS))
@@ -270,7 +270,7 @@ class FlowRunner:
     async def _listen(self, action: OpenListener) -> str:
         if not self._person.present and self._open_browser is not True:
             # Checked before a client is registered in vain.
-            raise person_required(action.reason or "A person must log in")
+            raise person_required(action.reason or "A person must log in", self._person)
         await self._stop_listening()
         self._callback = await browser.listen(action.wanted, fixed=action.fixed)
         return self._callback.redirect_uri if self._callback is not None else action.wanted

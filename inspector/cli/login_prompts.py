@@ -13,7 +13,7 @@ from contextlib import suppress
 from inspector.addresses import shown_url
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import LoginPage, person_required
+from inspector.auth.person import NO_TERMINAL, LoginPage, person_required
 from inspector.cli.output import Output
 
 NAME = 200
@@ -28,6 +28,8 @@ def _waits(until: float) -> str:
 
 class Terminal:
     """Asks on the terminal. With `here` False the interface asks instead."""
+
+    absence = NO_TERMINAL
 
     def __init__(self, out: Output, *, here: bool = True) -> None:
         self._out = out
@@ -93,7 +95,7 @@ class Terminal:
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """Ask which of several authorization servers to use."""
         if not self.present:
-            error = person_required("The server names several authorization servers")
+            error = person_required("The server names several authorization servers", self)
             error.hint = "Choose one with --auth-server URL."
             raise error
         self.say("The server names several authorization servers:")
@@ -123,7 +125,7 @@ class Terminal:
 
     def _need(self, what: str) -> None:
         if not self.present:
-            raise person_required(what)
+            raise person_required(what, self)
 
     async def _ask(self, question: str) -> str:
         self._out.aside(question)

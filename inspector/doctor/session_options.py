@@ -17,4 +17,4 @@ def without_person(options: Options) -> Options:
     known = options.authorize
     if not isinstance(known, Authorizer):
         return replace(options, authorize=None)
-    return replace(options, authorize=known.for_session(NoPerson()))
+    return replace(options, authorize=known.for_session(NoPerson("the doctor does not log in")))

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector.auth.actions import Fetched
 from inspector.auth.models import OAuthClient
-from inspector.auth.person import LoginPage
+from inspector.auth.person import NO_TERMINAL, LoginPage
 from inspector.errors import HttpError
 from inspector.journal.journal import Journal
 
@@ -51,6 +51,7 @@ class FakePerson:
 
     def __init__(self, *, consents: bool | None = True, pastes: Sequence[str] = (), present: bool = True) -> None:
         self.present = present
+        self.absence = "" if present else NO_TERMINAL
         self.consents = consents
         self.pastes = list(pastes)
         self.asked: list[tuple[str, str]] = []

@@ -61,6 +61,7 @@ class Visitor(NoPerson):
     """A person with a browser that is sent on at once, and who pastes where to."""
 
     present = True
+    absence = ""
 
     def __init__(self, target: HttpTarget) -> None:
         self._target = target

@@ -21,6 +21,7 @@ from inspector.doctor.server_facts import ServerFacts
 from inspector.doctor.session_options import without_person
 from inspector.doctor.stderr_causes import stderr_cause
 from inspector.doctor.stdout_noise import noise
+from inspector.errors import AuthorizationNeeded
 from tests.doctor.conftest import executable
 
 SERVER = ServerFacts(StdioTarget(("uv", "run", "weather"), name="weather"), "/src/weather", {"SHELL_ONLY_KEY": "1"})
@@ -256,3 +257,11 @@ def test_it_uses_kept_logins_only_if_the_command_does(keeps: bool) -> None:
     found = without_person(Options(authorize=authorizer)).authorize
     assert isinstance(found, Authorizer)
     assert (found.store is not None) is keeps
+
+
+async def test_it_says_that_it_does_not_log_in() -> None:
+    authorizer = Authorizer(AuthOptions(), web=Fetching, person=NoPerson(), keeps=False)
+    found = without_person(Options(authorize=authorizer)).authorize
+    assert isinstance(found, Authorizer)
+    with pytest.raises(AuthorizationNeeded, match=r"at as\.example, but the doctor does not log in\."):
+        await found.person.consent("https://as.example/", "as.example", 0)

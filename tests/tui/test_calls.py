@@ -267,6 +267,7 @@ async def test_saving_a_call_writes_a_new_flow_and_then_appends_to_it() -> None:
         await press(pilot, *"hello", "ctrl+s", shows="Save echo")
         await shows(app, pilot, "message: hello")
         await press(pilot, "enter", shows="Saved to calls/echo.yaml:5.")
+        assert "calls/flow.schema.json, written beside it" in " ".join(screen_text(app).split())
         first = Path("calls/echo.yaml").read_text()
         assert "call: echo" in first
         await shows(app, pilot, "saved  echo › hello")

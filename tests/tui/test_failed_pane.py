@@ -14,6 +14,7 @@ from inspector.config.targets import HttpTarget, StdioTarget
 from inspector.doctor.diagnosis import DoctorStep
 from inspector.tui.app import InspectorApp
 from inspector.tui.server.examination import step_rows
+from inspector.tui.server.failed import FailedPane
 from tests.tui.live_app import (
     MEDIUM,
     NARROW,
@@ -68,6 +69,15 @@ async def test_it_names_the_cause_the_steps_and_the_last_words(home: Path) -> No
             assert words in text
         assert screen_lines(app)[-1].startswith(" r start again   e edit the command   d doctor   c copy report")
         assert "Messages" in text, "the log stays"
+
+
+async def test_it_is_drawn_once_its_width_is_known(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    widths: list[int] = []
+    rows = FailedPane._rows
+    monkeypatch.setattr(FailedPane, "_rows", lambda self, width: (widths.append(width), rows(self, width))[1])
+    async with running(fails_once(home), size=(100, 30), until="The server exited before it answered"):
+        assert widths
+        assert min(widths) > 60
 
 
 async def test_the_last_line_of_stderr_is_in_view_on_a_small_screen_and_all_are_copied(home: Path) -> None:

@@ -155,6 +155,8 @@ async def test_one_column_goes_to_the_work_and_back() -> None:
         assert "Returns its message." in screen_text(app)
         await press(pilot, "escape", until=lambda: "Tools › " not in screen_text(app))
         await press(pilot, "m", until=lambda: panes(app) == {"Messages"}, what="the log")
+        await becomes(app, pilot, lambda: "m list" in screen_lines(app)[-1], "the way back")
+        assert "m messages" not in screen_text(app)
         await press(pilot, "m", until=lambda: panes(app) == {"Tools"}, what="the list")
 
 

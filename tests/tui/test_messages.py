@@ -155,6 +155,13 @@ async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> N
         assert pane.current == 7
 
 
+async def test_the_empty_filter_shows_some_of_its_terms_while_it_has_the_focus() -> None:
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
+        await press(pilot, "slash", shows="text, or kind:stderr  status:error  name:…  -method:ping")
+        await press(pilot, "k", "i", shows="kind of event or message")
+        await press(pilot, "escape", "escape", shows="/ filter")
+
+
 async def test_a_long_recording_is_filtered_in_a_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(view, "AT_ONCE", 10)
     monkeypatch.setattr(view, "STEP", 16)

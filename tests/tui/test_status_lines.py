@@ -36,12 +36,17 @@ async def header(width: int, **more) -> str:
 async def test_the_header_says_who_and_how_it_fares():
     line = await header(160)
     assert line.startswith(" everything  npx -y @modelcontextprotocol/server-everything  ")
-    assert line.endswith("  stdio  2025-11-25 legacy   ● connected   ● rec 1,204   12 ms")
+    assert line.endswith("  stdio  2025-11-25 legacy   ● connected   ● rec 1,204    12 ms")
+
+
+async def test_another_latency_moves_nothing_else():
+    places = {(await header(160, latency=latency)).index("● rec") for latency in ("0 ms", "12 ms", "309 ms", "1.2 s")}
+    assert len(places) == 1
 
 
 async def test_how_the_era_was_found_out_is_the_first_to_go():
     line = await header(160, how="server/discover got a result")
-    assert line.endswith("  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204   12 ms")
+    assert line.endswith("  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204    12 ms")
     assert "discover" not in await header(120, how="server/discover got a result")
     assert "2025-11-25 legacy" in await header(120, how="server/discover got a result")
 

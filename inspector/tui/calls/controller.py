@@ -15,6 +15,7 @@ from inspector.calls.collection import Flow
 from inspector.calls.snapshots import snapshot_path
 from inspector.calls.templates import insert, placeholders
 from inspector.calls.writing import (
+    SCHEMA,
     append_expectation,
     append_step,
     can_append_expectation,
@@ -189,6 +190,8 @@ class CallsPart:
         if chosen is None:
             return
         step = draft.step(chosen.name, chosen.variables)
+        schema_file = chosen.path.with_name(SCHEMA)
+        has_schema = schema_file.exists()
         try:
             line = await asyncio.to_thread(self._write, chosen.path, step, snapshot)
         except InspectorError as error:
@@ -196,6 +199,8 @@ class CallsPart:
             return
         where = f"{saved.shown(chosen.path)}:{line}"
         note = f" {secret_note(draft.secrets, Path(folder, 'env', 'NAME.yaml'))}" if draft.secrets else ""
+        if not has_schema and schema_file.exists():
+            note += f" Editors check it by {saved.shown(schema_file)}, written beside it."
         self._screen.notify(f"Saved to {where}.{note}", timeout=_TOLD, markup=False)
         await asyncio.to_thread(saved.read)
         saved.note_change()

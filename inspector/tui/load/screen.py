@@ -141,7 +141,7 @@ class LoadScreen(FullScreen[None], VerbsByRules):
         options = self.session.options
         if options.authorize is not None:
             # The run has a thread of its own, and cannot ask: it uses the login that is there.
-            options = replace(options, authorize=options.authorize.for_session(NoPerson()))
+            options = replace(options, authorize=options.authorize.for_session(NoPerson("a load test does not log in")))
         self._run = LoadRun(
             target, options, self._plan, self._journal, allowed=self._allowed, measure_floor=measure_floor
         )

@@ -41,6 +41,8 @@ from inspector.tui.widgets.filter_input import FilterInput
 from inspector.tui.widgets.pane import Pane
 from inspector.tui.widgets.virtual_list import VirtualList
 
+EXAMPLES = "text, or kind:stderr  status:error  name:…  -method:ping"
+"""What the empty filter shows: some of its terms. A letter of a term shows those that begin with it."""
 FILTER_DELAY = 0.15
 """Seconds without a key before a filter runs over a long recording."""
 
@@ -76,7 +78,7 @@ class MessagesPane(Pane):
         self._list = MessageList(session, self._describe)
         self.folding = self._list.reader.folding
         """Which events are folded into the row of another; other panes may read it."""
-        self._filter = CompletingFilter(self._complete, highlight=highlight)
+        self._filter = CompletingFilter(self._complete, highlight=highlight, examples=EXAMPLES)
         self._delay = SingleTimer(self, self._narrow)
 
     def compose(self) -> ComposeResult:

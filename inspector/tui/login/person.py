@@ -35,6 +35,7 @@ class DialogPerson:
     """Asks in a dialog that every step of the flow may change; the end of the flow closes it."""
 
     present = True
+    absence = ""
 
     def __init__(self, app: App[Any]) -> None:
         self._app = app

@@ -489,7 +489,7 @@ class MainScreen(Screen[None]):
         pins = arrangement.is_zoomed or (arrangement.narrow and not self.session.journal.notices)
         footer.pinned = chrome.footer_help(self, arrangement) if pins else None
         self.panes.last.show_asked(self.panes.work.waiting_out_of_sight())
-        self.panes.last.show_key(not chrome.is_typing(self))
+        self.panes.last.show_key(not (out_of_log or chrome.is_typing(self)))
 
     @property
     def zoom_hint(self) -> tuple[str, str] | None:

@@ -223,7 +223,6 @@ LOG_VERBS: VerbRules[LogFacts] = VerbRules(
     (
         Offer("list.select", title=lambda facts: "" if facts.live else "go there"),
         Offer("messages.filter"),
-        Offer("messages.timeline", lambda facts: facts.by_exchange),
         Offer("messages.next-hit", lambda facts: facts.searched),
         Offer("messages.next-finding", lambda facts: facts.findings > 0),
         Offer("messages.mark", lambda facts: facts.current > 0, lambda facts: "unmark" if facts.marked else "mark"),
@@ -231,6 +230,7 @@ LOG_VERBS: VerbRules[LogFacts] = VerbRules(
         _FOLD,
         Offer("messages.exchange", title=lambda facts: "all" if facts.is_one_exchange else ""),
         Offer("messages.partner", lambda facts: facts.has_partner),
+        Offer("messages.timeline"),
         Offer("messages.send-again", lambda facts: facts.live and facts.sent),
         Offer("messages.edit-again", lambda facts: facts.live and facts.sent),
         Offer("messages.follow"),

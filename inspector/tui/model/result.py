@@ -72,7 +72,7 @@ def result_verbs(facts: ResultFacts, zoom: tuple[str, str] | None) -> list[tuple
     compare = [("result.compare", "")] if facts.called_before else []
     own = [*([("result.open", "")] if facts.links else []), *call]
     if in_table:
-        own = call
+        own = [*call, *compare]
     elif in_row:
         own = [("result.leave", "table"), ("json.copy", "copy value"), ("json.strings", "")]
     elif facts.answered:

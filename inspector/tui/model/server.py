@@ -59,6 +59,13 @@ SERVER_VERBS: VerbRules[ServerFacts] = VerbRules(
     ),
 )
 
+
+def _again(facts: ServerFacts) -> str:
+    if facts.stdio:
+        return "start again"
+    return "log in again" if facts.needs_login else "connect again"
+
+
 FAILED_VERBS: VerbRules[ServerFacts] = VerbRules(
     {
         "failed.stop": lambda facts: facts.connecting,
@@ -73,7 +80,7 @@ FAILED_VERBS: VerbRules[ServerFacts] = VerbRules(
     },
     (
         Offer("failed.stop"),
-        Offer("failed.again", title=lambda facts: "start again" if facts.stdio else "connect again"),
+        Offer("failed.again", title=_again),
         Offer("failed.call-again"),
         Offer("failed.edit", lambda facts: facts.failed and facts.local, "edit the command"),
         # The login and its error are wanted more often than another path.

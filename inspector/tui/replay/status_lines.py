@@ -96,7 +96,9 @@ def footer(screen: Screen[None], player: Player, shown: Sequence[KeyHint]) -> li
         # Where the focus has its own use for the arrows, they do not step.
         taken = {key for hint in shown for key in (hint.key, hint.label)}
         steps = [] if _MOVES & set(contexts(screen.focused or screen)) else _step(screen)
-        return [*play, *(hint for hint in steps if hint.key not in taken), *hints(screen, "replay.seek"), *shown]
+        steps = [hint for hint in steps if hint.key not in taken]
+        more = [hint for hint in hints(screen, "replay.serve", "replay.rerun") if hint.key not in taken]
+        return [*play, *steps, *hints(screen, "replay.seek"), *shown, *more]
     found = [
         *play,
         *_step(screen),

@@ -122,8 +122,13 @@ class FailedPane(Container, VerbsByRules):
         """Whether the doctor's steps are shown."""
         return self._examination is not None
 
+    def on_resize(self) -> None:
+        self.tick()
+
     def tick(self) -> None:
-        """Draw what is new."""
+        """Draw what is new, once the width is known."""
+        if not self.size.width:
+            return
         if self._authorizations.advance():
             self.query_one(Pane).keys = self.hints()
             self.post_message(HintsChanged())

@@ -30,6 +30,7 @@ class CompletingFilter(FilterInput):
     """A `FilterInput` with completions: above the field, or below it if `opens_down`.
 
     Tab accepts the highlighted completion, or the first one; up and down highlight one, and then enter accepts it too.
+    `examples` are shown in the empty field while it has the focus.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -39,8 +40,9 @@ class CompletingFilter(FilterInput):
         Binding("enter", "take_or_leave", show=False),
     ]
 
-    def __init__(self, complete: Complete, *, highlight: Highlight | None = None) -> None:
+    def __init__(self, complete: Complete, *, highlight: Highlight | None = None, examples: str = "") -> None:
         super().__init__(highlight=highlight)
+        self._placeholders = (self.placeholder, examples)
         self.opens_down = False
         self.completions = Completions()
         """The completions at the cursor; empty while the field has no focus."""
@@ -68,7 +70,11 @@ class CompletingFilter(FilterInput):
             self._at, self._first = -1, 0
         self.completions = found
 
+    def on_focus(self) -> None:
+        self.placeholder = self._placeholders[1]
+
     def on_blur(self) -> None:
+        self.placeholder = self._placeholders[0]
         # `has_focus` is still true here.
         self.completions, self._at = Completions(), -1
         self.refresh(layout=True)

@@ -18,6 +18,9 @@ from inspector.tui.widgets import paint
 from inspector.tui.widgets.key_line import KeyLine
 from inspector.tui.widgets.line_widget import LineWidget
 
+_LATENCY_CELLS = 6
+"""Cells of `309 ms` and `60.1 s`."""
+
 
 class LinePart(NamedTuple):
     """One part of a line, in its forms from the longest to the shortest (`""` drops it).
@@ -121,7 +124,8 @@ def session_parts(
         live: paint.Piece = (signs.live, "live")
         parts.append(LinePart([[live, f" rec {number}"], [live, f" {number}"], [live]], (6, 7), right=True))
     if latency:
-        parts.append(LinePart([[(latency, "muted")], ""], (4,), right=True))
+        # Always as wide, so that what is beside it stays where it is.
+        parts.append(LinePart([[(latency.rjust(_LATENCY_CELLS), "muted")], ""], (4,), right=True))
     return parts
 
 

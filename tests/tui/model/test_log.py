@@ -221,8 +221,8 @@ def titles(facts: LogFacts, *verbs: str) -> list[str | None]:
 
 def test_the_footer_of_a_quiet_log_has_what_always_works() -> None:
     assert [verb for verb, _ in footer_verbs(QUIET)] == [
-        "list.select", "messages.filter", "messages.mark", "messages.exchange", "messages.follow", "messages.times",
-        "app.zoom",
+        "list.select", "messages.filter", "messages.mark", "messages.exchange", "messages.timeline", "messages.follow",
+        "messages.times", "app.zoom",
     ]  # fmt: skip
     assert footer_verbs(QUIET._replace(rows=0, marks=2)) == [("messages.filter", "")]
 
@@ -230,7 +230,7 @@ def test_the_footer_of_a_quiet_log_has_what_always_works() -> None:
 def test_the_footer_of_a_busy_log_is_in_order() -> None:
     busy = QUIET._replace(by_exchange=True, searched=True, findings=1, marks=1, hidden=4, has_partner=True, sent=True)
     assert [verb.partition(".")[2] for verb, _ in footer_verbs(busy)] == [
-        "select", "filter", "timeline", "next-hit", "next-finding", "mark", "next-mark", "fold", "exchange", "partner",
+        "select", "filter", "next-hit", "next-finding", "mark", "next-mark", "fold", "exchange", "partner", "timeline",
         "send-again", "edit-again", "follow", "times",
     ]  # fmt: skip
 

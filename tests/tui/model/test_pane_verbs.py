@@ -75,7 +75,7 @@ SHOWN: list[tuple[VerbRules[Any], Any, str]] = [
     (
         FAILED_VERBS,
         HTTP._replace(logins=True, needs_login=True),
-        "failed.again=connect again failed.authorization failed.otherwise failed.doctor failed.copy "
+        "failed.again=log in again failed.authorization failed.otherwise failed.doctor failed.copy "
         "failed.edit=edit the URL app.revision",
     ),
     (FAILED_VERBS, ServerFacts(live=False), "failed.again=start again failed.copy app.revision"),

@@ -35,7 +35,7 @@ def line(facts: ResultFacts, zoom: tuple[str, str] | None = ZOOM) -> str:
         ),
         (
             replace(TABLE, called_before=True),
-            "sort columns filter select save views zoom call content json its-messages export compare expect pin-call "
+            "sort columns filter select save views zoom call compare content json its-messages export expect pin-call "
             "leave",
         ),
         (
