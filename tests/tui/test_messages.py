@@ -156,7 +156,7 @@ async def test_a_filter_narrows_while_it_is_typed_and_esc_brings_all_back() -> N
 
 
 async def test_the_empty_filter_shows_some_of_its_terms_while_it_has_the_focus() -> None:
-    async with on_pane(MessagesPane(example().session), (78, 16)) as (app, pilot, _pane):
+    async with on_pane(MessagesPane(example().session), (78, 16)) as (_app, pilot, _pane):
         await press(pilot, "slash", shows="text, or kind:stderr  status:error  name:…  -method:ping")
         await press(pilot, "k", "i", shows="kind of event or message")
         await press(pilot, "escape", "escape", shows="/ filter")
