@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from inspector.config.targets import StdioTarget
 from inspector.tui.app import InspectorApp
+from inspector.tui.log.message_list import MessageList
 from tests.tui.idle import quiet
 from tests.tui.live_app import NARROW, WIDE, Live, becomes, demo, main_screen, running, shows, to_tool
 from tests.tui.tui_screens import assert_in, assert_not_in, press, screen_lines, screen_text
@@ -104,8 +105,10 @@ async def test_a_flow_runs_on_the_open_session_and_shows_expected_above_found() 
         assert any("✓ greet" in line for line in lines)
         await shows(app, pilot, "run calls/echo.yaml")  # The log shows the messages of the run.
         assert "tools/list" not in screen_text(app), "and no others"
-        await press(pilot, "1", shows="tools/list")
-        await press(pilot, "9", until=lambda: "tools/list" not in screen_text(app), what="of the run")
+        messages = main_screen(app).panes.messages
+        await press(pilot, "1", until=lambda: messages.filter is None, what="all messages")
+        assert messages.query_one(MessageList).follow, "as before the run"
+        await press(pilot, "9", until=lambda: messages.filter is not None, what="of the run")
         await press(pilot, "m", "escape", shows="tools/list")
 
 

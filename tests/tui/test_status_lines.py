@@ -46,7 +46,9 @@ async def test_another_latency_moves_nothing_else():
 
 async def test_how_the_era_was_found_out_is_the_first_to_go():
     line = await header(160, how="server/discover got a result")
-    assert line.endswith("  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204    12 ms")
+    assert line.endswith(
+        "  stdio  2025-11-25 legacy  server/discover got a result   ● connected   ● rec 1,204    12 ms"
+    )
     assert "discover" not in await header(120, how="server/discover got a result")
     assert "2025-11-25 legacy" in await header(120, how="server/discover got a result")
 

@@ -80,6 +80,7 @@ class MessagesPane(Pane):
         """Which events are folded into the row of another; other panes may read it."""
         self._filter = CompletingFilter(self._complete, highlight=highlight, examples=EXAMPLES)
         self._delay = SingleTimer(self, self._narrow)
+        self._follows_after_run = False
 
     def compose(self) -> ComposeResult:
         yield from super().compose()
@@ -205,9 +206,15 @@ class MessagesPane(Pane):
     def show_run(self, wanted: str) -> None:
         """Show only the messages of a run of saved calls, by its filter; an empty one shows all messages again.
 
-        A filter that the user typed stays.
+        A filter that the user typed stays. A log that followed its end does so again after the run, whose steps the
+        cursor went to.
         """
+        if wanted and not self.log_query.run:
+            self._follows_after_run = self._list.follow
+        ends = bool(self.log_query.run) and not wanted
         self._follow_program(self.log_query.with_run(wanted, self._last))
+        if ends and self._follows_after_run:
+            self._list.follow = True
 
     def read_again(self) -> None:
         """Draw everything from the recording again, because events in it have changed."""

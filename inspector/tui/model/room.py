@@ -34,7 +34,7 @@ def form_room(height: int, below: str, *, calls: bool, result_lines: int) -> For
     compact, brief = height < COMPACT_BELOW, below == "question"
     least = (3 if brief else 9) if compact else 9
     if below == "no-result":
-        return FormRoom(max(height - EMPTY_RESULT, least), brief)
+        return FormRoom(min(max(height - EMPTY_RESULT, least), height), brief)
     share = 0.3 if brief else 0.6 if calls or below == "other-question" else 0.75
     lines = max(int(height * (0.2 if compact and brief else share)), min(least, height // 2))
     if below == "result":

@@ -223,6 +223,8 @@ def test_after_an_answer_the_next_question_outside_every_call_is_shown() -> None
         (43, "question", True, 0, (12, True)),
         (20, "question", True, 0, (4, True)),
         (43, "other-question", False, 0, (25, False)),
+        # All of a low pane, and no more: its last line is the edge.
+        (8, "no-result", False, 0, (8, False)),
     ],
 )
 def test_the_room_of_the_form(height: int, below: str, calls: bool, result_lines: int, room: tuple[int, bool]) -> None:
