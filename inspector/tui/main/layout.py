@@ -230,7 +230,7 @@ class PaneLayout:
             self.arrangement = replace(self.arrangement, before_log=before)
 
     def _keep_focus(self) -> None:
-        """If the focused widget is hidden, focus a visible one, a field last: keys must not go to a hidden widget."""
+        """If the focused widget is hidden, focus a visible one: keys must not go to a hidden widget."""
         if self._screen.focused is not None and all(node.display for node in self._screen.focused.ancestors_with_self):
             return
         self._screen.set_focus(None)
@@ -322,7 +322,7 @@ class PaneLayout:
         self._screen.focus_previous()
 
     def action_messages(self) -> None:
-        """Go to the log; from the log, back to the result or another pane beside the list, or to the list."""
+        """Go to the log; from the log, back to the list or the pane beside it."""
         if self.in_log:
             self._end_pane_zoom()
             self.arrange(self.arrangement.without_log_zoom().with_front(self.arrangement.before_log))

@@ -72,7 +72,7 @@ class ResultBody:
 
     @property
     def keys_go_to(self) -> Widget:
-        """What gets the focus: the view, or the pane where only sentences say what happened."""
+        """Return what gets the focus: the view, or the pane if there are only sentences."""
         return self.main if self.main.display else self._pane
 
     @property

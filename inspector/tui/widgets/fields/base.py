@@ -294,7 +294,7 @@ class FieldFrame(LineWidget):
 
     @property
     def tab_title(self) -> str:
-        """What the key for the next field does here."""
+        """Return the title of the key for the next field."""
         return "take value" if self.suggestions is not None and self.suggestions.chosen is not None else "next field"
 
     @property
