@@ -50,8 +50,8 @@ class LastMessageLine(LineWidget):
             self.asked = asked
             self.refresh()
 
+    def show_key(self, works: bool) -> None:
         """Show the key of the log, unless it would be typed into a field or leads out of the log."""
-        """Show the key of the log, or not: it would be typed into a field, or leads out of the log."""
         if works is not self._shows_key:
             self._shows_key = works
             self.refresh()
