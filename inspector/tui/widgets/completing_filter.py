@@ -70,7 +70,7 @@ class CompletingFilter(FilterInput):
             self._at, self._first = -1, 0
         self.completions = found
 
-    def on_focus(self) -> None:
+    def on_focus(self, event: events.Focus) -> None:
         self.placeholder = self._placeholders[1]
 
     def on_blur(self) -> None:
