@@ -9,10 +9,10 @@ from inspector.demo.rpc import HEADER_MISMATCH, RpcError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from email.message import Message
     from typing import Any, NoReturn
 
     from inspector.demo.server_state import DemoState
+    from inspector.serving.base import RequestHead
 
 VERSION = "MCP-Protocol-Version"
 # The parameter that Mcp-Name repeats, by method.
@@ -30,28 +30,28 @@ _INTEGER = re.compile(r"(-?[0-9]{1,30})(\.0{1,30})?")
 _SAFE = 2**53 - 1
 
 
-def check_version(headers: Message, revision: str) -> None:
+def check_version(head: RequestHead, revision: str) -> None:
     """Raises RpcError (-32020) if the header does not have the request's revision."""
-    said = _read(headers, VERSION)
+    said = _read(head, VERSION)
     if said != revision:
         _refuse(VERSION, said, revision)
 
 
-def check_headers(headers: Message, message: dict[str, Any], world: DemoState) -> None:
+def check_headers(head: RequestHead, message: dict[str, Any], world: DemoState) -> None:
     """Raises RpcError (-32020) if another header is missing or differs from the request."""
     method, params = message["method"], message["params"]
-    said = _read(headers, "Mcp-Method")
+    said = _read(head, "Mcp-Method")
     if said != method:
         _refuse("Mcp-Method", said, method)
     name = params.get(_NAMED.get(method))
     if isinstance(name, str):
-        said = _read(headers, "Mcp-Name", encoded=True)
+        said = _read(head, "Mcp-Name", encoded=True)
         if said != name:
             _refuse("Mcp-Name", said, name)
     tool = world.find_tool(name) if method == "tools/call" else None
     if tool is not None:
         for header, path in mirrored(tool.definition["inputSchema"]).items():
-            _check_parameter(headers, "Mcp-Param-" + header, _at(path, params.get("arguments")))
+            _check_parameter(head, "Mcp-Param-" + header, _at(path, params.get("arguments")))
 
 
 def mirrored(schema: dict[str, Any]) -> dict[str, tuple[str, ...]]:
@@ -81,8 +81,8 @@ def _at(path: tuple[str, ...], value: Any) -> Any:
     return value
 
 
-def _check_parameter(headers: Message, header: str, value: Any) -> None:
-    said = _read(headers, header, encoded=True)
+def _check_parameter(head: RequestHead, header: str, value: Any) -> None:
+    said = _read(head, header, encoded=True)
     if isinstance(value, bool):
         same = said == ("true" if value else "false")
     elif isinstance(value, (int, float)):
@@ -94,9 +94,9 @@ def _check_parameter(headers: Message, header: str, value: Any) -> None:
         _refuse(header, said, value)
 
 
-def _read(headers: Message, header: str, *, encoded: bool = False) -> str | None:
+def _read(head: RequestHead, header: str, *, encoded: bool = False) -> str | None:
     """Returns the value of a header; None if it is missing."""
-    every = headers.get_all(header, [])
+    every = [value for name, value in head.fields if name.lower() == header.lower()]
     if not every:
         return None
     if len(every) > 1:

@@ -1,302 +1,310 @@
-"""The Streamable HTTP transport on the standard library's threading server: sessions, and requests without one."""
+"""The demo over HTTP, on the endpoint of `serving`: sessions, requests without one, HTTP+SSE, and the token check."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-import socket
 import sys
 import threading
-from contextlib import closing
-from socketserver import ThreadingTCPServer
-from urllib.parse import urlsplit
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from inspector.demo import http_modern, sse
-from inspector.demo.http_connection import HttpRefusal, ResponseConnection
-from inspector.demo.legacy import LegacySession
+from inspector.demo.auth.http_values import HttpReply, Request, send
+from inspector.demo.call import Channel
+from inspector.demo.legacy import LegacySession, check_initialize
+from inspector.demo.modern import LISTEN, Modern, is_modern
 from inspector.demo.revisions import HANDSHAKE, MODERN
-from inspector.demo.rpc import RpcError, decode, kind_of
-from inspector.demo.streams import Streams
+from inspector.demo.rpc import RpcError, decode, encode, error, kind_of
+from inspector.errors import UsageError
+from inspector.serving.base import ClientMessage, Reply, RequestHead, ServedClient
+from inspector.serving.http import SESSION, VERSION, Binding, HttpEnd, accepts, content_type, refusal
+from inspector.serving.http_connection import ConnectionLimits, RequestRefusal, ServedRequest, ServedResponse
+from inspector.serving.http_session import JSON, ClientSession
+from inspector.serving.http_stream import ServedStream
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from inspector.demo.auth.issuer import IssuerSettings
     from inspector.demo.auth.token_check import TokenCheck
     from inspector.demo.server_state import DemoState
-    from inspector.demo.streams import Stream
 
 ENDPOINT = "/mcp"
-MAX_SESSIONS = 1000
+STREAM, MESSAGES = "/sse", "/messages"
+"""The endpoints of HTTP+SSE (2024-11-05): the stream of all responses, and the POSTs of all requests."""
+_OLD = {STREAM: "GET", MESSAGES: "POST"}
 MAX_BODY = 64 * 1024 * 1024
-KEEP_ALIVE = 15.0
-FLUSH_TIMEOUT = 5.0  # seconds to send the end of a stream before the process exits
-_OLD = {sse.STREAM: "GET", sse.MESSAGES: "POST"}  # the method of each HTTP+SSE endpoint
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
-_EVERYWHERE = {"0.0.0.0", "::"}
+STREAM_AFTER = 0.5
+"""Seconds until the stream starts for a modern call without messages so far."""
+UNREAD = 500
+"""Messages of one call after which its thread waits until the client has read them."""
 
 
-class HttpSession:
-    """A session and its streams, with the id that the client sends back."""
+class LoopChannel(Channel):
+    """A channel of the event loop, for messages from any thread."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def _call(self, do: Any, *arguments: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(do, *arguments)
+        except RuntimeError:
+            pass  # the server has stopped
+
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
+        if raw is not None:
+            self.send(raw)
+
+
+class PushChannel(LoopChannel):
+    """The messages of a session that belong to no request."""
+
+    def __init__(self, push: Any) -> None:
+        super().__init__()
+        self._push = push
+
+    def send(self, raw: bytes) -> None:
+        self._call(self._push, raw)
+
+
+class ReplyChannel(LoopChannel):
+    """The messages about one POST: a JSON response, or a stream that ends with the response."""
+
+    def __init__(self, reply: Reply, *, resumable: bool = False, endless: bool = False) -> None:
+        super().__init__()
+        self._reply = reply
+        self._resumable = resumable
+        self._endless = endless
+        self._loops_thread = threading.get_ident()
+        self._unread = 0
+
+    def send(self, raw: bytes) -> None:
+        self._call(self._reply.send, raw)
+        self._unread += 1
+        if self._unread >= UNREAD and not self._endless and threading.get_ident() != self._loops_thread:
+            self._unread = 0
+            asyncio.run_coroutine_threadsafe(self._reply.drain(), self._loop).result()
+
+    def answer(self, raw: bytes | None, status: int = 200) -> None:
+        self._call(self._end, raw, status)
+
+    def _end(self, raw: bytes | None, status: int) -> None:
+        if raw is not None:
+            self._reply.begin("json", status)  # without effect on a stream
+            self._reply.send(raw)
+        self._reply.end()
+
+    def hang_up(self, retry: int) -> None:
+        self._call(partial(self._reply.cut, retry=retry) if self._resumable else self._reply.end)
+
+
+def _refuse(reply: Reply, status: int, problem: RpcError) -> None:
+    reply.begin("json", status)
+    reply.send(encode(error(None, problem)))
+    reply.end()
+
+
+class SessionHandler:
+    """One session with a handshake."""
+
+    def __init__(self, world: DemoState, client: ServedClient) -> None:
+        self._push = PushChannel(client.push)
+        self._session = LegacySession(world, self._push, "http")
+
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
+        """Handle one message, or a batch."""
+        revision = arrived.head.field(VERSION) if arrived.head is not None else None
+        try:
+            message = decode(arrived.data)
+            kinds = [kind_of(each) for each in (message if isinstance(message, list) else [message])]
+            if isinstance(message, list):
+                self._session.check_batch(message)
+            if revision is not None and revision not in HANDSHAKE:
+                raise RpcError(-32600, f"Unsupported {VERSION}: {revision}")
+        except RpcError as problem:
+            _refuse(reply, 400, problem)
+            return
+        if "request" not in kinds:
+            self._session.receive(message, self._push)
+            reply.end()
+        elif not self._session.receive(message, ReplyChannel(reply, resumable=True)):
+            reply.begin("sse")
+
+    def left(self, reply: Reply) -> None:
+        """A lost connection is not a cancellation: the call continues."""
+
+    async def close(self, *, gone: bool) -> None:
+        """End the session and its calls."""
+        self._session.close()
+
+
+class ModernHandler:
+    """The requests without a session; each names its client."""
 
     def __init__(self, world: DemoState) -> None:
+        self._world = world
+        self._running: dict[Reply, Modern] = {}
+
+    def received(self, arrived: ClientMessage, reply: Reply) -> None:
+        """Handle one request. No notification of a client has an effect here, but none is an error either."""
+        try:
+            message = decode(arrived.data)
+            kind = kind_of(message)
+        except RpcError as problem:
+            _refuse(reply, 400, problem)
+            return
+        if kind != "request":
+            reply.begin("json", 202 if kind == "notification" else 400)
+            reply.end()
+            return
+        self._running = {each: modern for each, modern in self._running.items() if each.open}
+        self._running[reply] = modern = Modern(self._world, "http", arrived.head)
+        modern.receive(message, ReplyChannel(reply, endless=message["method"] == LISTEN))
+        asyncio.get_running_loop().call_later(STREAM_AFTER, reply.begin, "sse")
+
+    def left(self, reply: Reply) -> None:
+        """Cancel the request whose stream the client has closed."""
+        modern = self._running.pop(reply, None)
+        if modern is not None:
+            modern.drop()
+
+    async def close(self, *, gone: bool) -> None:
+        """End all requests."""
+        for modern in self._running.values():
+            modern.drop()
+
+
+class SseSession:
+    """A session of HTTP+SSE, which lives as long as its stream."""
+
+    def __init__(self, world: DemoState, response: ServedResponse, ended: Any) -> None:
         self.id = os.urandom(16).hex()
-        self.streams = Streams()
-        self.session = LegacySession(world, self.streams, "http")
+        self._ended = ended
+        self._stream = ServedStream("", resumable=False, keep_alive=15.0, kind="message")
+        self._stream.on_left = self.end
+        self._stream.attach(response)
+        response.write(f"event: endpoint\ndata: {MESSAGES}?session_id={self.id}\n\n".encode())
+        self._channel = PushChannel(self._stream.send)
+        self.session = LegacySession(world, self._channel, "sse")
 
-    def close(self) -> None:
-        """Ends the session, its calls and its streams."""
+    def receive(self, message: Any) -> None:
+        """Handle one message; its response goes to the stream."""
+        self.session.receive(message, self._channel)
+
+    def end(self) -> None:
+        """End the session, because its stream has ended."""
+        self._ended(self)
         self.session.close()
-        self.streams.end()
 
 
-class DemoServer(ThreadingTCPServer):
-    """The listening socket, and the sessions."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-    request_queue_size = 128
+class DemoServer(HttpEnd):
+    """The endpoint of both eras, and those of HTTP+SSE; with a `gate` only for clients that log in."""
 
     def __init__(self, world: DemoState, host: str, port: int) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        legacy = bool(world.handshakes)
+        limits = ConnectionLimits(body=MAX_BODY)
+        binding = Binding(ENDPOINT, sessions=legacy, listening=legacy, resumable=True, limits=limits)
+        super().__init__(self._open_handler, host, port, binding)
         self.world = world
-        self.sessions: dict[str, HttpSession] = {}
-        self.sse_sessions: dict[str, sse.SseSession] = {}
-        self.answering: set[http_modern.Answering] = set()
-        self.lock = threading.Lock()
         self.gate: TokenCheck | None = None
-        # Only names of this machine are accepted: otherwise a web page could rebind its own name to us.
-        self.hosts = None if host in _EVERYWHERE else _LOOPBACK | {host.lower()}
-        super().__init__((host, port), HttpHandler)
+        self.sse_sessions: dict[str, SseSession] = {}
+
+    def _open_handler(self, client: ServedClient) -> SessionHandler | ModernHandler:
+        return SessionHandler(self.world, client) if client.session else ModernHandler(self.world)
 
     @property
-    def url(self) -> str:
-        """The URL of the server; the MCP endpoint is ENDPOINT below it."""
-        host, port = self.server_address[:2]
-        name = f"[{host!s}]" if ":" in str(host) else str(host)
-        return f"http://{name}:{port}"
+    def origin(self) -> str:
+        """The URL of the server without the path."""
+        return self.url.removesuffix(ENDPOINT)
 
-    def keep(self, session: HttpSession) -> None:
-        """Stores a session; drops the oldest if there are too many."""
-        with self.lock:
-            self.sessions[session.id] = session
-            oldest = self.sessions.pop(next(iter(self.sessions))) if len(self.sessions) > MAX_SESSIONS else None
-        if oldest is not None:
-            oldest.close()
-
-    def forget(self, session: HttpSession) -> None:
-        """Ends a session."""
-        with self.lock:
-            self.sessions.pop(session.id, None)
-        session.close()
-
-    def stop(self) -> None:
-        """Ends the subscriptions and their streams."""
+    async def stop(self) -> None:
+        """End the subscriptions with their results, and all sessions."""
         for subscription in list(self.world.subscriptions):
             subscription.stop()
-        for answering in list(self.answering):
-            if answering.ended:
-                answering.flushed.wait(FLUSH_TIMEOUT)
+        await asyncio.sleep(0)
+        await self.close()
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores clients that disconnect early."""
-        if not isinstance(sys.exc_info()[1], ConnectionError):
-            super().handle_error(request, client_address)
+    # Requests
 
+    def screen(self, head: RequestHead) -> RequestRefusal | None:
+        """Refuse pages of other sites; the rest is decided after the token check, which has paths of its own."""
+        reason = self._guard.refusal(head)
+        return refusal(403, reason) if reason else None
 
-class HttpHandler(ResponseConnection):
-    """The requests of one connection: assigns each to its endpoint, session and era."""
-
-    server: DemoServer
-
-    def do_POST(self) -> None:
-        """Handles one message from the client."""
-        self._guarded(self._post)
-
-    def do_GET(self) -> None:
-        """Opens a stream for messages that belong to no request, or resumes one."""
-        self._guarded(self._get)
-
-    def do_DELETE(self) -> None:
-        """Ends a session for its client."""
-        self._guarded(self._delete)
-
-    def do_PUT(self) -> None:
-        """Refuses every other method, with a list of the allowed ones."""
-        self._guarded(self._refuse_method)
-
-    do_PATCH = do_OPTIONS = do_HEAD = do_PUT
-
-    def _refuse_method(self) -> None:
-        self.refuse(405, f"Method not allowed: {self.command}")
-
-    def _guarded(self, serve: Callable[[], None]) -> None:
-        try:
-            # The body is read before a refusal: a client that is still sending may miss the response.
-            self._body = self._read_body()
-            self._check_address()
-            if not self._is_stopped():
-                self._check_place()
-                serve()
-        except HttpRefusal as problem:
-            headers = {"Content-Type": "application/json"}
-            if problem.status == 405:
-                here = "GET, POST, DELETE" if self.server.world.handshakes else "POST"
-                headers["Allow"] = _OLD.get(self.place, here)
-            if problem.close:
-                headers["Connection"] = "close"
-            self.reply(problem.status, headers, problem.body)
-
-    def _read_body(self) -> bytes:
-        length = self.headers.get("Content-Length", "" if self.command == "POST" else "0")
-        if not (length.isascii() and length.isdigit()):
-            raise HttpRefusal(411, "Content-Length is required", close=True)
-        if len(length) > 12 or int(length) > MAX_BODY:
-            raise HttpRefusal(413, f"The body is larger than {MAX_BODY} bytes", close=True)
-        return self.rfile.read(int(length))
-
-    def _check_address(self) -> None:
-        allowed = self.server.hosts
-        host, origin = self.headers.get("Host", ""), self.headers.get("Origin")
-        if allowed is not None and _name_in("//" + host) not in allowed:
-            raise HttpRefusal(403, f"This server does not have the host name {host}")
-        if allowed is not None and origin is not None and _name_in(origin) not in allowed:
-            raise HttpRefusal(403, f"Requests from the origin {origin} are refused")
-
-    def _is_stopped(self) -> bool:
-        """Whether authorization is enabled and has sent its own response."""
-        gate = self.server.gate
-        if gate is None:
-            return False
-        from inspector.demo.auth.http_values import Request
-        from inspector.demo.auth.listening import send
-
-        answer = gate.answer(Request(self.command, self.path, self.headers, self._body))
-        if answer is not None:
-            send(self, answer)
-        return answer is not None
-
-    def _check_place(self) -> None:
-        self.place = self.path.partition("?")[0]
-        if self.place not in (ENDPOINT, *(_OLD if self.server.world.handshakes else ())):
-            raise HttpRefusal(404, f"The MCP endpoint is {ENDPOINT}")
-        if self.command != _OLD.get(self.place, self.command):
-            self._refuse_method()
-
-    def _post(self) -> None:
-        if self.place == ENDPOINT:
-            self._check_accept("application/json", "text/event-stream")
-        if self.headers.get_content_type() != "application/json":
-            raise HttpRefusal(415, "The body must be application/json")
-        try:
-            if self.place == sse.MESSAGES:
-                sse.receive(self, self._body, self.server.sse_sessions)
-                return
-            message = decode(self._body)
-            if http_modern.is_for_modern(self.headers, message, self.server.world):
-                http_modern.serve(self, message, self.server.world, self.server.answering)
-                return
-            messages = message if isinstance(message, list) else [message]
-            kinds = [kind_of(each) for each in messages]
-        except RpcError as problem:
-            raise HttpRefusal(400, problem.message, code=problem.code) from None
-        begins = isinstance(message, dict) and kinds == ["request"] and message["method"] == "initialize"
-        if begins and "Mcp-Session-Id" not in self.headers:
-            self._initialize(message)
+    def answer(self, request: ServedRequest, response: ServedResponse) -> None:
+        """Serve one request."""
+        stopped = self._stopped(request) if request.complete else None
+        if stopped is not None:
+            self.own(send(response, stopped))
             return
-        session = self._session()
-        if isinstance(message, list):
-            try:
-                session.session.check_batch(message)
-            except RpcError as problem:
-                raise HttpRefusal(400, problem.message, code=problem.code) from None
-        if "request" not in kinds:
-            session.session.receive(message, session.streams)
-            self.reply(202, {}, b"")
-            return
-        stream = session.streams.open(endless=False)
-        if session.session.receive(message, stream) and len(stream.messages()) == 1:
-            self._reply_json(stream)
+        head = request.head
+        place = head.target.partition("?")[0]
+        refused = self._refused(head, place)
+        if refused is not None:
+            response.whole(*refused)
+        elif place == STREAM:
+            session = SseSession(self.world, response, lambda ended: self.sse_sessions.pop(ended.id, None))
+            self.sse_sessions[session.id] = session
+        elif place == MESSAGES:
+            self._message(request, response)
         else:
-            self._stream(session, stream, 0)
+            super().answer(request, response)
 
-    def _initialize(self, message: Any) -> None:
-        session = HttpSession(self.server.world)
-        stream = session.streams.open(endless=False)
-        session.session.receive(message, stream)
-        features = session.session.features
-        if features is None:  # refused: no session was opened
-            session.close()
-            self._reply_json(stream)
-            return
-        session.streams.primed = features.primed_streams
-        self.server.keep(session)
-        self._reply_json(stream, {"Mcp-Session-Id": session.id})
+    def _stopped(self, request: ServedRequest) -> HttpReply | None:
+        """Return the response of the token check, if authorization is enabled and access is not granted."""
+        return self.gate.answer(Request(request.head, request.body)) if self.gate is not None else None
 
-    def _get(self) -> None:
-        self._check_era()
-        self._check_accept("text/event-stream")
-        if self.place == sse.STREAM:
-            sse.serve(self, self.server.world, self.server.sse_sessions)
-            return
-        session = self._session()
-        found = session.streams.find(self.headers.get("Last-Event-ID", ""))
-        if found is None:
-            self._stream(session, session.streams.open(endless=True), 0)
-        else:
-            self._stream(session, *found)
-
-    def _delete(self) -> None:
-        self._check_era()
-        self.server.forget(self._session())
-        self.reply(204, {}, b"")
-
-    def _check_era(self) -> None:
-        if not self.server.world.handshakes or self.headers.get("MCP-Protocol-Version") in MODERN:
-            self._refuse_method()
-
-    def _session(self) -> HttpSession:
-        name = self.headers.get("Mcp-Session-Id")
-        if name is None:
-            raise HttpRefusal(400, "Mcp-Session-Id is missing: start with initialize")
-        session = self.server.sessions.get(name)
-        if session is None:
-            raise HttpRefusal(404, "Unknown session: start again with initialize")
-        revision = self.headers.get("MCP-Protocol-Version")
-        if revision is not None and revision not in HANDSHAKE:
-            raise HttpRefusal(400, f"Unsupported MCP-Protocol-Version: {revision}")
-        return session
-
-    def _check_accept(self, *wanted: str) -> None:
-        accepted = [each.partition(";")[0].strip().lower() for each in self.headers.get("Accept", "").split(",")]
-        for kind in wanted:
-            if not {kind, kind.partition("/")[0] + "/*", "*/*"} & set(accepted):
-                raise HttpRefusal(406, f"Accept must allow {' and '.join(wanted)}")
-
-    def _reply_json(self, stream: Stream, headers: dict[str, str] | None = None) -> None:
-        """Sends a stream's response as JSON."""
-        self.reply(200, {"Content-Type": "application/json", **(headers or {})}, stream.messages()[0])
-
-    def _stream(self, session: HttpSession, stream: Stream, after: int) -> None:
-        self.begin_stream()
-        try:
-            with closing(stream.follow(after, KEEP_ALIVE)) as following:
-                for events in following:
-                    self.write_chunk(events)
-            self.write_chunk(b"")
-        except ConnectionError:
-            self.close_connection = True  # the call continues: a lost connection is not a cancellation
-        finally:
-            if stream.endless:
-                session.streams.leave(stream)
-
-
-def _name_in(url: str) -> str | None:
-    try:
-        return urlsplit(url).hostname
-    except ValueError:
+    def _refused(self, head: RequestHead, place: str) -> RequestRefusal | None:
+        if place in _OLD and self.world.handshakes:
+            if head.method != _OLD[place]:
+                return refusal(405, f"Method not allowed: {head.method[:20]}", [("Allow", _OLD[place])])
+            if place == STREAM and not accepts(head, "text/event-stream"):
+                return refusal(406, "Accept must include text/event-stream.")
+            if place == MESSAGES and content_type(head) != "application/json":
+                return refusal(415, "The body must be application/json.")
+            return None
+        refused = super().screen(head)
+        if refused is not None or head.method == "OPTIONS":
+            return refused
+        kinds = ("application/json", "text/event-stream") if head.method == "POST" else ()
+        if kinds and (head.field("accept") is None or not all(accepts(head, kind) for kind in kinds)):
+            return refusal(406, f"Accept must include {' and '.join(kinds)}.")
         return None
+
+    def _message(self, request: ServedRequest, response: ServedResponse) -> None:
+        """Handle a POST of HTTP+SSE."""
+        query = request.head.target.partition("?")[2].split("&")
+        names = [each.removeprefix("session_id=") for each in query if each.startswith("session_id=")]
+        session = self.sse_sessions.get(names[0]) if names else None
+        if session is None:
+            response.whole(*refusal(404 if names else 400, f"Unknown session: start with GET {STREAM}"))
+            return
+        try:
+            message = decode(request.body)
+        except RpcError as problem:
+            response.whole(400, encode(error(None, problem)), JSON)
+            return
+        response.whole(202, b"Accepted", (("Content-Type", "text/plain"),))
+        session.receive(message)
+
+    def _session_for(self, arrived: ClientMessage, head: RequestHead, response: ServedResponse) -> ClientSession | None:
+        """Return the session of a message; None if it was refused, which has been answered."""
+        message, name = arrived.message, head.field(SESSION)
+        modern = head.field(VERSION) in MODERN or head.field("mcp-method") is not None or is_modern(message)
+        if not self.world.handshakes or (self.world.modern and modern):
+            return self._shared_session(head, begins=False)
+        if name is None and isinstance(message, dict) and message.get("method") == "initialize" and "id" in message:
+            try:
+                check_initialize(message.get("params"))
+            except RpcError as problem:
+                response.whole(200, encode(error(message["id"], problem)), JSON)
+                return None
+            return self._new_session(message, response)
+        if name is None and message is None:
+            return self._shared_session(head, begins=False)  # it answers that this is not JSON
+        refused = self._session_refusal(name, ())
+        if refused is not None:
+            response.whole(*refused)
+        return self._sessions.get(name or "")
 
 
 def serve_http(
@@ -306,33 +314,39 @@ def serve_http(
 
     With `auth` only clients that log in; when `attached`, also only until stdin ends.
     """
+    try:
+        asyncio.run(_serve(DemoServer(world, host, port), auth, attached))
+    except UsageError as problem:
+        raise SystemExit(str(problem)) from None
+
+
+async def _serve(server: DemoServer, auth: IssuerSettings | None, attached: bool) -> None:
     import signal
 
-    with DemoServer(world, host, port) as server:
+    loop, stop = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    await server.start()
+    issuers = None
+    if auth is not None:
+        from inspector.demo.auth.listening import open_gate
 
-        def end(number: int, frame: Any) -> None:
-            # An exception could strike while a connection is handed to its thread, and close it without its answer.
-            threading.Thread(target=server.shutdown, daemon=True).start()
-
-        signal.signal(signal.SIGTERM, end)
-        if auth is not None:
-            from inspector.demo.auth.listening import open_gate
-
-            server.gate = open_gate(auth, server.url)
-        print(f"demo server on {server.url}{ENDPOINT}", file=sys.stderr, flush=True)
-        if world.handshakes:
-            print(f"and with HTTP+SSE on {server.url}{sse.STREAM}", file=sys.stderr, flush=True)
-        for authority in server.gate.authorities if server.gate is not None else ():
-            print(f"authorization server: {authority.issuer}", file=sys.stderr, flush=True)
-        if attached:
-            threading.Thread(target=_wait_for_stdin, args=(server,), daemon=True).start()
-        try:
-            server.serve_forever(poll_interval=0.1)
-        finally:
-            server.stop()
+        server.gate, issuers = await open_gate(auth, server.origin)
+    print(f"demo server on {server.url}", file=sys.stderr, flush=True)
+    if server.world.handshakes:
+        print(f"and with HTTP+SSE on {server.origin}{STREAM}", file=sys.stderr, flush=True)
+    for authority in server.gate.authorities if server.gate is not None else ():
+        print(f"authorization server: {authority.issuer}", file=sys.stderr, flush=True)
+    if attached:
+        threading.Thread(target=_wait_for_stdin, args=(loop, stop), daemon=True).start()
+    try:
+        await stop.wait()
+    finally:
+        await server.stop()
+        if issuers is not None:
+            await issuers.close()
 
 
-def _wait_for_stdin(server: DemoServer) -> None:
+def _wait_for_stdin(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
     while sys.stdin.buffer.read(65536):
         pass
-    server.shutdown()
+    loop.call_soon_threadsafe(stop.set)

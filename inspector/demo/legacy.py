@@ -193,13 +193,11 @@ class LegacySession:
     def _initialize(self, call: ClientRequest) -> dict[str, Any]:
         if self.features is not None:
             raise RpcError(INVALID_REQUEST, "Already initialized")
-        wanted = call.text_param("protocolVersion")
-        client, capabilities = call.params.get("clientInfo"), call.params.get("capabilities")
-        if not isinstance(client, dict) or not isinstance(capabilities, dict):
-            raise RpcError(INVALID_PARAMS, "clientInfo and capabilities must be objects")
-        known = self.world.handshakes
+        check_initialize(call.params)
+        wanted, known = call.params["protocolVersion"], self.world.handshakes
         features = Features(wanted if wanted in known else known[-1])
-        self.client, self.capabilities, self.features = client, capabilities, features
+        self.client, self.capabilities = call.params["clientInfo"], call.params["capabilities"]
+        self.features = features
         offered: dict[str, Any] = {
             "tools": {"listChanged": True},
             "resources": {"subscribe": True, "listChanged": True},
@@ -329,6 +327,16 @@ class LegacyCall(ClientRequest):
         timer = threading.Timer(seconds, send)
         timer.daemon = True
         timer.start()
+
+
+def check_initialize(params: Any) -> None:
+    """Raises RpcError for parameters of initialize with which no session begins."""
+    if not isinstance(params, dict):
+        raise RpcError(INVALID_PARAMS, "params must be an object")
+    if not isinstance(params.get("protocolVersion"), str):
+        raise RpcError(INVALID_PARAMS, "protocolVersion must be a string")
+    if not isinstance(params.get("clientInfo"), dict) or not isinstance(params.get("capabilities"), dict):
+        raise RpcError(INVALID_PARAMS, "clientInfo and capabilities must be objects")
 
 
 def _wants_answer(message: Any) -> bool:

@@ -27,13 +27,13 @@ from inspector.demo.skills import SETTINGS, SKILL_HANDLERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from email.message import Message
     from typing import Any
 
     from inspector.demo.call import Channel, ClientRequest
     from inspector.demo.core import Handler
     from inspector.demo.events import EventsRequest
     from inspector.demo.server_state import DemoState
+    from inspector.serving.base import RequestHead
 
 LISTEN = "subscriptions/listen"
 EVENTS = "io.modelcontextprotocol/events"
@@ -61,12 +61,12 @@ def is_modern(message: Any) -> bool:
 
 
 class Modern:
-    """The requests on one connection. Over HTTP that is one request, whose `headers` must match it."""
+    """The requests on one connection. Over HTTP that is one request, whose `head` must match it."""
 
-    def __init__(self, world: DemoState, transport: str, headers: Message | None = None) -> None:
+    def __init__(self, world: DemoState, transport: str, head: RequestHead | None = None) -> None:
         self.world = world
         self.transport = transport
-        self._headers = headers
+        self._head = head
         self._serving = Serving()
         self._own: dict[str, Handler] = {
             "server/discover": self._discover,
@@ -115,8 +115,8 @@ class Modern:
         stream = _stream(method)
         if handler is None and stream is None:
             raise RpcError(METHOD_NOT_FOUND, f"Method not found: {method}", status=404)
-        if self._headers is not None:
-            check_headers(self._headers, message, self.world)
+        if self._head is not None:
+            check_headers(self._head, message, self.world)
         if handler is None:
             assert stream is not None
             stream(self.world, features, channel, message, self._serving).begin()
@@ -137,8 +137,8 @@ class Modern:
             if (required or value is not None) and not isinstance(value, kind):
                 raise RpcError(INVALID_PARAMS, f"_meta requires {PREFIX}{key} ({kind.__name__})", status=400)
         revision = meta[PREFIX + "protocolVersion"]
-        if self._headers is not None:
-            check_version(self._headers, revision)
+        if self._head is not None:
+            check_version(self._head, revision)
         if revision not in self.world.modern:
             raise self._unsupported({"protocolVersion": revision}, "Unsupported protocol version: this server supports")
         level = meta.get(PREFIX + "logLevel")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import secrets
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -74,11 +74,13 @@ class HttpEnd:
         self.limits = self.binding.limits
         self.connections: set[ServedConnection] = set()
         self._opens = opens
-        self._host, self._port = host, port
+        self.port = port
+        """The port in use, after `start`."""
+        self._host = host
         self._guard = RequestGuard(host, self.binding.names, self.binding.origins)
         self._sessions: dict[str, ClientSession] = {}
         self._shared: dict[str, ClientSession] = {}
-        self._closing: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
         self._posts = 0
         self._closed = False
@@ -91,15 +93,15 @@ class HttpEnd:
             taken = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
             reason = "another process uses the port" if taken else os_reason(error)
             raise UsageError(
-                f"Cannot listen on {self._host}:{self._port}: {reason}.",
+                f"Cannot listen on {self._host}:{self.port}: {reason}.",
                 hint="Choose another port, or 0 for any free one.",
             ) from None
-        self._port = self._server.sockets[0].getsockname()[1]
+        self.port = self._server.sockets[0].getsockname()[1]
 
     async def _listen(self) -> asyncio.Server:
         """Listen on all addresses of a name, on the same port."""
         loop = asyncio.get_running_loop()
-        port = self._port
+        port = self.port
         for _ in range(SAME_PORT_TRIES):
             server = await loop.create_server(lambda: ServedConnection(self), self._host, port, backlog=128)
             ports = {each.getsockname()[1] for each in server.sockets}
@@ -113,7 +115,7 @@ class HttpEnd:
     def url(self) -> str:
         """The URL of the endpoint."""
         host = f"[{self._host}]" if ":" in self._host else self._host
-        return f"http://{host}:{self._port}{self.binding.path}"
+        return f"http://{host}:{self.port}{self.binding.path}"
 
     def __len__(self) -> int:
         """Return the number of current client sessions."""
@@ -125,10 +127,10 @@ class HttpEnd:
         """Refuse a request by its head if it is forbidden or not for this endpoint."""
         reason = self._guard.refusal(head)
         if reason:
-            return _refusal(403, reason)
+            return refusal(403, reason)
         cors = self._guard.cors(head)
         if _path(head) != self.binding.path:
-            return _refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)
+            return refusal(404, f"The MCP endpoint is {self.binding.path}.", cors)
         if head.method == "OPTIONS":
             fields = [("Allow", self._methods(head)), *cors]
             return RequestRefusal(
@@ -141,18 +143,19 @@ class HttpEnd:
         return self._listening_refusal(head, cors)
 
     def _methods(self, head: RequestHead) -> str:
-        return _ONLY_POST if head.field(VERSION) in MODERN else _METHODS
+        only_post = head.field(VERSION) in MODERN or not (self.binding.sessions or self.binding.listening)
+        return _ONLY_POST if only_post else _METHODS
 
     def _not_allowed(self, head: RequestHead, cors: Fields) -> RequestRefusal:
         allow = ("Allow", self._methods(head))
-        return _refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
+        return refusal(405, f"The method {head.method[:20]} is not allowed here.", [allow, *cors])
 
     def _listening_refusal(self, head: RequestHead, cors: Fields) -> RequestRefusal | None:
         """Return why a GET or DELETE is refused: its era must have them, and its session must be known."""
         if head.field(VERSION) in MODERN or not (self.binding.listening or head.method == "DELETE"):
             return self._not_allowed(head, cors)
-        if head.method == "GET" and not _accepts(head, "text/event-stream"):
-            return _refusal(406, "Accept must include text/event-stream.", cors)
+        if head.method == "GET" and not accepts(head, "text/event-stream"):
+            return refusal(406, "Accept must include text/event-stream.", cors)
         name = head.field(SESSION)
         if self.binding.sessions:
             return self._session_refusal(name, cors)
@@ -160,9 +163,9 @@ class HttpEnd:
 
     def _session_refusal(self, name: str | None, cors: Fields) -> RequestRefusal | None:
         if name is None:
-            return _refusal(400, f"{SESSION} is missing: start with initialize.", cors)
+            return refusal(400, f"{SESSION} is missing: start with initialize.", cors)
         if name not in self._sessions:
-            return _refusal(404, "Unknown session: start again with initialize.", cors)
+            return refusal(404, "Unknown session: start again with initialize.", cors)
         return None
 
     def answer(self, request: ServedRequest, response: ServedResponse) -> None:
@@ -189,7 +192,7 @@ class HttpEnd:
         try:
             session = self._session_for(arrived, head, response)
         except (InspectorError, OSError) as error:  # the handler cannot accept another client
-            response.whole(*_refusal(503, f"Cannot open a session: {error}"))
+            response.whole(*refusal(503, f"Cannot open a session: {error}"))
             return
         if session is None:
             return
@@ -251,9 +254,13 @@ class HttpEnd:
                 self._end_session(sessions.pop(name))
 
     def _end_session(self, session: ClientSession) -> None:
-        task = asyncio.get_running_loop().create_task(session.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self.own(session.close())
+
+    def own(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do some work in a task, which `close` waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def close(self) -> None:
         """End all sessions and connections, within about two seconds. Idempotent."""
@@ -264,8 +271,8 @@ class HttpEnd:
             self._server.close()
         for session in [*self._sessions.values(), *self._shared.values()]:
             self._end_session(session)
-        if self._closing:
-            await asyncio.wait(self._closing, timeout=CLOSE_WITHIN)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=CLOSE_WITHIN)
         for connection in list(self.connections):
             connection.shut()
         for _ in range(int(CLOSE_WITHIN / 0.005)):
@@ -292,15 +299,19 @@ def _revision(message: dict[str, Any]) -> str:
 
 
 def _post_refusal(head: RequestHead, cors: Fields) -> RequestRefusal | None:
-    kind = (head.field("content-type") or "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        return _refusal(415, "The body must be application/json.", cors)
-    if not (_accepts(head, "application/json") or _accepts(head, "text/event-stream")):
-        return _refusal(406, "Accept must include application/json and text/event-stream.", cors)
+    if content_type(head) != "application/json":
+        return refusal(415, "The body must be application/json.", cors)
+    if not (accepts(head, "application/json") or accepts(head, "text/event-stream")):
+        return refusal(406, "Accept must include application/json and text/event-stream.", cors)
     return None
 
 
-def _accepts(head: RequestHead, kind: str) -> bool:
+def content_type(head: RequestHead) -> str:
+    """Return the media type of a request's body, without parameters."""
+    return (head.field("content-type") or "").partition(";")[0].strip().lower()
+
+
+def accepts(head: RequestHead, kind: str) -> bool:
     """Whether a client accepts answers of this type; without a header it accepts all (RFC 9110 section 12.5.1)."""
     accept = head.field("accept")
     if accept is None:
@@ -317,7 +328,7 @@ def _path(head: RequestHead) -> str:
         return ""
 
 
-def _refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> RequestRefusal:
+def refusal(status: int, text: str, fields: Sequence[tuple[str, str]] = ()) -> RequestRefusal:
     """Return a refusal as a JSON-RPC error without an id (MCP "Streamable HTTP", "Sending Messages")."""
-    body = jsonrpc.encode(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, text))
+    body = jsonrpc.encode({"jsonrpc": "2.0", "error": {"code": jsonrpc.INVALID_REQUEST, "message": text}})
     return RequestRefusal(status, body, (*JSON, *fields))

@@ -21,9 +21,9 @@ _LINE_END = re.compile(rb"\r\n|\n|\r")
 _COMMENT = b": still here\n\n"
 
 
-def event(data: bytes, id: str = "") -> bytes:
+def event(data: bytes, id: str = "", kind: str = "") -> bytes:
     """Return one server-sent event. Each line of the data has its own field; a client joins them with line feeds."""
-    head = f"id: {id}\n".encode() if id else b""
+    head = ((f"id: {id}\n" if id else "") + (f"event: {kind}\n" if kind else "")).encode()
     if b"\n" not in data and b"\r" not in data:
         return b"%bdata: %b\n\n" % (head, data)
     return b"%b%b\n" % (head, b"".join(b"data: %b\n" % line for line in _LINE_END.split(data)))
@@ -32,9 +32,11 @@ def event(data: bytes, id: str = "") -> bytes:
 class ServedStream:
     """Events for one response, or, if `resumable`, for those that continue it."""
 
-    def __init__(self, name: str, *, resumable: bool, keep_alive: float) -> None:
+    def __init__(self, name: str, *, resumable: bool, keep_alive: float, kind: str = "") -> None:
         self.name = name
         """The prefix of its event ids."""
+        self.kind = kind
+        """The type that its events name; empty for none, which means `message`."""
         self.ended = False
         self.on_left: Callable[[], None] | None = None
         """Called when a listening client has disconnected."""
@@ -88,7 +90,7 @@ class ServedStream:
 
     def _put(self, data: bytes) -> None:
         self._count += 1
-        line = event(data, f"{self.name}.{self._count}" if self._resumable else "")
+        line = event(data, f"{self.name}.{self._count}" if self._resumable else "", self.kind)
         if self._resumable:
             self._events.append(line)
             self._bytes += len(line)

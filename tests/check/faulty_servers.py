@@ -10,7 +10,6 @@ import copy
 import fcntl
 import json
 import sys
-import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -309,22 +308,19 @@ class PlantedWeb:
 
     async def __aenter__(self):
         self.demo = DemoServer(self.world, "127.0.0.1", 0)
-        self.thread = threading.Thread(target=self.demo.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
+        await self.demo.start()
         self.web = await Web(self._pass).__aenter__()
         self.target = HttpTarget(self.web.url, headers=self.fault.headers)
         return self
 
     async def __aexit__(self, *_):
         await self.web.__aexit__()
-        self.demo.stop()
-        self.demo.shutdown()
-        self.demo.server_close()
+        await self.demo.stop()
 
     async def _pass(self, request, reply):
         if await self.fault.response(request, reply):
             return
-        reader, writer = await asyncio.open_connection(*self.demo.server_address[:2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.demo.port)
         try:
             lines = [f"{request.method} {request.target} HTTP/1.1"]
             lines += [f"{name}: {value}" for name, value in request.fields if name.lower() != "connection"]

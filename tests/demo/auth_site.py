@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from email.message import Message
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
@@ -11,6 +10,7 @@ from inspector.demo.auth.grants import challenge_of
 from inspector.demo.auth.http_values import FORM, Request
 from inspector.demo.auth.issuer import IssuerSettings
 from inspector.demo.auth.token_check import TokenCheck
+from inspector.serving.base import RequestHead
 
 SERVER = "http://127.0.0.1:1001"
 ISSUER = "http://127.0.0.1:1002"
@@ -56,11 +56,9 @@ class Site:
     def send(self, method: str, url: str, headers: dict[str, str] | None = None, body: bytes = b"") -> Reply:
         """One request; a let-through request to the MCP server is answered with 200."""
         parts = urlsplit(url)
-        message = Message()
-        for name, value in {"Host": parts.netloc, **(headers or {})}.items():
-            message[name] = value
+        fields = [*{"Host": parts.netloc, **(headers or {})}.items()]
         target = parts.path + (f"?{parts.query}" if parts.query else "")
-        request = Request(method, target, message, body)
+        request = Request(RequestHead(method, target, fields), body)
         if parts.port == urlsplit(SERVER).port:
             answer = self.gate.answer(request)
             if answer is None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.demo.call import Channel
+from inspector.demo.http import DemoServer
 from inspector.demo.prompts import all_prompts
 from inspector.demo.rpc import decode
 from inspector.demo.server_state import DemoState
@@ -239,6 +242,31 @@ class HttpServer:
         self.process.stderr.close()
 
 
+@contextmanager
+def serving() -> Iterator[DemoServer]:
+    """A server on the event loop of a thread of this process, to see what it does."""
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        thread = threading.Thread(target=loop.run_forever)
+        thread.start()
+
+        def run(work: Coroutine[Any, Any, None]) -> None:
+            asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE)
+
+        async def made() -> DemoServer:
+            server = DemoServer(DemoState(all_tools(), all_prompts()), "127.0.0.1", 0)
+            await server.start()
+            return server
+
+        server = asyncio.run_coroutine_threadsafe(made(), loop).result(PATIENCE)
+        try:
+            yield server
+        finally:
+            run(server.stop())
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+
 class Reply:
     """An HTTP answer; `events` are the server-sent events as (id, data, retry) once the stream has ended."""
 
@@ -426,5 +454,5 @@ class SsePeer(HttpPeer):
                     self._arrived.set()
                 elif name == "data":
                     self.take(json.loads(value))
-        except http.client.IncompleteRead:
+        except (http.client.IncompleteRead, ConnectionResetError):
             pass  # closed by ourselves

@@ -129,7 +129,7 @@ def test_only_this_machine_is_served(serve: Serve, header: dict[str, str]) -> No
 
 @pytest.mark.parametrize(
     ("headers", "status"),
-    [({"Content-Length": "65537"}, 413), ({"Content-Length": "9" * 30}, 413), ({"Content-Length": "-1"}, 411)],
+    [({"Content-Length": "65537"}, 413), ({"Content-Length": "9" * 30}, 400), ({"Content-Length": "-1"}, 400)],
 )
 def test_large_bodies_are_not_read(serve: Serve, headers: dict[str, str], status: int) -> None:
     assert send("POST", metadata_of(serve("--auth-auto"))["token_endpoint"], headers).status == status
@@ -144,9 +144,9 @@ def test_there_is_nothing_elsewhere(serve: Serve) -> None:
 
 def test_a_challenge_names_no_host_but_those_of_this_machine(serve: Serve) -> None:
     server = serve("--auth-auto")
-    reply = send("POST", server.url, {"Host": 'localhost:1/"x', "Content-Length": "0"})
+    assert send("POST", server.url, {"Host": 'localhost:1/"x', "Content-Length": "0"}).status == 403
+    reply = send("POST", server.url, {"Host": "localhost:1", "Content-Length": "0"})
     assert 'resource_metadata="http://localhost:' in reply.headers["WWW-Authenticate"]
-    assert '"x' not in reply.headers["WWW-Authenticate"]
 
 
 def test_metadata_without_an_end_come_as_they_are_made(serve: Serve) -> None:
@@ -211,5 +211,5 @@ def test_a_port_that_is_taken_is_named() -> None:
         command = [sys.executable, "-m", "inspector.demo", "--auth-port", port]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert ended.returncode == 1
-    assert ended.stderr.startswith(f"The authorization server cannot listen on port {port}: ")
+    assert ended.stderr.startswith(f"Cannot listen on 127.0.0.1:{port}: ")
     assert "Traceback" not in ended.stderr

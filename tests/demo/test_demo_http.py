@@ -96,15 +96,12 @@ def test_a_refused_initialize_makes_no_session(stranger: HttpPeer) -> None:  # H
         ("POST", PING, {"MCP_Protocol_Version": ""}, 400, -32600),
         ("POST", PING, {"Mcp_Session_Id": "guess"}, 404, -32600),
         ("PUT", PING, {}, 405, -32600),
-        ("OPTIONS", None, {}, 405, -32600),
         ("POST", PING, {"Origin": "http://evil.example"}, 403, -32600),
         ("POST", PING, {"Origin": "null"}, 403, -32600),
         ("POST", PING, {"Origin": "http://[bad"}, 403, -32600),
         ("GET", None, {"Origin": "http://evil.example"}, 403, -32600),
         ("POST", PING, {"Host": "evil.example"}, 403, -32600),
         ("POST", PING, {"Host": "127.0.0.1.evil.example:80"}, 403, -32600),
-        ("POST", PING, {"Content_Length": "99999999999"}, 413, -32600),
-        ("POST", PING, {"Content_Length": "-1"}, 411, -32600),
     ],
 )
 def test_what_is_wrong_is_refused_with_the_right_status_and_a_json_rpc_error(
@@ -116,7 +113,7 @@ def test_what_is_wrong_is_refused_with_the_right_status_and_a_json_rpc_error(
     assert refused.json["error"]["code"] == code
     assert "id" not in refused.json
     if status == 405:
-        assert refused.headers["Allow"] == "GET, POST, DELETE"
+        assert refused.headers["Allow"] == "GET, POST, DELETE, OPTIONS"
     assert peer.ask("ping") == {}
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from inspector.demo.event_stream import MAX_UNSENT, MessageQueue
 from tests.demo.demo_client import MODERN, PREFIX, HttpServer, MemoryPeer, ModernHttpPeer, Peer, StdioPeer, about_client
 from tests.demo.schemas import check
 
@@ -131,14 +130,6 @@ def test_subscriptions_end_with_their_result_when_stdin_ends() -> None:
     number, _ = listen(client, toolsListChanged=True)
     assert client.close() == 0
     assert client.response(number)["result"]["resultType"] == "complete"
-
-
-def test_what_is_not_read_is_forgotten_where_nothing_is_lost_by_that() -> None:
-    feed = MessageQueue(lossy=True)
-    for number in range(MAX_UNSENT + 5):
-        feed.send(b"%d" % number)
-    assert len(feed.messages) == MAX_UNSENT
-    assert b"".join(feed.follow(lambda: True)).startswith(b"data: 0\n\ndata: 1\n\n")
 
 
 def test_over_http_each_subscription_is_a_stream(http_server: HttpServer) -> None:

@@ -13,9 +13,6 @@ import pytest
 
 from inspector.demo.call import ClientRequest
 from inspector.demo.http import DemoServer
-from inspector.demo.prompts import all_prompts
-from inspector.demo.server_state import DemoState
-from inspector.demo.tools import all_tools
 from tests.demo.demo_client import (
     MODERN,
     PATIENCE,
@@ -26,6 +23,7 @@ from tests.demo.demo_client import (
     Stream,
     about_client,
     modern_params,
+    serving,
     text_of,
 )
 from tests.demo.schemas import check
@@ -74,11 +72,9 @@ def encoded(text: str) -> str:
         ("tools/call", ECHO, {"Mcp_Name": "ECHO"}),
         ("tools/call", ECHO, {"Mcp_Name": encoded("add")}),
         ("tools/call", ECHO, {"Mcp_Name": "=?base64?ZWNobw=?="}),  # HTTP-65: padding is missing
-        ("tools/call", ECHO, {"Mcp_Name": "=?base64?\x7f?="}),
         ("tools/call", ECHO, {"Mcp_Name": "=?base64?/w==?="}),
         ("tools/call", ECHO, {"Mcp_Name": "=?BASE64?ZWNobw==?="}),
         ("tools/call", ECHO, {"Mcp_Name": "=?base64?="}),
-        ("tools/call", ECHO, {"Mcp_Name": "echo\x01"}),
         ("tools/call", ECHO, {"Mcp_Name": "\xe9cho"}),
         ("prompts/get", {"name": "greet"}, {"Mcp_Name": "demo"}),
         ("resources/read", {"uri": "demo://readme"}, {"Mcp_Name": None}),
@@ -252,7 +248,7 @@ def test_a_server_without_a_handshake_says_so(modern_only: HttpServer) -> None:
     assert "Mcp-Session-Id" not in refused.headers
     for verb in ("GET", "DELETE"):
         answer = client.request(verb)
-        assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+        assert (answer.status, answer.headers["Allow"]) == (405, "POST, OPTIONS")
     assert client.request_with("server/discover").status == 200
 
 
@@ -301,13 +297,8 @@ def test_a_stream_that_hangs_up_has_no_answer(client: ModernHttpPeer) -> None:
 @pytest.fixture
 def inside() -> Iterator[DemoServer]:
     """A server in this process, to see what it does."""
-    with DemoServer(DemoState(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    with serving() as server:
         yield server
-        server.stop()
-        server.shutdown()
-        thread.join()
 
 
 def posted(url: str, method: str, params: dict[str, Any]) -> http.client.HTTPConnection:
@@ -338,7 +329,7 @@ def test_closing_the_stream_cancels_the_request(
     assert tool
     monkeypatch.setattr(tool, "run", run)
     meta = {"_meta": about_client(logLevel="info")}
-    connection = posted(inside.url + "/mcp", "tools/call", {"name": "forget"} | meta)
+    connection = posted(inside.url, "tools/call", {"name": "forget"} | meta)
     assert started.wait(PATIENCE)
     if begun:
         connection.getresponse().close()
@@ -347,21 +338,21 @@ def test_closing_the_stream_cancels_the_request(
 
 
 def test_closing_the_stream_of_a_subscription_ends_it(inside: DemoServer) -> None:
-    connection = posted(inside.url + "/mcp", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    connection = posted(inside.url, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
     assert b"acknowledged" in response.readline()
-    (answering,) = inside.answering
-    assert len(inside.world.subscriptions) == 1
+    (subscription,) = inside.world.subscriptions
+    ended = threading.Event()
+    subscription.when_cancelled(ended.set)
     response.close()
     connection.close()
-    assert answering.flushed.wait(PATIENCE)
-    assert inside.world.subscriptions == []
+    assert ended.wait(PATIENCE)
 
 
 def test_an_unread_subscription_does_not_block_others(inside: DemoServer) -> None:
-    connection = posted(inside.url + "/mcp", "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    connection = posted(inside.url, "subscriptions/listen", {"notifications": {"toolsListChanged": True}})
     response = connection.getresponse()
-    client = ModernHttpPeer(inside.url + "/mcp")
+    client = ModernHttpPeer(inside.url)
     assert "20000" in text_of(client.call("burst", kind="list_changed", count=20_000))
     response.close()
     connection.close()

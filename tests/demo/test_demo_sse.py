@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import re
-import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from inspector.demo.http import DemoServer
-from inspector.demo.prompts import all_prompts
-from inspector.demo.server_state import DemoState
-from inspector.demo.tools import all_tools
-from tests.demo.demo_client import PATIENCE, HttpPeer, HttpServer, SsePeer, text_of
+from tests.demo.demo_client import PATIENCE, HttpPeer, HttpServer, SsePeer, serving, text_of
 from tests.demo.schemas import check
 
 PING = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
@@ -101,20 +97,18 @@ def test_a_message_that_cannot_be_read_is_refused_at_once(peer: SsePeer, body: A
 
 
 def test_a_closed_stream_ends_the_session() -> None:
-    with DemoServer(DemoState(all_tools(), all_prompts()), "127.0.0.1", 0) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        peer = SsePeer(server.url + "/sse")
+    with serving() as server:
+        peer = SsePeer(server.origin + "/sse")
         peer.open()
         (session,) = server.sse_sessions.values()
         peer.start("tools/call", {"name": "forget"})
         peer.close()
-        with session.feed.news:
-            assert session.feed.news.wait_for(lambda: session.feed.ended, PATIENCE)
+        for _ in range(int(PATIENCE / 0.01)):
+            if session.session.closed:
+                break
+            time.sleep(0.01)
         assert session.session.closed
         assert peer.request("POST", PING, path=peer.messages).status == 404
-        server.shutdown()
-        thread.join()
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ async def test_a_session_that_is_not_known_is_reported_so_and_one_that_is_missin
     assert (await web.ask(body=ask))[0] == 400
     status, _, body = await web.ask(body=ask, Mcp_Session_Id="unknown")
     assert status == 404
-    assert json.loads(body)["id"] is None
+    assert "id" not in json.loads(body)
     assert (await web.ask("GET", Mcp_Session_Id="unknown"))[0] == 404
     assert (await web.ask("GET"))[0] == 400
     assert web.handlers == []

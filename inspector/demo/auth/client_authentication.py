@@ -35,7 +35,7 @@ class ClientAuthentication:
 
     def client(self, request: Request, form: RequestParameters) -> RegisteredClient:
         """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""
-        header = request.headers.get("Authorization", "")
+        header = request.head.field("Authorization") or ""
         assertion = form.get("client_assertion")
         said = [method for method, there in _ways(header, form.get("client_secret"), assertion) if there]
         if len(said) > 1:

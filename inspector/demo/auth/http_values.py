@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from html import escape
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from inspector.serving.http import content_type
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from email.message import Message
     from typing import Any
+
+    from inspector.serving.base import RequestHead
+    from inspector.serving.http_connection import ServedResponse
 
     Pairs = list[tuple[str, str]]
 
@@ -41,17 +46,17 @@ class HttpReply:
 
 
 class Request:
-    """One request; `target` is its path with the query."""
+    """One request."""
 
-    def __init__(self, method: str, target: str, headers: Message, body: bytes = b"") -> None:
-        self.method = method
-        self.path, _, self.query = target.partition("?")
-        self.headers = headers
+    def __init__(self, head: RequestHead, body: bytes = b"") -> None:
+        self.method = head.method
+        self.path, _, self.query = head.target.partition("?")
+        self.head = head
         self.body = body
 
     def origin(self, port: int | None) -> str:
         """Returns the origin that the client uses, if the server listens on a port."""
-        host = urlsplit("//" + self.headers.get("Host", "")).hostname or ""
+        host = urlsplit("//" + (self.head.field("Host") or "")).hostname or ""
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def asked(self) -> RequestParameters:
@@ -60,11 +65,24 @@ class Request:
 
     def form(self) -> RequestParameters:
         """Returns the parameters in the body; raises OAuthError for a body that is not a form."""
-        if self.headers.get_content_type() != FORM:
+        if content_type(self.head) != FORM:
             raise OAuthError("invalid_request", f"The body must be {FORM}")
         if len(self.body) > MAX_FORM:
             raise OAuthError("invalid_request", f"The body is larger than {MAX_FORM} bytes", status=413)
         return RequestParameters(_pairs(self.body.decode("utf-8", "replace")))
+
+
+async def send(response: ServedResponse, reply: HttpReply) -> None:
+    """Send a response; one in pieces only while its client is connected."""
+    fields = tuple(reply.headers.items())
+    if isinstance(reply.body, bytes):
+        response.whole(reply.status, reply.body, fields)
+        return
+    response.begin(reply.status, fields)
+    while response.open and (piece := await asyncio.to_thread(next, reply.body, None)) is not None:
+        response.write(piece)
+        await response.drained()
+    response.finish()
 
 
 class RequestParameters:

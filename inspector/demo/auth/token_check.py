@@ -76,7 +76,7 @@ class TokenCheck:
         return said if isinstance(said, HttpReply) else json_answer(200, said)
 
     def _check(self, request: Request, origin: str, resource: str) -> HttpReply | None:
-        header = request.headers.get("Authorization")
+        header = request.head.field("Authorization")
         about = f'resource_metadata="{origin}{WELL_KNOWN}{resource}"'
         if header is None:
             return self._refuse(401, about, scope=READ)
