@@ -23,7 +23,7 @@ from inspector.errors import InspectorError
 from inspector.imports import flows, saved_requests
 from inspector.imports.flows import import_calls, recognised_client
 from inspector.redact.rules import read_rules
-from inspector.skills.frontmatter import FrontMatterError, read_front_matter
+from inspector.skills.verify import FrontMatterError, read_front_matter
 from inspector.tui.themes import read_theme
 from tests.bad_input.test_damaged_documents import damaged_text
 

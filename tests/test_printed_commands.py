@@ -13,7 +13,7 @@ from inspector.check.checks.generated_arguments import ArgumentCase
 from inspector.cli.parser import check_command, scan
 from inspector.config import expand
 from inspector.errors import ConfigError, ValueMissing
-from inspector.flows.step_command import repeat
+from inspector.flows.step_requests import repeat
 
 NASTY = (
     "; touch pwned",

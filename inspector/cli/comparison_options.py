@@ -47,7 +47,7 @@ def rules_of(invocation: Invocation) -> ComparisonRules:
 
 def told(out: Output, difference: Difference) -> str:
     """A difference in one safe line: path, old value, new value."""
-    from inspector.compare.text_diff import parted
+    from inspector.compare.alignment import parted
     from inspector.protocol.jsonrpc import excerpt
 
     def shown(value: Any) -> str:

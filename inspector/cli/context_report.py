@@ -14,8 +14,7 @@ from inspector.text import cell_len, count, quantity, signs
 if TYPE_CHECKING:
     from inspector.cli.output import Output
     from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import CostGrowth
-    from inspector.context.report import ContextReport
+    from inspector.context.report import ContextReport, CostGrowth
     from inspector.hosts import HostNote
 
 NAME = 64

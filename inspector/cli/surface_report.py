@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.colours import Colour, Colours
+from inspector.compare.alignment import changed_lines
 from inspector.compare.surface import ONE, Change, counts
-from inspector.compare.text_diff import changed_lines
 from inspector.protocol.jsonrpc import excerpt
 from inspector.text import signs
 

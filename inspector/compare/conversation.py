@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
-from inspector.compare.digests import Digests, exact_digest
-from inspector.compare.lossless_json import read
+from inspector.compare.json_values import Digests, exact_digest, read
 from inspector.compare.rules import DEFAULT, ComparisonRules, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.format import Dir, Kind

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from inspector.compare.digests import exact_digest
-from inspector.compare.pattern_texts import texts
+from inspector.compare.json_values import exact_digest
 from inspector.compare.schema_documents import ANY, Document, Node, label_of
 from inspector.compare.schema_forms import (
     COMBINING,
@@ -26,7 +25,7 @@ from inspector.compare.schema_forms import (
     type_of,
 )
 from inspector.compare.schema_inclusion import Inclusion, Mode
-from inspector.compare.schema_witness import Step, Witnesses, other_names
+from inspector.compare.schema_witness import Step, Witnesses, other_names, texts
 from inspector.protocol.jsonrpc import excerpt
 
 Side = Literal["input", "output"]

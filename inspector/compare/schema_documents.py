@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from inspector.compare.digests import exact_digest
+from inspector.compare.json_values import exact_digest
 from inspector.errors import SchemaError
 from inspector.protocol.exact_json.tokens import escape_step
 from inspector.protocol.jsonrpc import excerpt

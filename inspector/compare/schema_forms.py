@@ -16,8 +16,8 @@ from itertools import count
 from math import ceil, floor, lcm
 from typing import Any, NamedTuple
 
-from inspector.compare.digests import exact_digest
-from inspector.compare.lossless_json import type_of as json_type
+from inspector.compare.json_values import exact_digest
+from inspector.compare.json_values import type_of as json_type
 from inspector.compare.schema_documents import (
     ANY,
     REFERENCES,

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from inspector.compare.digests import exact_digest
 from inspector.compare.invisible_characters import Hidden, hidden_in
+from inspector.compare.json_values import exact_digest
 from inspector.compare.rules import EXACT
 from inspector.compare.schema_changes import Side
 from inspector.compare.schema_forms import Effort

@@ -10,9 +10,8 @@ from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 from inspector.compare.alignment import align
-from inspector.compare.digests import Digests, exact_digest
 from inspector.compare.json_places import ROOT, ValuePath
-from inspector.compare.lossless_json import DuplicateKeys, type_of
+from inspector.compare.json_values import Digests, DuplicateKeys, exact_digest, type_of
 from inspector.compare.rules import DEFAULT, ComparisonRules, Machine, RuleState, compiled
 
 MAX_COUNT = 10_000

@@ -1,19 +1,85 @@
-"""The cost of a server's tools: the characters that hosts pass to a model, by tool and by part.
-
-The text of a tool is its name, its description, and its input schema as compact JSON with the keys in the server's
-order. Titles, annotations, output schemas, icons and `_meta` stay with most hosts and are not counted.
-"""
+"""Turns characters into tokens: an estimate by default, or a tokenizer that is on this machine already."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.apps.definitions import is_for_model
-from inspector.context.tokens import ESTIMATED, TokenCounter
+from inspector.errors import UsageError
 from inspector.protocol.jsonrpc import compact_json
 from inspector.protocol.subschemas import subschemas
+
+ESTIMATE = "characters / 4"
+"""The method of the estimate. JSON is denser than prose: it may need up to characters / 3."""
+_CHARACTERS_A_TOKEN = 4
+
+
+class TokenCounter(NamedTuple):
+    """Counts the tokens of texts."""
+
+    method: str
+    """`characters / 4`, or the name of a tokenizer."""
+    count: Callable[[str], int]
+
+    @property
+    def is_estimate(self) -> bool:
+        """Whether the counts are estimated from characters."""
+        return self.method == ESTIMATE
+
+
+def estimate(characters: int) -> int:
+    """Return the estimated tokens of a number of characters, rounded up."""
+    return -(-characters // _CHARACTERS_A_TOKEN)
+
+
+ESTIMATED = TokenCounter(ESTIMATE, lambda text: estimate(len(text)))
+
+
+def tokenizer(name: str) -> TokenCounter:
+    """Return the tokenizer `name` of tiktoken, such as `o200k_base`. Nothing is downloaded.
+
+    Raises `UsageError` if tiktoken is not installed, does not know the name, or its vocabulary is not on this machine.
+    """
+    try:
+        import tiktoken  # type: ignore[import-not-found, unused-ignore]
+        import tiktoken.load  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        raise UsageError(
+            "A tokenizer needs the package tiktoken, which is not installed.",
+            hint="Install tiktoken, or count without a tokenizer: tokens are then characters / 4.",
+        ) from None
+    encoding = _encoding(tiktoken, name)
+    return TokenCounter(name, lambda text: len(encoding.encode(text, disallowed_special=())))
+
+
+class _NotOnDisk(Exception):
+    """The vocabulary would have to be downloaded."""
+
+
+def _encoding(tiktoken: Any, name: str) -> Any:
+    if name not in tiktoken.list_encoding_names():
+        raise UsageError(
+            f"Unknown tokenizer “{name[:40]}”.", hint=f"tiktoken has {', '.join(tiktoken.list_encoding_names())}."
+        )
+
+    def refuse(*_: Any) -> bytes:
+        raise _NotOnDisk
+
+    download = tiktoken.load.read_file
+    tiktoken.load.read_file = refuse  # The library reads its cache first, and calls this to download.
+    try:
+        return tiktoken.get_encoding(name)
+    except _NotOnDisk:
+        raise UsageError(
+            f"The vocabulary of {name} is not on this machine, and Inspector downloads nothing.",
+            hint="Set TIKTOKEN_CACHE_DIR to a directory that has it, or count without a tokenizer.",
+        ) from None
+    finally:
+        tiktoken.load.read_file = download
+
 
 _CHOICES = ("enum", "const", "examples")
 
@@ -139,3 +205,58 @@ def tool_cost(definition: dict[str, Any], counter: TokenCounter = ESTIMATED) -> 
 
 def _inside(schema: Any, keys: tuple[str, ...]) -> int:
     return sum(len(compact_json(part.schema[key])) for part in subschemas(schema) for key in keys if key in part.schema)
+
+
+_MEDIA = ("image", "audio")
+
+
+class ResultCost(NamedTuple):
+    """The cost of one result."""
+
+    content: int
+    """Characters of its text blocks and of texts in resources."""
+    content_tokens: int
+    structured: int | None
+    """Characters of `structuredContent` as compact JSON; None without one."""
+    structured_tokens: int
+    media: int
+    """Images and audio, whose tokens depend on the model and are not counted."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        structured = None
+        if self.structured is not None:
+            structured = {"characters": self.structured, "tokens": self.structured_tokens}
+        return {
+            "content": {"characters": self.content, "tokens": self.content_tokens},
+            "structured": structured,
+            "media": self.media,
+        }
+
+
+def result_cost(result: Any, counter: TokenCounter = ESTIMATED) -> ResultCost:
+    """Return the cost of a result of `tools/call`. Members of a wrong type count as empty."""
+    members = result if type(result) is dict else {}
+    blocks = members.get("content")
+    texts: list[str] = []
+    media = 0
+    for block in blocks if type(blocks) is list else ():
+        if type(block) is not dict:
+            continue
+        if block.get("type") in _MEDIA:
+            media += 1
+        inner = block.get("resource")
+        text = block.get("text") if type(inner) is not dict else inner.get("text")
+        if type(text) is str:
+            texts.append(text)
+    structured = compact_json(members["structuredContent"]) if "structuredContent" in members else None
+    characters = sum(map(len, texts))
+    # The text is joined only for a tokenizer: a result may have many megabytes.
+    tokens = estimate(characters) if counter.is_estimate else counter.count("\n".join(texts))
+    return ResultCost(
+        characters,
+        tokens,
+        None if structured is None else len(structured),
+        counter.count(structured) if structured else 0,
+        media,
+    )

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
+from inspector.errors import SchemaError
 from inspector.protocol.events import EventType, condition
 from inspector.protocol.jsonrpc import excerpt
+from inspector.protocol.validation import Validator
 from inspector.times import parse_time
 
 EventRowKind = Literal["event", "repeat", "active", "gap", "heartbeat", "error", "terminated", "note"]
@@ -334,3 +336,29 @@ def _error(error: Any) -> str:
     message = _plain(about.get("message"), 200) or "no message"
     code = _plain(about.get("code"), 20) or "no code"
     return f"{message} ({code}{', ' + named if named and named.split(' ')[0] != message else ''})"
+
+
+def argument_problem(event: EventType, arguments: dict[str, Any]) -> str:
+    """Return why arguments do not match the input schema, as a sentence; empty if they do."""
+    check = _check(event.input_schema, "arguments")
+    return check(arguments) if check is not None else ""
+
+
+def data_check(event: EventType) -> DataCheck | None:
+    """Return the check of an event's data; None without a usable payload schema."""
+    return _check(event.payload_schema, "data")
+
+
+def _check(schema: dict[str, Any], whose: str) -> DataCheck | None:
+    if not schema:
+        return None
+    try:
+        validator = Validator(schema)
+    except SchemaError:
+        return None  # The list of event types names it.
+
+    def check(value: dict[str, Any]) -> str:
+        found = validator.errors(value, limit=1)
+        return f"{whose}{found[0].path}: {found[0].message}." if found else ""
+
+    return check

@@ -17,10 +17,9 @@ from inspector.calls.writing import flow_text, request_step, server_text, step_t
 from inspector.calls.yaml_text import MAX_SIZE
 from inspector.compare.json_places import ROOT, ValuePath
 from inspector.errors import ConfigError, UsageError
+from inspector.export.python_script import ExportStep, steps
 from inspector.export.quoting import REDACTED
-from inspector.export.recording_facts import facts_of
-from inspector.export.script_steps import ExportStep, steps
-from inspector.export.selection import Selection
+from inspector.export.selection import Selection, facts_of
 from inspector.hints import Hint, Parameter
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

@@ -9,8 +9,7 @@ import csv
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.recording_facts import RecordingClock
-from inspector.export.selection import Selection, left_out
+from inspector.export.selection import RecordingClock, Selection, left_out
 from inspector.journal.exchange import Exchange
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.index import State

@@ -17,8 +17,7 @@ from typing import IO, Any
 
 from inspector.export.http_exchanges import HttpExchanges, RecordedHttpExchange, as_sse, header, headers_of
 from inspector.export.json_edits import clean
-from inspector.export.recording_facts import RecordingClock
-from inspector.export.selection import Selection
+from inspector.export.selection import RecordingClock, Selection
 from inspector.journal.filters.conditions import subjects_of
 from inspector.journal.format import Dir, Event, Kind, to_base64
 from inspector.journal.index import State

@@ -14,8 +14,7 @@ from importlib.resources import files
 from typing import IO, Any
 
 from inspector.errors import UsageError
-from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
-from inspector.export.selection import Selection
+from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, marks_of
 from inspector.hints import Hint, Parameter
 from inspector.html_page import page_head
 from inspector.journal.filters.conditions import subjects_of

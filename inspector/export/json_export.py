@@ -10,8 +10,8 @@ import json
 from collections.abc import Iterable
 from typing import IO, Any
 
-from inspector.export.json_edits import is_strict, strict
-from inspector.export.recording_facts import RecordingClock, facts_of, findings_of, marks_of
+from inspector.export.json_edits import is_strict, portable, strict
+from inspector.export.selection import RecordingClock, Selection, facts_of, findings_of, left_out, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import DIR_NAMES, Event, Kind, to_base64
 from inspector.journal.index import STATE_NAMES, State
@@ -105,3 +105,16 @@ def _value(value: Any) -> str:
         return strict(_dumps(value))[0]
     except RecursionError:
         return '"nested too deeply"'
+
+
+def write_lines(journal: Journal, out: IO[str], numbers: Iterable[int] | None) -> list[str]:
+    """Write the messages to `out`, one at a time."""
+    missing = 0
+    for n in Selection(journal, numbers).of(Kind.RPC, Kind.INVALID):
+        event = next(journal.events(n, n))
+        line = portable(event.text) if event.kind == Kind.RPC else None
+        if line is None:
+            missing += 1
+        else:
+            out.write(f"{line}\n")
+    return left_out(missing, "message that is not JSON", "messages that are not JSON")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from inspector.export.recording_facts import RecordingFacts, facts_of, marks_of
+from inspector.export.selection import RecordingFacts, facts_of, marks_of
 from inspector.journal.connections import KINDS
 from inspector.journal.format import Dir, Event, Kind, dumps
 from inspector.journal.index import State

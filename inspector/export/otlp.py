@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from typing import IO, Any, Protocol
 
 from inspector.export.json_edits import clean
-from inspector.export.recording_facts import RecordingFacts, facts_of
-from inspector.export.selection import Selection, left_out
+from inspector.export.selection import RecordingFacts, Selection, facts_of, left_out
 from inspector.journal.format import Dir, Kind
 from inspector.journal.index import State
 from inspector.journal.journal import Journal

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.config.text_checks import checked_headers
 from inspector.errors import TargetError, UsageError
 from inspector.export.otlp import Spans, around_spans, dumps
-from inspector.export.recording_facts import facts_of
+from inspector.export.selection import facts_of
 from inspector.journal.exchange import around
 from inspector.journal.format import Kind
 from inspector.journal.index import State

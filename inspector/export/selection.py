@@ -1,4 +1,4 @@
-"""The events and exchanges of an export, so that formats for requests only iterate over them.
+"""What every format of an export starts from: the selected events and exchanges, and the facts of the recording.
 
 One byte per event, and two numbers per event for those inside requests: a million of them take nine megabytes.
 """
@@ -6,13 +6,17 @@ One byte per event, and two numbers per event for those inside requests: a milli
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from heapq import merge
+from typing import IO, Any, NamedTuple
 
 from inspector.journal.exchange import Exchange, around
-from inspector.journal.format import Kind
+from inspector.journal.format import Dir, Kind
 from inspector.journal.journal import Journal
 from inspector.journal.query import Query
 from inspector.protocol.jsonrpc import Shape
+from inspector.protocol.views import View
 
 _REQUESTS = Query(shape=Shape.REQUEST)
 _INSIDE = Query(shape=(Shape.REQUEST, Shape.NOTIFICATION))
@@ -97,3 +101,98 @@ def left_out(amount: int, what: str, several: str = "") -> list[str]:
         return []
     named = f"1 {what}" if amount == 1 else f"{amount:,} {several or what + 's'}"
     return [f"Omitted from this format: {named}."]
+
+
+_SENT = Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.SEND)
+_RECEIVED = Query(kind=(Kind.RPC, Kind.INVALID), dir=Dir.RECV)
+_STDERR = Query(kind=Kind.STDERR)
+_LIFE = Query(kind=Kind.LIFE)
+_HANDSHAKES = Query(method=("initialize", "server/discover"), dir=Dir.RECV, shape=Shape.RESULT)
+_SERVER_KEY = "io.modelcontextprotocol/serverInfo"
+
+
+class RecordingFacts(NamedTuple):
+    """Facts about a recording. Texts and objects come from the server or the file: untrusted, of any type."""
+
+    server: Mapping[str, Any]
+    """The server's identity from either era, or empty."""
+    revision: Any
+    era: Any
+    transport: Any
+    sent: int
+    received: int
+    stderr: int
+    invalid: int
+    errors: int
+    duration: int
+    """Microseconds from the start to the last event."""
+
+
+def target_of(journal: Journal) -> View:
+    """Return the target in the header of a recording, which may be anything."""
+    return View(journal.header.get("target"))
+
+
+def write_items(out: IO[str], items: Iterable[str | Iterable[str]]) -> None:
+    """Write the items of a JSON array, each on a line of its own; an item may come in pieces."""
+    separator = "\n"
+    for item in items:
+        out.write(separator)
+        out.writelines(item)
+        separator = ",\n"
+
+
+def facts_of(journal: Journal) -> RecordingFacts:
+    """Return the facts from the index; reads only the handshake, and life events until the connection is ready."""
+    index = journal.index
+    info: Mapping[str, Any] = {}
+    revision = era = transport = None
+    for n in merge(_HANDSHAKES.each(index), _LIFE.each(index)):
+        if index.kind(n) is Kind.RPC:
+            result = View(View(journal.event(n).message).object("result"))
+            info = result.object("serverInfo") or View(result.meta).object(_SERVER_KEY) or info
+            revision = result.members.get("protocolVersion", revision)
+        elif transport is None:
+            fields = journal.event(n).fields
+            if fields.get("event") == "ready":
+                revision, era, transport = fields.get("revision"), fields.get("era"), fields.get("transport")
+    sent, received, stderr = (query.count(index) for query in (_SENT, _RECEIVED, _STDERR))
+    return RecordingFacts(
+        info, revision, era, transport, sent, received, stderr, index.invalid, index.errors, index.latest()
+    )
+
+
+class RecordingClock:
+    """The clock of a recording: formats the time of an event as RFC 3339, in the recording's time zone."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._started = journal.started
+
+    def __call__(self, t: int, timespec: str = "milliseconds") -> str:
+        """Return the time `t` microseconds after the start; 1970 if the start is unknown."""
+        try:
+            return (self._started + timedelta(microseconds=t)).isoformat(timespec=timespec)
+        except (OverflowError, ValueError):
+            return "1970-01-01T00:00:00+00:00"
+
+
+def marks_of(journal: Journal) -> Iterator[dict[str, Any]]:
+    """Yield the marks of a journal as plain objects: `n`, and the user's `note`, which may be empty."""
+    for n in journal.marks.events():
+        mark = journal.marks.of(n)
+        if mark is not None:
+            yield {"n": n, "note": mark.note}
+
+
+def findings_of(journal: Journal) -> Iterator[dict[str, Any]]:
+    """Yield the findings of a journal as plain objects."""
+    findings = journal.findings
+    for finding in (finding for n in findings.events() for finding in findings.of(n)):
+        yield {
+            "n": finding.n,
+            "rule": finding.rule,
+            "level": finding.level,
+            "message": finding.message,
+            "evidence": list(finding.evidence),
+            "page": finding.page,
+        }

@@ -20,8 +20,7 @@ from inspector.config.foreign_files import nearest
 from inspector.errors import InspectorError, UsageError
 from inspector.flows.progress import EventJudge, FlowProgress
 from inspector.flows.results import FlowResult, RunResult, not_run, step_label
-from inspector.flows.runner import INTERRUPTED, FlowRun, with_failure
-from inspector.flows.step_run import FlowContext
+from inspector.flows.runner import INTERRUPTED, FlowContext, FlowRun, with_failure
 from inspector.text import safe, sentences
 
 if TYPE_CHECKING:

@@ -15,16 +15,59 @@ from inspector.calls.models import MATCHERS, Matcher, given
 from inspector.calls.regex import BadPattern, Pattern
 from inspector.compare.json_places import ROOT
 from inspector.compare.json_places import ValuePath as Place
-from inspector.compare.lossless_json import type_of
+from inspector.compare.json_values import type_of
 from inspector.compare.rules import EXACT
-from inspector.compare.values import compare, is_near, isfinite_number
+from inspector.compare.values import Difference, compare, is_near, isfinite_number
 from inspector.config.foreign_files import nearest
-from inspector.flows.values import MAX_SHOWN, clip, difference_text, shown
 from inspector.text import quantity
 
 if TYPE_CHECKING:
     from inspector.calls.collection import Flow
     from inspector.calls.variables import Variables
+
+SHOWN = 300
+"""Characters of a value that are shown."""
+MAX_SHOWN = 20
+"""Differences, violations and failures that are listed."""
+
+
+def shown(value: Any) -> str:
+    """JSON text of a value, at most `SHOWN` characters of it, whatever its size."""
+    if isinstance(value, str) and len(value) > SHOWN:
+        return f'{json.dumps(value[:SHOWN], ensure_ascii=False)[:-1]}…" ({len(value):,} characters)'
+    pieces, size = [], 0
+    try:
+        for piece in json.JSONEncoder(ensure_ascii=False).iterencode(value):
+            pieces.append(piece[: SHOWN + 2])
+            size += len(piece)
+            if size > SHOWN:
+                break
+        else:
+            return "".join(pieces)
+    except (RecursionError, ValueError, TypeError):
+        return "a value that is nested too deeply"
+    text = "".join(pieces)[:SHOWN]
+    return f"{text}… ({quantity(len(value), 'item')})" if isinstance(value, list) else f"{text}…"
+
+
+def clip(text: str) -> str:
+    """A text, at most `SHOWN` characters of it."""
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+
+
+def difference_text(difference: Difference) -> str:
+    """One difference in a line."""
+    path = difference.path
+    match difference.kind:
+        case "added":
+            return f"{path}: only found, {shown(difference.b)}"
+        case "removed":
+            return f"{path}: missing, expected {shown(difference.a)}"
+        case "moved":
+            return f"{path}: stands at {difference.path_b}"
+        case _:
+            return f"{path}: expected {shown(difference.a)}, found {shown(difference.b)}"
+
 
 MAX_ALIGNED = 10_000
 """Items of lists above which their differences are not listed."""

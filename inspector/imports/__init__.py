@@ -1,46 +1,61 @@
-"""Files of other recorders, converted to recordings: one module per format, loaded on demand."""
+"""Files of other recorders, converted to recordings. The reader of a format is loaded on demand."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from inspector.config.output_files import cannot_write, check_free, name_beside, put_in_place
 from inspector.errors import UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.recording_builder import RecordingBuilder
+from inspector.imports.recording_builder import FormatReader, RecordingBuilder
 from inspector.imports.source import Source
 
 
 class ImportFormat(NamedTuple):
-    """One format.
-
-    Its module has `fits(source)`, which recognises the format by the start of a file, and `read(source, maker)`.
-    """
+    """One format."""
 
     summary: str
-    module: str
+    reader: str
+    """The `FormatReader` of the format: `MODULE:NAME` in this package, loaded on demand."""
     signs: str
     """The members that identify the format."""
 
+    def load(self) -> FormatReader:
+        """Return the reader."""
+        module, _, name = self.reader.partition(":")
+        found: FormatReader = getattr(import_module(f"inspector.imports.{module}"), name)
+        return found
+
 
 FORMATS = {
-    "mcpsnoop": ImportFormat("a session log of mcpsnoop", "mcpsnoop", "lines with “session_id”, “seq” and “direction”"),
-    "mcp-cassette": ImportFormat("a cassette of mcp-cassette", "mcp_cassette", "“format_version” with “messages”"),
-    "mcp-recorder": ImportFormat("a cassette of mcp-recorder", "mcp_recorder", "“interactions” with “metadata”"),
-    "mcporter": ImportFormat("a recording of mcporter", "mcporter", "messages, one per line, with “_meta.dir”"),
-    "har": ImportFormat("an HTTP Archive 1.2 of a browser, a proxy or Inspector", "har", "“log” with “entries”"),
+    "mcpsnoop": ImportFormat(
+        "a session log of mcpsnoop", "recorders:MCPSNOOP", "lines with “session_id”, “seq” and “direction”"
+    ),
+    "mcp-cassette": ImportFormat(
+        "a cassette of mcp-cassette", "recorders:MCP_CASSETTE", "“format_version” with “messages”"
+    ),
+    "mcp-recorder": ImportFormat(
+        "a cassette of mcp-recorder", "recorders:MCP_RECORDER", "“interactions” with “metadata”"
+    ),
+    "mcporter": ImportFormat(
+        "a recording of mcporter", "recorders:MCPORTER", "messages, one per line, with “_meta.dir”"
+    ),
+    "har": ImportFormat(
+        "an HTTP Archive 1.2 of a browser, a proxy or Inspector", "http_messages:HAR", "“log” with “entries”"
+    ),
     "inspector": ImportFormat(
         "the protocol, network or console export of the official MCP Inspector",
-        "official",
+        "http_messages:OFFICIAL",
         "a list of entries with “timestamp” and “message” or “requestHeaders”",
     ),
     "host-log": ImportFormat(
         "the log of a server by Claude Desktop or VS Code",
-        "message_logs",
+        "message_logs:HOST_LOG",
         "lines with “Message from client:” or “[editor -> server]”",
     ),
-    "jsonl": ImportFormat("bare messages, one per line", "jsonl", "messages, one per line"),
+    "jsonl": ImportFormat("bare messages, one per line", "message_logs:JSONL", "messages, one per line"),
 }
 """The formats by name."""
 
@@ -75,7 +90,7 @@ def import_file(
     beside = name_beside(out)
     maker = RecordingBuilder(beside, format, source, limit)
     try:
-        _module(FORMATS[format]).read(source, maker)
+        FORMATS[format].load().read(maker)
         if not maker.begun or not len(maker.journal):
             raise UsageError(
                 f"{path} contains no MCP messages" + (f": {maker.notes[0]}" if maker.notes else "."),
@@ -101,16 +116,10 @@ def recognised(source: Source) -> str:
     if any(type(value) is dict and value.get("format") == "mcp-recording" for value in source.first_values()):
         raise UsageError(f"{source.path} is a recording already.", hint=f"Open it: inspector replay {source.path}")
     for name, format in FORMATS.items():
-        if _module(format).fits(source):
+        if format.load().fits(source):
             return name
     looked = "; ".join(f"{name}: {format.signs}" for name, format in FORMATS.items())
     raise UsageError(
         f"{source.path} has no known format. The known formats have {looked}.",
         hint=Hint("Set the format with ", Parameter.IMPORT_FORMAT, ", if the start of the file is damaged."),
     )
-
-
-def _module(format: ImportFormat) -> Any:
-    from importlib import import_module
-
-    return import_module(f"inspector.imports.{format.module}")

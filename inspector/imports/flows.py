@@ -27,12 +27,10 @@ from inspector.config.jsonc import JsoncError, plain
 from inspector.config.output_files import already_exists
 from inspector.errors import ConfigError, UsageError
 from inspector.hints import Hint, Parameter
-from inspector.imports.saved_requests import SavedCollection, SavedRequest, SavedVariable
+from inspector.imports.saved_requests import CLIENTS, CollectionReader, SavedCollection, SavedRequest, SavedVariable
 from inspector.protocol.jsonrpc import NotJson, parse
 from inspector.text import quantity, safe
 
-CLIENTS = {"postman": "Postman", "bruno": "Bruno", "insomnia": "Insomnia"}
-"""The API clients by the word for `--from`; each has a module of that name."""
 ENVIRONMENT = "imported"
 """The environment that names the secrets of a collection, and how the variables of the process begin that hold them."""
 _COMMENT = "Values that are not written here: each is read from a variable of the process."
@@ -87,12 +85,12 @@ def recognised_client(path: Path) -> str | None:
         return None
     if not path.exists():
         return None
-    return next((name for name in CLIENTS if _fits(name, path)), None)
+    return next((name for name, reader in CLIENTS.items() if _fits(reader, path)), None)
 
 
-def _fits(name: str, path: Path) -> bool:
+def _fits(reader: CollectionReader, path: Path) -> bool:
     try:
-        return bool(_module(name).fits(path))
+        return reader.fits(path)
     except UsageError:
         if path.suffix != ".json":
             raise  # No other reader reads YAML.
@@ -105,7 +103,7 @@ def import_calls(path: Path, folder: Path, format: str) -> ImportedCalls:
         raise UsageError(f"Unknown format “{safe(format, 40)}”.", hint=f"Formats are {', '.join(CLIENTS)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist.", hint="Name a file or a folder.")
-    maker = _FlowBuilder(_module(format).read(path))
+    maker = _FlowBuilder(CLIENTS[format].read(path))
     texts = maker.texts()
     if not maker.steps:
         raise UsageError(
@@ -501,9 +499,3 @@ def _free(stem: str, taken: Collection[str]) -> str:
         name = f"{stem}-{number}.yaml"
         number += 1
     return name
-
-
-def _module(name: str) -> Any:
-    from importlib import import_module
-
-    return import_module(f"inspector.imports.{name}")

@@ -1,4 +1,4 @@
-"""HTTP requests from another tool: those of MCP, as the events of a session over HTTP.
+"""HTTP requests from another tool (HTTP archives, the official MCP Inspector): those of MCP, as a session over HTTP.
 
 These formats have no times for the messages of a stream. Each gets the time of the stream's start, a response at the
 earliest the time of its request, and the response to the stream's own request the time of its end.
@@ -6,17 +6,26 @@ earliest the time of its request, and the response to the stream's own request t
 
 from __future__ import annotations
 
+import base64
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.imports.recording_builder import RecordingBuilder
-from inspector.imports.targets import http_target, stdio_target
+from inspector.imports.recording_builder import (
+    FormatReader,
+    RecordingBuilder,
+    Senders,
+    http_target,
+    moment,
+    stdio_target,
+)
+from inspector.imports.source import JsonArrayDocument, Source, amount, encoded
 from inspector.journal import channels
 from inspector.journal.format import Dir
 from inspector.protocol.jsonrpc import NotJson, Shape, id_key, parse, shape_of
+from inspector.protocol.views import View
 from inspector.text import quantity
 from inspector.transports.sse_stream import SseEvent, SseParser
 
@@ -60,7 +69,7 @@ class WebExchange:
         return media.lower().lstrip().startswith(_STREAM)
 
 
-def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool: str) -> None:
+def _record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool: str) -> None:
     """Record the MCP requests among `exchanges`, in order of time, and note the number of the others."""
     wanted = _of_mcp(exchanges)
     if not wanted:
@@ -71,10 +80,10 @@ def record_exchanges(maker: RecordingBuilder, exchanges: list[WebExchange], tool
         return
     started = min(exchange.begun for exchange in wanted)
     first = next(exchange for exchange in wanted if not exchange.login)
-    target, secrets = stdio_target(None) if first.over_stdio else http_target(first.address)
+    target = stdio_target(None) if first.over_stdio else http_target(first.address)
     if not first.over_stdio and _names_endpoint(first):
-        target["transport"] = "sse"
-    maker.begin(started, target, tool, secrets)
+        target[0]["transport"] = "sse"
+    maker.begin(started, target, tool)
     left = len(exchanges) - len(wanted)
     if left:
         maker.note(f"Of its {len(exchanges):,} requests, {left:,} are not MCP requests and are skipped.")
@@ -157,7 +166,7 @@ class _Layout:
         self._asked: dict[Any, list[int]] = {}
         """Send times of the requests with an id, ascending."""
         for exchange in exchanges:
-            id = None if exchange.login or exchange.over_stdio else _id_of(exchange.sent)
+            id = None if exchange.login or exchange.over_stdio else _id_of(exchange.sent, Shape.REQUEST)
             if id is not None:
                 self._asked.setdefault(id, []).append(exchange.begun)
 
@@ -189,7 +198,7 @@ class _Layout:
 
     def _lay_http(self, exchange: WebExchange, channel: str) -> None:
         maker = self._maker
-        own = _id_of(exchange.sent)
+        own = _id_of(exchange.sent, Shape.REQUEST)
         if exchange.sent and exchange.method == "POST":
             self._add(exchange.begun, lambda: maker.message(Dir.SEND, channel, exchange.sent))
         self._add(exchange.begun, lambda: _record_head(maker, exchange, channel))
@@ -206,7 +215,7 @@ class _Layout:
     def _lay_stream(self, exchange: WebExchange, channel: str, own: Any) -> None:
         time = exchange.answered
         for event in _events(exchange.body or b""):
-            answers = _id_answered(event.data) if event.data else None
+            answers = _id_of(event.data, Shape.RESULT, Shape.ERROR) if event.data else None
             if answers is not None:
                 asked = self._asked.get(answers, [])
                 later = bisect_left(asked, exchange.begun)
@@ -214,21 +223,13 @@ class _Layout:
             self._add(time, lambda event=event: _record_event(self._maker, channel, event))  # type: ignore[misc]
 
 
-def _id_of(data: bytes) -> Any:
-    """Return the id of a request, as a key; None without one."""
+def _id_of(data: bytes, *shapes: Shape) -> Any:
+    """Return the id of a message of one of these shapes, as a key; None without one."""
     try:
         value = parse(data)
     except NotJson:
         return None
-    return id_key(value["id"]) if shape_of(value) is Shape.REQUEST else None
-
-
-def _id_answered(data: bytes) -> Any:
-    try:
-        value = parse(data)
-    except NotJson:
-        return None
-    return id_key(value.get("id")) if shape_of(value) in (Shape.RESULT, Shape.ERROR) else None
+    return id_key(value.get("id")) if shape_of(value) in shapes else None
 
 
 def _record_head(maker: RecordingBuilder, exchange: WebExchange, channel: str) -> None:
@@ -284,3 +285,170 @@ def _record_login(maker: RecordingBuilder, exchange: WebExchange) -> None:
             },
         },
     )
+
+
+_ARCHIVE = ("log", "entries")
+_BEFORE_ANSWER = ("blocked", "dns", "connect", "send", "wait")
+
+
+def _read_archive(maker: RecordingBuilder) -> None:
+    """Read an HTTP Archive 1.2 of browsers, proxies, and of Inspector.
+
+    Format: http://www.softwareishard.com/blog/har-12-spec/. Inspector's archives have stdio messages as entries with
+    `_synthetic`, whose `_from` names the sender of the request.
+    """
+    document = maker.source.document(*_ARCHIVE)
+    found = []
+    for place, entry in document.entries():
+        begun = moment(entry.get("startedDateTime"))
+        if begun is None:
+            maker.unread(f"Entry {place:,}", "it has no time")
+        else:
+            found.append(_archived(View(entry.value), max(entry.number("time"), 0), begun))
+    name = View(document.value("creator")).members.get("name")
+    _record_exchanges(maker, found, name if isinstance(name, str) else "HAR")
+    maker.unread_rest(document, "entry")
+
+
+def _archived(entry: View, lasted: float, begun: int) -> WebExchange:
+    request, response, timings = View(entry.object("request")), View(entry.object("response")), entry.object("timings")
+    content = View(response.object("content"))
+    waited = sum(amount(timings.get(name)) for name in _BEFORE_ANSWER)
+    status, text = response.members.get("status"), content.members.get("text")
+    body = None
+    if isinstance(text, str):
+        body = _unpacked(text) if content.members.get("encoding") == "base64" else encoded(text)
+    synthetic = entry.members.get("_synthetic") is True
+    return WebExchange(
+        begun,
+        begun + int(waited * 1000),
+        begun + int(max(lasted, waited) * 1000),
+        request.text("method"),
+        request.text("url"),
+        _archived_headers(request),
+        encoded(View(request.object("postData")).text("text")),
+        status if type(status) is int and status > 0 else None,
+        response.text("statusText"),
+        response.text("httpVersion"),
+        _archived_headers(response),
+        body,
+        over_stdio=(entry.text("_from") or "client") if synthetic else "",
+    )
+
+
+def _unpacked(text: str) -> bytes:
+    try:
+        return base64.b64decode(text)
+    except ValueError:
+        return encoded(text)
+
+
+def _archived_headers(message: View) -> list[tuple[str, str]]:
+    """Return the header fields without HTTP/2's pseudo-headers."""
+    pairs = ((View(each).members.get("name"), View(each).members.get("value")) for each in message.array("headers"))
+    return [
+        (name, value)
+        for name, value in pairs
+        if isinstance(name, str) and isinstance(value, str) and not name.startswith(":")
+    ]
+
+
+_ORIGINS = {"client": Dir.SEND, "server": Dir.RECV}
+
+
+def _fits_official(source: Source) -> bool:
+    names = source.names_of_item()
+    return "timestamp" in names and bool({"message", "requestHeaders"} & names)
+
+
+def _read_official(maker: RecordingBuilder) -> None:
+    """Read an export of the official MCP Inspector (2.x): a JSON list of the entries of one of its tabs.
+
+    `inspector-protocol-….json` has messages: `timestamp`, `direction` (`request`, `response`, `notification`),
+    `origin` (`client`, `server`; missing in older ones), `message`, and `response` with `duration` in milliseconds if
+    there was one. `inspector-network-….json` has HTTP requests: `timestamp`, `method`, `url`, `requestHeaders`,
+    `requestBody`, `responseStatus`, `responseStatusText`, `responseHeaders`, `responseBody`, `duration`, `error` and
+    `category` (`auth`, `transport`). `inspector-console-….json` has lines of stderr: `timestamp`, `message`. Entries in
+    either order are sorted by their times.
+    """
+    document = maker.source.document()
+    if "requestHeaders" in maker.source.names_of_item():
+        _record_exchanges(maker, _official_exchanges(document, maker), "the official Inspector")
+    else:
+        _record_official_messages(document, maker)
+    maker.unread_rest(document, "entry")
+
+
+def _record_official_messages(document: JsonArrayDocument, maker: RecordingBuilder) -> None:
+    """Record messages and lines of stderr; equal times keep the order of the list."""
+    found: list[tuple[int, int, str]] = []
+    for place, entry in document.entries():
+        time = moment(entry.get("timestamp"))
+        if time is None or entry.get("message") is None:
+            maker.unread(f"Entry {place:,}", "it has no time or no message")
+            continue
+        found.append((time, place, "message"))
+        if entry.get("response") is not None:
+            found.append((time + int(entry.number("duration") * 1000), place, "response"))
+    if not found:
+        return
+    found.sort(key=lambda each: each[0])
+    maker.begin(found[0][0], stdio_target(None), "MCP Inspector")
+    senders = Senders()
+    lines = False
+    for time, place, part in found:
+        entry = document.entry(place)
+        maker.at(time)
+        if isinstance(entry.get("message"), str):
+            maker.stderr(encoded(entry.text("message")))
+            lines = True
+            continue
+        origin = _ORIGINS.get(entry.text("origin"))
+        known = origin if part == "message" or origin is None else Dir.SEND if origin is Dir.RECV else Dir.RECV
+        maker.message(senders.of(entry.get(part), known), channels.STDIO, entry.exact(part) or b"")
+    if lines:
+        maker.note("This is stderr only: the official Inspector exports messages from its Protocol tab.")
+    else:
+        maker.note(
+            "The official Inspector keeps the latest 1,000 messages that its SDK could read, not their exact text. "
+            "stderr and HTTP heads are separate exports."
+        )
+
+
+def _official_exchanges(document: JsonArrayDocument, maker: RecordingBuilder) -> list[WebExchange]:
+    found = []
+    for place, entry in document.entries():
+        begun = moment(entry.get("timestamp"))
+        if begun is None:
+            maker.unread(f"Entry {place:,}", "it has no time")
+            continue
+        status, answered = entry.get("responseStatus"), begun + int(entry.number("duration") * 1000)
+        answer = entry.get("responseBody")
+        found.append(
+            WebExchange(
+                begun,
+                answered,
+                answered,
+                entry.text("method"),
+                entry.text("url"),
+                _official_headers(entry.get("requestHeaders")),
+                encoded(entry.text("requestBody")),
+                status if type(status) is int else None,
+                entry.text("responseStatusText"),
+                "",
+                _official_headers(entry.get("responseHeaders")),
+                encoded(answer) if isinstance(answer, str) else None,
+                login=entry.get("category") == "auth",
+            )
+        )
+    return found
+
+
+def _official_headers(headers: Any) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in View(headers).members.items() if isinstance(value, str)]
+
+
+HAR = FormatReader(
+    lambda source: "log" in (names := source.names(*_ARCHIVE)) and bool({"entries", "creator"} & names), _read_archive
+)
+OFFICIAL = FormatReader(_fits_official, _read_official)

@@ -1,4 +1,4 @@
-"""The log of a server by Claude Desktop or VS Code: lines of text, some with a message.
+"""Lines with messages: the log of a server by Claude Desktop or VS Code, and bare messages.
 
 Claude Desktop writes `mcp-server-NAME.log`: `TIME [NAME] [LEVEL] Message from client: {…}`. VS Code writes the output
 channel “MCP: NAME”, whose level must be Trace: `TIME [LEVEL] [editor -> server] {…}`. Text may follow the message. A
@@ -12,11 +12,11 @@ import re
 from itertools import islice
 from typing import Any
 
-from inspector.imports.recording_builder import RecordingBuilder, moment
+from inspector.imports.recording_builder import FormatReader, RecordingBuilder, Senders, moment, stdio_target
 from inspector.imports.source import Source, encoded
-from inspector.imports.targets import stdio_target
 from inspector.journal import channels
 from inspector.journal.format import Dir
+from inspector.protocol.jsonrpc import NotJson, Shape, parse, shape_of
 
 SAMPLE_LINES = 500
 """Lines that are searched for a message: a host logs how it starts the server first."""
@@ -31,21 +31,18 @@ _STDERR = "[server stderr] "
 _START = re.compile(r"Initializing server|Starting server(?: (?P<name>\S+))?")
 
 
-def fits(source: Source) -> bool:
+def _fits_log(source: Source) -> bool:
     """Whether one of the first lines contains a message of such a log."""
     lines = (line for _, line in islice(source.lines(), SAMPLE_LINES) if line is not None)
     parts = (_LINE.fullmatch(_text(line)) for line in lines)
     return any(part is not None and _MESSAGE.match(part["text"]) for part in parts)
 
 
-def read(source: Source, maker: RecordingBuilder) -> None:
-    """Read the log, line by line."""
+def _read_log(maker: RecordingBuilder) -> None:
+    """Read the log of a host, line by line."""
     starts = 0
     is_local = False
-    for number, line in source.lines():
-        if line is None:
-            maker.unread(f"Line {number:,}", "it is too long")
-            continue
+    for place, line in maker.lines():
         text = _text(line)
         part = _LINE.fullmatch(text)
         if part is None:
@@ -57,8 +54,8 @@ def read(source: Source, maker: RecordingBuilder) -> None:
         said = part["text"]
         start = _START.match(said)
         if not maker.begun:
-            target, secrets = stdio_target(None, label=part["name"] or (start["name"] if start else None))
-            maker.begin(time, target, "VS Code" if is_local else "Claude Desktop", secrets)
+            target = stdio_target(None, label=part["name"] or (start["name"] if start else None))
+            maker.begin(time, target, "VS Code" if is_local else "Claude Desktop")
         maker.at(time)
         starts += start is not None
         if said.startswith(_STDERR):
@@ -66,7 +63,7 @@ def read(source: Source, maker: RecordingBuilder) -> None:
         elif found := _MESSAGE.match(said):
             message = _message(said, found.end())
             if message is None:
-                maker.unread(f"Line {number:,}", "its message is not JSON, or is cut")
+                maker.unread(place, "its message is not JSON, or is cut")
             else:
                 maker.message(_DIRS[found[1] or found[2]], channels.STDIO, encoded(message))
     if starts > 1:
@@ -84,10 +81,41 @@ def _text(line: bytes) -> str:
 def _message(text: str, start: int) -> str | None:
     """Return the JSON text that begins at `start`; None if it is not JSON."""
     try:
-        _, end = _DECODER.raw_decode(text, start)
+        _, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
         return None
     return text[start:end]
 
 
-_DECODER: Any = json.JSONDecoder()
+def _fits_lines(source: Source) -> bool:
+    """Whether one of the first lines is a message."""
+    return any(_is_message(value) for value in source.first_values())
+
+
+def _is_message(value: Any) -> bool:
+    items = value if shape_of(value) is Shape.BATCH else [value]
+    return any(type(item) is dict and "jsonrpc" in item and shape_of(item) is not Shape.NONE for item in items)
+
+
+def _read_lines(maker: RecordingBuilder) -> None:
+    """Read bare messages, one per line, as `inspector export --to jsonl` has them: no times, no directions."""
+    senders = Senders()
+    for place, line in maker.lines():
+        try:
+            value = parse(line)
+        except NotJson as problem:
+            maker.unread(place, str(problem))
+            continue
+        if not maker.begun:
+            maker.begin(None, stdio_target(None))
+            maker.at(0)
+        maker.message(senders.of(value), channels.STDIO, line)
+    if maker.begun:
+        maker.note(
+            "Bare messages have no times and no senders. The sender is derived from methods and ids, and may be "
+            "wrong for ping and progress."
+        )
+
+
+HOST_LOG = FormatReader(_fits_log, _read_log)
+JSONL = FormatReader(_fits_lines, _read_lines)

@@ -22,10 +22,9 @@ from inspector.load.conditions import FailCondition
 from inspector.load.connection import LoadConnection
 from inspector.load.find_limit import STEP_SECONDS, LimitSearch
 from inspector.load.floor import measure_floor
-from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall
+from inspector.load.plan import RATE, SECONDS, WAITING, WARM_UP, LoadPlan, PlannedCall, is_this_machine
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
-from inspector.load.safety import is_this_machine
 from inspector.text import repr_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,19 +13,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from inspector.calls.variables import Secrets
 from inspector.client.engine.connect import transport_for
+from inspector.client.state.catalog import CatalogList
+from inspector.config.server_memory import left_out, without_secrets
 from inspector.config.targets import HttpTarget, StdioTarget
+from inspector.errors import HttpError, NotOffered, SchemaError, ServerError, UsageError
+from inspector.hints import Hint, Parameter
 from inspector.journal.journal import Journal
-from inspector.load.arrivals import ClosedArrivals, OpenArrivals
-from inspector.load.call_outcome import error_of, refusing_status
-from inspector.load.connection import LoadConnection
-from inspector.load.connection_pool import ConnectionPool
+from inspector.load.connection import ConnectionPool, LoadConnection
 from inspector.load.measurement import Measurement
-from inspector.load.plan import LoadPlan, PlannedCall, WeightedRotation
-from inspector.load.preparation import check_tools, input_schemas, secret_arguments
+from inspector.load.plan import ClosedArrivals, LoadPlan, OpenArrivals, PlannedCall, WeightedRotation
 from inspector.load.report import Floor, LoadReport
-from inspector.load.result_schemas import ResultSchemas
 from inspector.load.samples import ExchangeSample, KeptExchange
 from inspector.load.server_process import OwnCpu, ServerProcess
+from inspector.protocol.result_shape import schema_errors
+from inspector.protocol.validation import Validator
+from inspector.protocol.views import is_read_only
 from inspector.text import count
 
 if TYPE_CHECKING:
@@ -385,3 +387,94 @@ class LoadRun:
                 f"A load test made {count(m.warm_up_sent + m.sent)} calls; the slowest and the first failed ones of "
                 f"them are recorded here ({count(kept)})."
             )
+
+
+CallError = tuple[str, int | None, str]
+"""See `ErrorCount`: kind, code and text of the server."""
+
+
+def error_of(call: Call, tool: str, schemas: ResultSchemas) -> CallError | None:
+    """The error of an ended call; None for a result that matches the output schema of its tool."""
+    if call.fate == "done":
+        value = call.value
+        if type(value) is not dict or value.get("isError") is not True:
+            problem = schemas.problem(tool, value)
+            return ("schema", None, problem) if problem else None
+        content = value.get("content")
+        texts = (block.get("text") for block in (content if type(content) is list else ()) if type(block) is dict)
+        return "tool", None, next((text for text in texts if type(text) is str), "")
+    error = call.error
+    if isinstance(error, ServerError):
+        return "server", error.rpc_code if type(error.rpc_code) is int else None, error.rpc_message
+    if call.fate == "timeout":
+        return "timeout", None, f"No answer within {call.deadline.timeout:g} s"
+    return error.code if error is not None else call.fate, refusing_status(call), str(error or "")
+
+
+def refusing_status(call: Call) -> int | None:
+    """The HTTP status with which the server refused a call; None otherwise."""
+    return call.error.status if isinstance(call.error, HttpError) else None
+
+
+class ResultSchemas:
+    """The output schemas of the tools of a plan; each is compiled once."""
+
+    def __init__(self) -> None:
+        self._validators: dict[str, Validator] = {}
+
+    def learn(self, listed: CatalogList, tools: Iterable[str]) -> None:
+        """Compile the output schemas of some tools. An invalid one is the judge's finding, and no error of a call."""
+        for name in tools:
+            tool = listed.get(name)
+            schema = tool.get("outputSchema") if tool is not None else None
+            if schema is not None and name not in self._validators:
+                try:
+                    self._validators[name] = Validator(schema)
+                except SchemaError:
+                    continue
+
+    def problem(self, tool: str, result: Any) -> str:
+        """Return why a result without `isError` does not match the schema of its tool; empty if it does."""
+        validator = self._validators.get(tool)
+        if validator is None:
+            return ""
+        found = schema_errors(validator, result, 1)
+        return f"{found[0].path or '/'}: {found[0].message}" if found else ""
+
+
+def check_tools(plan: LoadPlan, session: Session, allowed: frozenset[str] | Literal["all"]) -> None:
+    """Raise unless the server lists the tools, and they are read-only or allowed."""
+    listed = session.catalog.tools
+    for name in plan.tools:
+        tool = listed.get(name)
+        if tool is None:
+            from inspector.config.foreign_files import nearest
+
+            names = [item["name"] for item in listed.items if type(item.get("name")) is str]
+            near = nearest(name, names)
+            raise NotOffered(
+                f"The server does not list a tool “{name[:80]}”.",
+                hint=f"Did you mean “{near[:80]}”?" if near else "List them with `inspector tools`.",
+            )
+        if reasons := session.refused_tools.get(name):
+            raise NotOffered(f"The tool “{name[:80]}” must not be called over HTTP: {reasons[0]}.")
+        if not is_read_only(tool) and allowed != "all" and name not in allowed:
+            raise UsageError(
+                f"The tool “{name[:80]}” is not annotated read-only, so it is not called many times.",
+                hint=Hint("If calls of it do no harm, add ", Parameter.ALLOW_CALLS.to(name[:80]), "."),
+            )
+
+
+def input_schemas(plan: LoadPlan, session: Session) -> dict[str, Any]:
+    """The schemas of the arguments of the plan's tools, by tool, as the server lists them."""
+    listed = session.catalog.tools
+    return {name: (listed.get(name) or {}).get("inputSchema") for name in plan.tools}
+
+
+def secret_arguments(plan: LoadPlan, session: Session) -> Secrets:
+    """Return the arguments that are secrets by their names or schemas: no report and no recording has them."""
+    secrets, schemas = Secrets(), input_schemas(plan, session)
+    for call in plan.calls:
+        for value in left_out(call.arguments, without_secrets(call.arguments, schemas.get(call.tool))):
+            secrets.add(value)
+    return secrets

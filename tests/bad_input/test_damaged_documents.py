@@ -29,8 +29,7 @@ from inspector.cards.registries import read_listing, start_facts
 from inspector.config.targets import RecordingTarget
 from inspector.doctor.recording import diagnose_recording
 from inspector.errors import InspectorError, UsageError
-from inspector.events.schemas import argument_problem, data_check
-from inspector.events.subscription import Subscription
+from inspector.events.subscription import Subscription, argument_problem, data_check
 from inspector.export import otlp
 from inspector.hosts import ServerDefinitions, evaluate, host_facts
 from inspector.hosts.evaluation import EvaluatedResult
@@ -41,9 +40,8 @@ from inspector.protocol.webhook import Delivery, refresh_after, verify
 from inspector.redact.recording import Redaction
 from inspector.redact.rules import read_rules
 from inspector.skills.entries import read_entry
-from inspector.skills.frontmatter import FrontMatterError, differences, read_front_matter
 from inspector.skills.observed import SkillLog
-from inspector.skills.verify import check_result
+from inspector.skills.verify import FrontMatterError, check_result, differences, read_front_matter
 from tests.apps.test_page import URI as PAGE_URI
 from tests.apps.test_page import answer as page_answer
 from tests.cards.test_discovery import CARD, ENTRY, HOME, catalog

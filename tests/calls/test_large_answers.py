@@ -15,11 +15,10 @@ from inspector.calls.variables import Variables
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import StdioTarget
-from inspector.flows import observation, step_run
+from inspector.flows import observation, runner
 from inspector.flows.matching import JudgingStopped
 from inspector.flows.progress import FlowProgress
-from inspector.flows.runner import FlowRun
-from inspector.flows.step_run import FlowContext
+from inspector.flows.runner import FlowContext, FlowRun
 from inspector.journal.journal import Journal
 from tests.cli.conftest import script
 
@@ -65,7 +64,7 @@ async def test_a_large_answer_is_compared_in_a_thread(
     flow, told = flow_of(tmp_path), Told()
     ended: list[str] = []
     loop = asyncio.get_running_loop()
-    real = step_run.judge
+    real = runner.judge
 
     def judge(*words: Any, **more: Any) -> Any:
         with pytest.raises(RuntimeError, match="no running event loop"):
@@ -82,8 +81,8 @@ async def test_a_large_answer_is_compared_in_a_thread(
         ended.append("done")
         return made
 
-    monkeypatch.setattr(step_run, "judge", judge)
-    monkeypatch.setattr(step_run, "LARGE", 64 * 1024)
+    monkeypatch.setattr(runner, "judge", judge)
+    monkeypatch.setattr(runner, "LARGE", 64 * 1024)
     session = Session(StdioTarget(command), Journal.unnamed({}), Options())
     await session.open()
     run = FlowRun(FlowContext(flow, session, Variables.for_flow(flow), told))

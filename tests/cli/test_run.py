@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inspector.flows.reports.text import DRY_RUN
+from inspector.flows.reports import DRY_RUN
 from inspector.protocol.validation import Validator
 from tests.cli.conftest import Run, Script
 from tests.processes import INSPECTOR, ROOT, environment

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.flows.reports.text import DRY_RUN
+from inspector.flows.reports import DRY_RUN
 from tests.cli.conftest import Run
 from tests.processes import INSPECTOR, environment
 from tests.recording_server import Noting, at, noting

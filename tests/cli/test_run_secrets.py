@@ -19,7 +19,7 @@ import pytest
 from keyring.backend import KeyringBackend
 
 from inspector.config import paths
-from inspector.flows.reports.text import TextReport
+from inspector.flows.reports import TextReport
 from tests.cli.conftest import Run
 
 SECRETS = {

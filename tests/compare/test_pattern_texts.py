@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.pattern_texts import MAX_LENGTH, texts
+from inspector.compare.schema_witness import MAX_LENGTH, texts
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.compare.text_diff import MAX_LENGTH, changed_lines, parted
+from inspector.compare.alignment import MAX_LENGTH, changed_lines, parted
 
 
 def told(a: str, b: str) -> list[tuple[str, str]]:

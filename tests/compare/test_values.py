@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from inspector.compare.lossless_json import DuplicateKeys, read
+from inspector.compare.json_values import DuplicateKeys, read
 from inspector.compare.rules import EXACT, ComparisonRules, Tolerance, parse_tolerance
 from inspector.compare.values import compare
 from inspector.errors import UsageError

@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from inspector.context.cost import cost_of, tool_cost
-from inspector.context.growth import Sizes, growth, sizes_in
-from inspector.context.report import report_of
-from inspector.context.results import result_cost
-from inspector.context.sharing import MINIMUM, repeated, savings
-from inspector.context.tokens import ESTIMATED, estimate, tokenizer
+from inspector.context.cost import ESTIMATED, cost_of, estimate, result_cost, tokenizer, tool_cost
+from inspector.context.report import MINIMUM, Sizes, growth, repeated, report_of, savings, sizes_in
 from inspector.errors import UsageError
 from inspector.hosts import EvaluatedResult, host_facts
 

@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from inspector.events import subscription as module
-from inspector.events.schemas import argument_problem, data_check
-from inspector.events.subscription import CEILING, FLOOR, MAX_IDS, MAX_ROUNDS, MAX_ROWS, PollPlan, Subscription
+from inspector.events.subscription import (
+    CEILING,
+    FLOOR,
+    MAX_IDS,
+    MAX_ROUNDS,
+    MAX_ROWS,
+    PollPlan,
+    Subscription,
+    argument_problem,
+    data_check,
+)
 from inspector.protocol.events import event_type
 from tests.protocol.test_events import TIDE
 

@@ -14,8 +14,8 @@ import pytest
 
 import inspector
 from inspector.export import curl_script
+from inspector.export.python_script import answers, steps
 from inspector.export.quoting import MAX_DEPTH, NestedTooDeep, posix_word, python_value
-from inspector.export.script_steps import answers, steps
 from inspector.export.selection import Selection
 from inspector.journal.format import Dir
 from inspector.journal.journal import Journal

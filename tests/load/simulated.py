@@ -6,9 +6,8 @@ import heapq
 import math
 from collections.abc import Callable
 
-from inspector.load.arrivals import ClosedArrivals, OpenArrivals
 from inspector.load.measurement import Measurement
-from inspector.load.plan import LoadPlan, PlannedCall
+from inspector.load.plan import ClosedArrivals, LoadPlan, OpenArrivals, PlannedCall
 
 CALL = (PlannedCall("get"),)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.load.arrivals import ClosedArrivals, OpenArrivals
-from inspector.load.plan import LoadPlan
+from inspector.load.plan import ClosedArrivals, LoadPlan, OpenArrivals
 from tests.load.simulated import CALL, simulate, stalls
 
 

@@ -14,9 +14,7 @@ from inspector.load.measurement import ErrorCount, Measurement
 from inspector.load.plan import LoadPlan, PlannedCall
 from inspector.load.report import Floor, LoadReport, RateStep
 from inspector.load.reports.html import as_html
-from inspector.load.reports.junit import as_junit
-from inspector.load.reports.markdown import as_markdown
-from inspector.load.reports.text import LoadText, row_limits
+from inspector.load.reports.text import LoadText, as_junit, as_markdown, row_limits
 from inspector.text import signs
 from tests.load.simulated import CALL, simulate, stalls
 from tests.test_html_page import Inert

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.skills.frontmatter import FrontMatterError, differences, read_front_matter
+from inspector.skills.verify import FrontMatterError, differences, read_front_matter
 from tests.skills.conftest import FRONT, SKILL_MD
 
 

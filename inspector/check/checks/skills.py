@@ -24,9 +24,8 @@ from inspector.check.visit.visit import Visit
 from inspector.protocol.jsonrpc import INVALID_PARAMS
 from inspector.skills import uris
 from inspector.skills.entries import MAX_BYTES, Skill
-from inspector.skills.frontmatter import FrontMatterError, read_front_matter
 from inspector.skills.observed import FOLDER_TYPE
-from inspector.skills.verify import FileCheck, check_result
+from inspector.skills.verify import FileCheck, FrontMatterError, check_result, read_front_matter
 
 _NO_SKILLS = "the server declares no skills"
 _NONE_LISTED = "the server lists no skill with files"

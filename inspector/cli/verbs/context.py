@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 
     from inspector.cli.verb import Invocation
     from inspector.config.targets import Target
-    from inspector.context.cost import ServerCost, ToolCost
-    from inspector.context.growth import CostGrowth, Sizes
-    from inspector.context.tokens import TokenCounter
+    from inspector.context.cost import ServerCost, TokenCounter, ToolCost
+    from inspector.context.report import CostGrowth, Sizes
     from inspector.hosts import EvaluatedResult, Fact
 
 ABOVE_BUDGET = 5
@@ -34,7 +33,7 @@ def run(invocation: Invocation) -> int:
     from inspector.cli.session_setup import facts_of, target_of
     from inspector.client.state.surfaces import surface_of
     from inspector.config.targets import RecordingTarget
-    from inspector.context.tokens import ESTIMATED, tokenizer
+    from inspector.context.cost import ESTIMATED, tokenizer
 
     out = Output.of(invocation)
     facts = facts_of(invocation)
@@ -80,8 +79,7 @@ def _tell(
 ) -> int:
     from inspector.cli import context_report
     from inspector.context.cost import cost_of
-    from inspector.context.growth import Sizes, growth
-    from inspector.context.report import report_of
+    from inspector.context.report import Sizes, growth, report_of
 
     cost = cost_of(surface["tools"], surface["instructions"], counter)
     if surface["incomplete"].get("tools"):
@@ -154,7 +152,7 @@ def _against(
     from inspector.cli import comparison_sides
     from inspector.client.pins import Pins
     from inspector.context.cost import cost_of
-    from inspector.context.growth import Sizes
+    from inspector.context.report import Sizes
 
     def of(surface: dict[str, Any]) -> Sizes:
         return Sizes.of(cost_of(surface.get("tools"), surface.get("instructions"), counter))
@@ -190,7 +188,7 @@ def _json_file(word: str) -> Path | None:
 def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
     """The sizes in a report of this command; None if the file is something else."""
     from inspector.config.foreign_files import read_bytes
-    from inspector.context.growth import sizes_in
+    from inspector.context.report import sizes_in
     from inspector.protocol import jsonrpc
 
     try:

@@ -118,8 +118,7 @@ def _action(invocation: Invocation) -> str:
 
 
 async def _with_type(invocation: Invocation, session: Session, out: Output, feed: Feed, action: str) -> int:
-    from inspector.events.schemas import argument_problem, data_check
-    from inspector.events.subscription import Subscription
+    from inspector.events.subscription import Subscription, argument_problem, data_check
 
     name: str = invocation.option(action)
     event = feed.find(name)

@@ -11,7 +11,8 @@ from inspector.cli.session_setup import settings_of
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.imports import FORMATS, import_file
-from inspector.imports.flows import CLIENTS, import_calls, recognised_client
+from inspector.imports.flows import import_calls, recognised_client
+from inspector.imports.saved_requests import CLIENTS
 from inspector.text import quantity
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
         out.note(f"note: {out.safe(note)}")
     for file in made.files:
         out.written(file)
-    out.note(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client]}.")
+    out.note(f"{quantity(made.flows, 'flow')} with {quantity(made.steps, 'step')}, read as {CLIENTS[client].client}.")
     return 0
 
 

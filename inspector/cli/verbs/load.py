@@ -132,7 +132,7 @@ def _conditions(invocation: Invocation) -> list[FailCondition]:
 
 def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, plan: LoadPlan) -> None:
     """Ask before load is put on a server that is not on this machine. Raises `UsageError` without consent."""
-    from inspector.load.safety import is_this_machine
+    from inspector.load.plan import is_this_machine
 
     if is_this_machine(target) or invocation.option("yes"):
         return
@@ -316,10 +316,10 @@ def _document(form: str, report: LoadReport) -> str:
 
         return as_html(report)
     if form == "markdown":
-        from inspector.load.reports.markdown import as_markdown
+        from inspector.load.reports.text import as_markdown
 
         return as_markdown(report)
-    from inspector.load.reports.junit import as_junit
+    from inspector.load.reports.text import as_junit
 
     return as_junit(report)
 

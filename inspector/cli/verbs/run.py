@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inspector.config.targets import HttpTarget, StdioTarget
     from inspector.config.trust import Consent
     from inspector.flows.collection_run import CollectionRun, RunOptions
-    from inspector.flows.reports.text import TextReport
+    from inspector.flows.reports import TextReport
     from inspector.flows.results import FlowResult, RunResult
     from inspector.flows.run_sessions import SessionOpener
 
@@ -210,7 +210,7 @@ class _Progress(FlowProgress):
     def flows(self, flows: list[Flow]) -> None:
         """The flows that are run: the columns are as wide as they need."""
         from inspector.cli.colours import Colours
-        from inspector.flows.reports.text import TextReport
+        from inspector.flows.reports import TextReport
 
         paint: Any = Colours()
         self.report = TextReport({flow.display_path: flow.name for flow in flows}, ascii=self.out.ascii, paint=paint)
@@ -238,7 +238,7 @@ class _Progress(FlowProgress):
 
 def _report(said: Invocation, out: Output, result: RunResult, progress: _Progress, *, to_stdout: bool) -> None:
     """Write the reports that were asked for, and the end of the text."""
-    from inspector.flows.reports.text import DRY_RUN
+    from inspector.flows.reports import DRY_RUN
 
     if out.json:
         out.document(result.as_json())
@@ -255,14 +255,14 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
 
 def _document(name: str, result: RunResult) -> str:
     if name == "junit":
-        from inspector.flows.reports.junit import as_junit
+        from inspector.flows.reports import as_junit
 
         return as_junit(result)
     if name == "markdown":
-        from inspector.flows.reports.markdown import as_markdown
+        from inspector.flows.reports import as_markdown
 
         return as_markdown(result)
-    from inspector.flows.reports.html import as_html
+    from inspector.flows.reports import as_html
 
     return as_html(result)
 

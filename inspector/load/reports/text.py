@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
+from inspector.config.paths import shown
+from inspector.junit import Case, Suite, documents
 from inspector.load.histogram import Histogram
 from inspector.load.plan import LoadPlan, number_text, rate_text
 from inspector.load.report import LoadReport, percent
+from inspector.markup import fence, span
 from inspector.text import cell_len, count, duration, ellipsis, quantity, safe, signs, size
 
 Colour = str | None
@@ -255,3 +259,32 @@ class LoadText:
                 f"{sign} {self._safe(condition.text, 100)}  found {condition.shown(report)}",
                 "red" if failing else "green",
             )
+
+
+def as_junit(report: LoadReport) -> str:
+    """The document. Without conditions, and for a run that ended early or broke off, it has the case “complete”."""
+    details = "\n".join(LoadText(report).lines())
+    cases = [
+        Case(
+            condition.text,
+            "load",
+            failure=f"{condition.text} holds: {condition.shown(report)}" if condition in report.failing else "",
+            details=details if condition in report.failing else "",
+        )
+        for condition in report.conditions
+    ]
+    problem = report.incomplete or report.loss
+    if problem or not cases:
+        cases.append(Case("complete", "load", error=problem, details=details if problem else ""))
+    properties = [("plan", plan_line(report.plan)), ("verdict", report.verdict)]
+    if report.recording:
+        properties.append(("recording", shown(Path(report.recording))))
+    return documents([Suite(f"load of {', '.join(report.plan.tools)}", cases, properties, report.seconds)])
+
+
+def as_markdown(report: LoadReport) -> str:
+    """The document: the result, the conditions that hold, and the figures as text."""
+    lines = [f"# Load test of {span(', '.join(report.plan.tools))}", "", span(report.verdict), ""]
+    lines += [f"- **failed**: {span(each.text)}, found {span(each.shown(report))}" for each in report.failing]
+    lines += [""] if report.failing else []
+    return "\n".join((*lines, fence("\n".join(LoadText(report).lines()))))

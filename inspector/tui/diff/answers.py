@@ -15,7 +15,7 @@ from textual.worker import get_current_worker
 
 from inspector.compare.alignment import align
 from inspector.compare.json_places import ValuePath
-from inspector.compare.lossless_json import read
+from inspector.compare.json_values import read
 from inspector.compare.rules import DEFAULT, compiled
 from inspector.compare.values import Difference, compare_under
 from inspector.journal.journal import Journal

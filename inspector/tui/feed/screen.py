@@ -14,8 +14,7 @@ from textual.containers import Horizontal, Vertical
 from inspector.client.session_state import Commands
 from inspector.errors import InspectorError
 from inspector.events.feed import Feed, Following
-from inspector.events.schemas import data_check
-from inspector.events.subscription import Subscription
+from inspector.events.subscription import Subscription, data_check
 from inspector.protocol.events import EventType
 from inspector.protocol.exact_json.text import tree
 from inspector.protocol.forms.form import UNSET, Form

@@ -18,9 +18,8 @@ from inspector.client.session_state import Commands
 from inspector.config.targets import RecordingTarget
 from inspector.errors import InspectorError
 from inspector.journal.journal import Journal
-from inspector.load.arrivals import OpenArrivals
 from inspector.load.floor import measure_floor
-from inspector.load.plan import MAX_RATE, LoadPlan
+from inspector.load.plan import MAX_RATE, LoadPlan, OpenArrivals
 from inspector.load.report import LoadReport
 from inspector.load.runner import LoadRun
 from inspector.protocol.views import is_read_only
@@ -355,7 +354,7 @@ def report_text(report: LoadReport, form: str) -> str:
 
 async def ask_and_load(app: App[Any], session: Commands, plan: LoadPlan) -> None:
     """Ask for the plan, and for permission where a load could do harm; then show the run."""
-    from inspector.load.safety import is_this_machine
+    from inspector.load.plan import is_this_machine
 
     target = session.target
     if isinstance(target, RecordingTarget):

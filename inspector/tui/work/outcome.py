@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from inspector.client.engine.pending_requests import Call
 from inspector.client.state.calls import server_error
-from inspector.context.results import ResultCost, result_cost
+from inspector.context.cost import ResultCost, result_cost
 from inspector.errors import (
     ConnectionProblem,
     InspectorError,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from html import escape
 
 from inspector.config.paths import shown
 from inspector.flows.results import ExpectationResult, FlowResult, RunResult, StepResult
+from inspector.html_page import page_head
+from inspector.junit import Case, Suite, documents
+from inspector.markup import fence, span
 from inspector.text import cell_len, duration, quantity, safe, signs
 
 Colour = str | None
@@ -147,3 +151,108 @@ def place_of(step: StepResult) -> str:
 
 def _padded(text: str, cells: int) -> str:
     return text + " " * max(cells - cell_len(text), 0)
+
+
+def as_junit(run: RunResult) -> str:
+    """The document. A flow that could not be run has one case more, with the error."""
+    return documents([_suite(flow, run) for flow in run.flows])
+
+
+def _suite(flow: FlowResult, run: RunResult) -> Suite:
+    path = flow.display_path or str(flow.path)
+    cases = [_case(flow, step, path) for step in flow.steps]
+    if flow.error and flow.outcome == "failed" and not flow.failed_steps:
+        cases.append(Case("connection", path, error=flow.error, details=flow.error, file=path, line=1))
+    properties = [("path", path), ("outcome", flow.outcome)]
+    if flow.target:
+        properties.append(("target", flow.target))
+    if flow.recording is not None:
+        properties.append(("recording", shown(flow.recording)))
+    if run.seed is not None:
+        properties.append(("seed", str(run.seed)))
+    if run.dry:
+        properties.append(("dry_run", "true"))
+    if run.interrupted:
+        properties.append(("complete", "false"))
+    return Suite(flow.name, cases, properties, max(flow.seconds, sum(case.seconds for case in cases)))
+
+
+def _case(flow: FlowResult, step: StepResult, path: str) -> Case:
+    number = f"{step.parent}.{step.number}" if step.parent else str(step.number)
+    name = f"{number} {step.name}" + (f" row {step.row}" if step.row else "")
+    file, line = str(step.path or path), int(place_of(step).partition(":")[0])
+    seconds = 0.0 if step.label.startswith("use ") else step.seconds  # Its steps have the time.
+    if step.outcome == "failed":
+        first = next(iter(step.failures), None)
+        message = step.error or (f"{first.text}: expected {first.expected}, found {first.found}" if first else "failed")
+        details = "\n".join(TextReport({path: flow.name}).failure(flow, step)).strip("\n")
+        return Case(name, path, failure=message, seconds=seconds, details=details, file=file, line=line)
+    if step.outcome in ("skipped", "not_run"):
+        return Case(name, path, skipped=step.error or step.outcome.replace("_", " "), file=file, line=line)
+    return Case(name, path, seconds=seconds, file=file, line=line)
+
+
+_WORDS = {"passed": "passed", "failed": "**failed**", "skipped": "skipped", "not_run": "not run"}
+
+
+def as_markdown(run: RunResult) -> str:
+    """The document: the counts, a table of flows, and what failed."""
+    lines = ["# Saved calls", "", f"{TextReport({}).totals(run)}", ""]
+    for note in TextReport({}).notes(run):
+        lines += [note, ""]
+    lines += ["| Outcome | File | Flow | Steps | Time |", "|---|---|---|---|---|"]
+    for flow in run.flows:
+        path = span(flow.display_path or str(flow.path)).replace("|", "\\|")
+        name = span(flow.name).replace("|", "\\|")
+        took = duration(flow.seconds * 1e6)
+        lines.append(f"| {_WORDS[flow.outcome]} | {path} | {name} | {steps_of(flow)} | {took} |")
+    for flow in run.flows:
+        if flow.outcome == "failed":
+            lines += ["", f"## {span(flow.display_path or str(flow.path))}", "", fence(failure_text(flow))]
+    return "\n".join(lines) + "\n"
+
+
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; padding: 0 1rem }
+table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
+tr { border-bottom: 1px solid #8884 } pre { background: #8882; overflow: auto; padding: .8rem }
+.passed { color: #1a7f37 } .failed { color: #cf222e } .skipped, .not_run { color: #9a6700 }
+td:last-child { text-align: right }
+@media (prefers-color-scheme: dark) { body { background: #111; color: #ddd } }
+"""
+
+
+def as_html(run: RunResult) -> str:
+    """The page: the counts, and for each flow its steps and what failed."""
+    note = "".join(f"<p>{_text(each)}</p>" for each in TextReport({}).notes(run))
+    flows = "\n".join(map(_flow_html, run.flows))
+    return page_head("Saved calls", _STYLE) + (
+        f"<body>\n<h1>Saved calls</h1>\n<p>{_text(TextReport({}).totals(run))}</p>{note}\n{flows}\n</body></html>\n"
+    )
+
+
+def _flow_html(flow: FlowResult) -> str:
+    path = _text(flow.display_path or str(flow.path))
+    rows = "\n".join(map(_step_html, flow.steps))
+    failed = f"<pre>{_text(failure_text(flow), 100_000)}</pre>" if flow.outcome == "failed" else ""
+    recording = f"<p>Recording: {_text(shown(flow.recording))}</p>" if flow.recording is not None else ""
+    return (
+        f'<h2><span class="{flow.outcome}">{_text(flow.outcome.replace("_", " "))}</span> {_text(flow.name)}</h2>\n'
+        f"<p>{path}, {_text(steps_of(flow))}, {_text(duration(flow.seconds * 1e6))}</p>\n"
+        f"<table><tr><th>Outcome<th>Step<th>Does<th>Time</tr>\n{rows}</table>\n{failed}{recording}"
+    )
+
+
+def _step_html(step: StepResult) -> str:
+    number = f"{step.parent}.{step.number}" if step.parent else str(step.number)
+    row = f" row {step.row}" if step.row else ""
+    took = duration(step.seconds * 1e6) if step.outcome in ("passed", "failed") else ""
+    reason = f" ({step.error})" if step.outcome in ("skipped", "not_run") and step.error else ""
+    return (
+        f'<tr><td class="{step.outcome}">{step.outcome.replace("_", " ")}<td>{number} {_text(step.name)}{row}'
+        f"<td>{_text(step.label + reason)}<td>{_text(took)}</tr>"
+    )
+
+
+def _text(text: str, limit: int = 4000) -> str:
+    return escape(safe(text, limit, multiline=True))

@@ -1,1 +1,0 @@
-"""Reports of a run: text, JUnit, Markdown, HTML. `--json` is `RunResult.as_json`."""
