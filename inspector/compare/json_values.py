@@ -1,5 +1,6 @@
-"""JSON values as they are compared: read without loss (duplicate keys, integers of any size, any depth), and digests
-that are equal if two values are equal under the rules. Linear, without recursion.
+"""Reads JSON values without loss, and makes digests that are equal if two values are equal under the rules.
+
+Duplicate keys, integers of any size and any depth are kept. Linear, without recursion.
 """
 
 from __future__ import annotations

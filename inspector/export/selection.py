@@ -1,4 +1,4 @@
-"""What every format of an export starts from: the selected events and exchanges, and the facts of the recording.
+"""The selected events and exchanges of an export, and the facts of the recording.
 
 One byte per event, and two numbers per event for those inside requests: a million of them take nine megabytes.
 """

@@ -1,4 +1,4 @@
-"""The file to import: its lines, or its JSON values with their exact texts, read in portions that fit into memory."""
+"""The file to import: its lines, or its JSON values with their exact texts."""
 
 from __future__ import annotations
 

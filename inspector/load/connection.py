@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from inspector.client.engine.connect import transport_for
+from inspector.client.engine.pending_requests import ContinuedCall
 from inspector.client.options import Options
 from inspector.client.session import Session
 from inspector.config.targets import Target
@@ -19,7 +20,7 @@ from inspector.protocol.jsonrpc import URL_ELICITATION_REQUIRED, NotJson, Shape,
 from inspector.transports.base import Outgoing, Sink, Transport
 
 if TYPE_CHECKING:
-    from inspector.client.engine.pending_requests import Call, ContinuedCall
+    from inspector.client.engine.pending_requests import Call
 
 _FIRST = 1 << 40
 """The first number of an answer that is not recorded; recorded messages have lower numbers."""
