@@ -54,11 +54,12 @@ def read_back(folder: Path, version: str) -> list[Path]:
     relative = re.findall(r"\]\((?!https?:|#)[^)]*\)", about.get_payload())
     with tarfile.open(sdist) as archive:
         held = {name.partition("/")[2] for name in archive.getnames()}
+    bundled = {f"inspector/_data/{name}" for name in ("themes/dark.yaml", "docs/schemas/servers.json")}
     wanted = {"README.md", "CHANGELOG.md", "LICENSE", "inspector/version.py", "docs/index.md", "tests/release.py"}
     for problem in (
         about["Version"] != version and f"The wheel has the version {about['Version']}.",
         relative and f"The description has links that lead nowhere on PyPI: {relative}.",
-        "inspector/_data/themes/dark.yaml" not in names and "The wheel lacks the themes.",
+        bundled - set(names) and f"The wheel lacks {', '.join(sorted(bundled - set(names)))}.",
         wanted - held and f"The sdist lacks {', '.join(sorted(wanted - held))}.",
     ):
         if problem:

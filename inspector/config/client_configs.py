@@ -22,29 +22,11 @@ from inspector.config.text_checks import root_uri
 from inspector.errors import ConfigError, TargetError
 from inspector.reasons import split_reason
 
-_OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
-OWN_KEYS = [
-    "type",
-    "transport",
-    "command",
-    "args",
-    "env",
-    "envFile",
-    "cwd",
-    "url",
-    "headers",
-    "auth",
-    "proxy",
-    "verify",
-    "era",
-    "protocol",
-    "timeout",
-    "roots",
-    "client",
-    "extensions",
-    "disabled",
-    "description",
-]
+OWN_TOP = ["$schema", "servers", "mcpServers", "inputs"]
+OWN_KEYS = (
+    "type transport command args env envFile cwd url headers auth proxy verify era protocol timeout roots client"
+    " extensions disabled description"
+).split()
 _ONLY_OWN = frozenset({"transport", "auth", "proxy", "verify", "era", "protocol", "roots", "client", "extensions"})
 _ONLY_VSCODE = frozenset({"dev", "gallery", "version", "sandbox", "sandboxEnabled"})
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
@@ -147,25 +129,26 @@ def _is_vscode(data: Mapping[str, Any]) -> bool:
     return bool(keys & _ONLY_VSCODE) or ("inputs" in data and not keys & _ONLY_OWN)
 
 
-def _own(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
+def own_servers(data: Mapping[str, Any], path: Path) -> Iterator[FoundServer]:
     """Read `inspector.json`: `servers`, each with `command` or `url`, and Inspector's own keys (era, auth, roots …).
 
     The whole value of an `env` or `headers` member may be a reference: `env:NAME`, `file:PATH`, `keyring:NAME`;
     `{"value": "…"}` is literal text. An unknown key is an error, because the format is ours.
     """
     for key in data:
-        if key not in _OWN_TOP:
-            raise _unknown(key, _OWN_TOP, str(place.path))
+        if key not in OWN_TOP:
+            raise _unknown(key, OWN_TOP, str(path))
     try:
         entry_fields.text(data, "$schema")
     except ConfigError as error:
-        raise ConfigError(f"{place.path}: {error.message}") from None
+        raise ConfigError(f"{path}: {error.message}") from None
+    place = ConfigPlace(path, "own", "")
     servers = _servers(data, "servers", place) | _servers(data, "mcpServers", place)
     if not ("servers" in data or "mcpServers" in data):
-        raise ConfigError(f"{place.path} has no servers", hint="Add a “servers” object.")
+        raise ConfigError(f"{path} has no servers", hint="Add a “servers” object.")
     inputs = expand.questions(data.get("inputs"))
     for name, raw in servers.items():
-        yield _found(name, raw, partial(_own_server, folder=place.path.parent), "own", inputs=inputs, strict=True)
+        yield _found(name, raw, partial(_own_server, folder=path.parent), "own", inputs=inputs, strict=True)
 
 
 def _own_server(raw: Mapping[str, Any], folder: Path) -> Definition:
@@ -447,7 +430,7 @@ def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path
 
 
 _READERS: dict[ConfigFamily, Reader] = {
-    "own": _own,
+    "own": lambda data, place, workspaces: own_servers(data, place.path),
     "generic": _generic,
     "claude-code": _claude_code,
     "claude-code-user": _claude_code_user,

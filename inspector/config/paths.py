@@ -71,7 +71,7 @@ def log_file(environ: Mapping[str, str] | None = None) -> Path:
     return private_folder(log_folder(environ)) / "inspector.log"
 
 
-def data_folder(kind: Literal["themes", "recordings", "docs/how-to"]) -> Path:
+def data_folder(kind: Literal["themes", "recordings", "docs/how-to", "docs/schemas"]) -> Path:
     """Return the folder of bundled files: in the package if installed from a wheel, beside it in a checkout."""
     import importlib.resources
 

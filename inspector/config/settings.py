@@ -158,10 +158,14 @@ def _from_file(file: Path | None, environ: Mapping[str, str]) -> dict[str, Any]:
     path = file or settings_file(environ)
     if file is None and not foreign_files.present(path):
         return {}
-    data = foreign_files.load_object(path)
+    return of_file(foreign_files.load_object(path), str(path))
+
+
+def of_file(data: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The settings in the content of a file. `where` names it in the error. Raises ConfigError."""
     if not isinstance(data.get("$schema"), str | None):
-        raise ConfigError(f"“$schema” in {path} must be text, not {_shown_value(data['$schema'])}")
-    return {name: checked(name, value, str(path)) for name, value in data.items() if name != "$schema"}
+        raise ConfigError(f"“$schema” in {where} must be text, not {_shown_value(data['$schema'])}")
+    return {name: checked(name, value, where) for name, value in data.items() if name != "$schema"}
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

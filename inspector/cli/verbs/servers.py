@@ -31,11 +31,9 @@ def run(invocation: Invocation) -> int:
 
     out = Output.of(invocation)
     if invocation.option("schema"):
-        import json
+        from inspector.cli.verbs.settings import schema
 
-        from inspector.config.models import servers_schema
-
-        out.document_text(json.dumps(servers_schema(), indent=2, ensure_ascii=False))
+        out.document_text(schema("servers"))
         return 0
     given = [name for name in ("search", "open", "card") if invocation.option(name) is not None]
     if len(given) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from inspector.cli.options import Option
 from inspector.cli.output import Output
@@ -21,9 +21,7 @@ def run(invocation: Invocation) -> int:
     """Print each setting according to the file and the environment; with `--schema` the JSON Schema of the file."""
     out = Output.of(invocation)
     if invocation.option("schema"):
-        from inspector.config.models import settings_schema
-
-        out.document_text(json.dumps(settings_schema(), indent=2, ensure_ascii=False))
+        out.document_text(schema("settings"))
         return 0
     from inspector.config.settings import load_settings, settings_file
 
@@ -36,6 +34,13 @@ def run(invocation: Invocation) -> int:
     missing = "" if path.exists() else ", which does not exist"
     out.note(f"The file is {out.safe(str(path))}{missing}.")
     return 0
+
+
+def schema(file: Literal["settings", "servers"]) -> str:
+    """The JSON Schema of a config file."""
+    from inspector.config.paths import data_folder
+
+    return (data_folder("docs/schemas") / f"{file}.json").read_text(encoding="utf-8").rstrip("\n")
 
 
 VERBS = {
