@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option
+from inspector.cli.options import Option, Value
 
 if TYPE_CHECKING:
     from inspector.cli.output import Output
@@ -27,7 +27,7 @@ IGNORE = Option("--ignore", "Ignore values at this path, such as '$.result.conte
 UNORDERED = Option("--unordered", "Ignore the order of the list at this path", "PATH", many=True)
 PATTERN = Option("--pattern", "Treat texts that match this regular expression as equal", "REGEX", many=True)
 TOLERANCE = Option(
-    "--tolerance", "Allowed difference of numbers: 0.01, 1%, or PATH=0.01", "AMOUNT", many=True, read=tolerance
+    "--tolerance", "Allowed difference of numbers: 0.01, 1%, or PATH=0.01", Value("AMOUNT", tolerance), many=True
 )
 EXACT = Option("--exact", "Compare times, ids and cursors too, which change with every run")
 RULES = (IGNORE, UNORDERED, PATTERN, TOLERANCE, EXACT)

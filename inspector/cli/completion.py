@@ -11,7 +11,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class, split_arg_string
 
 from inspector.cli import verbs
-from inspector.cli.help_topics import HOSTS
+from inspector.cli.manual import read_page
 from inspector.cli.output import Output
 from inspector.cli.parser import CommandLineParser
 from inspector.cli.program_name import COMPLETES, program
@@ -92,11 +92,13 @@ def _options(options: Iterable[Option], incomplete: str) -> list[CompletionItem[
 def _values(option: Option, incomplete: str) -> list[CompletionItem[str]]:
     if option.completes == "host":
         given, comma, begun = incomplete.rpartition(",")
-        return [CompletionItem(f"{given}{comma}{name}", help=label) for name, label in HOSTS if name.startswith(begun)]
+        (hosts,) = read_page("hosts").tables
+        named = [(name, label) for name, label in hosts.rows if name.startswith(begun)]
+        return [CompletionItem(f"{given}{comma}{name}", help=label) for name, label in named]
     if option.completes == "config-host":
-        from inspector.config.host_files.table import hosts
+        from inspector.config.host_files import table
 
-        return [CompletionItem(host.id, help=host.name) for host in hosts() if host.id.startswith(incomplete)]
+        return [CompletionItem(host.id, help=host.name) for host in table.hosts() if host.id.startswith(incomplete)]
     if option.completes:
         return [CompletionItem(incomplete, type=option.completes)]
     return [CompletionItem(choice) for choice in option.choices if choice.startswith(incomplete)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, pair
+from inspector.cli.options import Option, Value, pair
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def _given(word: str) -> tuple[str, Any]:
 
 
 ENVIRONMENT = Option("--environment", "Variables of this environment; repeatable, later ones win", "NAME", many=True)
-SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; repeatable", "NAME=VALUE", many=True, read=_given)
+SET = Option("--set", "Set a variable, NAME=VALUE or NAME:=JSON; repeatable", Value("NAME=VALUE", _given), many=True)
 
 
 def warn_of_unused(out: Output, flows: Iterable[Flow], given: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from click import HelpFormatter
 
 from inspector.cli import options as shared
 from inspector.cli import verbs
-from inspector.cli.help_topics import TOPICS, HelpPage
+from inspector.cli.manual import TOPICS, read_page
 from inspector.cli.options import JSON, QUIET, VERSION
 from inspector.cli.output import Output
 from inspector.cli.program_name import program, renamed
@@ -18,7 +18,7 @@ from inspector.config.paths import data_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from inspector.cli.help_topics import HelpTopic
+    from inspector.cli.manual import Page
     from inspector.cli.options import Option
     from inspector.cli.verb import Verb
 
@@ -29,17 +29,11 @@ FEW = 10
 """A verb with at most this many options shows all of them."""
 COLUMNS, LINES = 80, 40
 """The size that the help of a verb fits: what it has no room for is counted, and `--help-all` shows it."""
-FEW_EXAMPLES = 3
-"""The examples on a page that has no room for all."""
 _WORDS = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
 """The words of a command line, with their quotes."""
 MAX_SUMMARY = 62
 """Characters of the options that one line names."""
 
-_ABOUT = (
-    "Browse, call, record, replay and check Model Context Protocol servers. Without a verb, the interface opens. "
-    "TARGET is a command, a URL, @NAME from a config file, or a recording."
-)
 _TARGET = (
     "TARGET is a command, a URL, @NAME from a config file, or a recording. Options go before a command. "
     "See `inspector help targets`."
@@ -63,14 +57,13 @@ def print_help(verb: Verb, *, all: bool = False) -> None:
 
 
 def print_topic(name: str) -> None:
-    """Print the page of a topic; KeyError for an unknown one."""
-    topic = TOPICS[name]
+    """Print the page of a topic."""
     page, out = _page()
-    if isinstance(topic, HelpPage):
-        text = (data_folder("docs/how-to") / topic.file).read_text(encoding="utf-8")
+    if name == "agents":
+        text = (data_folder("docs/how-to") / "coding-agents.md").read_text(encoding="utf-8")
         out.lines(renamed(text).rstrip("\n").split("\n"))
     else:
-        _topic(page, name, topic)
+        _topic(page, name)
         _print(out, page)
 
 
@@ -96,7 +89,8 @@ def _print(out: Output, page: HelpFormatter) -> None:
 def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
     page.write_usage(program(), "[OPTIONS] [TARGET]")
     page.write_usage(program(), "VERB [OPTIONS] [ARGUMENTS] [TARGET]", prefix="       ")
-    _paragraph(page, _ABOUT)
+    text = verb.page
+    _paragraph(page, text.about)
     if all:
         for title, group in verbs.GROUPS.items():
             _summaries(page, title, group)
@@ -107,7 +101,7 @@ def _program(page: HelpFormatter, verb: Verb, all: bool) -> None:
             page.write_dl([(title, ", ".join(group)) for title, group in verbs.GROUPS.items()])
         used = [option for name in _USED_MOST for option in verb.options if option.name == name]
         _options(page, "Options", (verb.options[0], *used, JSON))
-    _examples(page, verb.examples)
+    _examples(page, text.examples)
     with page.section("More help"):
         page.write_dl(
             [
@@ -126,63 +120,63 @@ def _summaries(page: HelpFormatter, title: str, names: Iterable[str]) -> None:
 def _verb(page: HelpFormatter, verb: Verb, all: bool) -> None:
     """Write the page of a verb: all, or the first options as far as they fit."""
     own, groups = _groups_of(verb.options)
+    text = verb.page
     if all or len(verb.options) <= FEW:
-        _about_verb(page, verb)
+        _about_verb(page, verb, text)
         if all:
             _grouped_options(page, verb.options)
         else:
             _options(page, "Options", verb.options)
-        _examples(page, verb.examples)
+        _examples(page, text.examples)
         return
-    examples = verb.examples
     for shown in range(len(own), -1, -1):
         trial = HelpFormatter(width=COLUMNS, max_width=COLUMNS)
-        _some_of_verb(trial, verb, own, groups, shown, examples)
+        _some_of_verb(trial, verb, text, own, groups, shown)
         if trial.getvalue().count("\n") <= LINES:
             break
-        examples = examples[:FEW_EXAMPLES]
-    _some_of_verb(page, verb, own, groups, shown, examples)
+        text = text.shortened
+    _some_of_verb(page, verb, text, own, groups, shown)
 
 
 def _some_of_verb(
     page: HelpFormatter,
     verb: Verb,
+    text: Page,
     own: Sequence[Option],
     groups: Mapping[str, Sequence[Option]],
     shown: int,
-    examples: Sequence[str],
 ) -> None:
     """Write the page with the first options in full; the others are counted."""
-    _about_verb(page, verb)
+    _about_verb(page, verb, text)
     _options(page, "Options", own[:shown])
     more = {OTHER: own[shown:], **groups} if own[shown:] else groups
     with page.section(f"More options (inspector {verb.name} --help-all)"):
         page.write_dl([(title, _named(options)) for title, options in more.items()])
-    _examples(page, examples)
+    _examples(page, text.examples)
 
 
-def _about_verb(page: HelpFormatter, verb: Verb) -> None:
+def _about_verb(page: HelpFormatter, verb: Verb, text: Page) -> None:
     page.write_usage(program(), verb.usage)
     _paragraph(page, f"{verbs.SUMMARIES[verb.name]}.")
-    if verb.about:
-        _paragraph(page, verb.about)
+    _paragraph(page, text.about)
     if verb.target != "none":
         _paragraph(page, _TARGET)
 
 
-def _topic(page: HelpFormatter, name: str, topic: HelpTopic) -> None:
-    page.write(f"{name}: {topic.summary}\n")
-    _paragraph(page, topic.about)
-    for table in topic.tables:
+def _topic(page: HelpFormatter, name: str) -> None:
+    about, tables, notes = read_page(name)
+    page.write(f"{name}: {TOPICS[name]}\n")
+    _paragraph(page, about)
+    for table in tables:
         with page.section(table.title):
-            page.write_dl(list(table.rows), col_max=34)
-    for note in topic.notes:
+            page.write_dl(table.rows, col_max=34)
+    for note in notes:
         _paragraph(page, note)
 
 
 def _list_topics(page: HelpFormatter) -> None:
     with page.section("Topics"):
-        page.write_dl([(name, topic.summary) for name, topic in TOPICS.items()])
+        page.write_dl(list(TOPICS.items()))
 
 
 def _groups_of(options: Iterable[Option]) -> tuple[list[Option], dict[str, list[Option]]]:

@@ -7,7 +7,7 @@ parsers do not have that rule, so `parser.py` reads the options from this table.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector.errors import UsageError
 from inspector.reasons import os_reason
@@ -18,13 +18,26 @@ if TYPE_CHECKING:
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 
-class Option:
-    """One option. Without a `metavar` it is a switch; `many` collects its values in a list.
+class Value(NamedTuple):
+    """The value of an option: how help shows it, how it is read, and what a shell completes.
 
-    `read` converts the word and raises `UsageError` if it is invalid. `completes` tells the shell what the value is:
-    `file`, `dir`, `host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the
-    value only if `fits` accepts it. `old` is the flag of an earlier version: the parser takes it, and nothing shows it.
-    `name` keeps the value apart from that of a shared option with the same flag.
+    `read` converts the word and raises `UsageError` if it is invalid. `completes` is `file`, `dir`, `host`,
+    `config-host` or empty. With `fits` the value is optional and defaults to `otherwise`: the next word is the value
+    only if `fits` accepts it.
+    """
+
+    metavar: str
+    read: Callable[[str], Any] = str
+    completes: str = ""
+    fits: Callable[[str], bool] | None = None
+    otherwise: Any = None
+
+
+class Option:
+    """One option. Without a `value` or `choices` it is a switch; `many` collects its values in a list.
+
+    `old` is the flag of an earlier version: the parser takes it, and nothing shows it. `name` keeps the value apart
+    from that of a shared option with the same flag.
     """
 
     __slots__ = ("choices", "completes", "fits", "flags", "help", "many", "metavar", "name", "old", "otherwise", "read")
@@ -33,14 +46,10 @@ class Option:
         self,
         flags: str,
         help: str,
-        metavar: str = "",
+        value: Value | str = "",
         *,
         many: bool = False,
         choices: tuple[str, ...] = (),
-        read: Callable[[str], Any] = str,
-        completes: str = "",
-        fits: Callable[[str], bool] | None = None,
-        otherwise: Any = None,
         old: str = "",
         name: str = "",
     ) -> None:
@@ -48,13 +57,11 @@ class Option:
         self.old = old
         self.name = name or self.flags[-1].removeprefix("--")
         self.help = help
+        metavar, *how = value if isinstance(value, Value) else Value(value)
+        self.read, self.completes, self.fits, self.otherwise = how
         self.metavar = metavar or "|".join(choices)
         self.many = many
         self.choices = choices
-        self.read = read
-        self.completes = completes
-        self.fits = fits
-        self.otherwise = otherwise
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -292,6 +299,14 @@ def _either(choices: tuple[str, ...]) -> str:
     return choices[0] if len(choices) == 1 else f"{', '.join(choices[:-1])} or {choices[-1]}"
 
 
+FILE, DIR = Value("FILE", path, "file"), Value("DIR", path, "dir")
+OUT_FILE, OUT = Value("FILE", output, "file"), Value("OUT", output, "file")
+NEW_FILE = Value("FILE", new_file, "file")
+TIME = Value("TIME", seconds)
+COUNT = Value("N", count)
+SECRET = Value("NAME|@FILE", secret, "file")
+JSON_OBJECT = Value("JSON|@FILE|-", json_object)
+
 HELP = Option("-h --help", "Show this help and exit")
 HELP_ALL = Option("--help-all", "Show the help with all options and exit")
 VERSION = Option("-V --version", "Show the version and exit")
@@ -301,75 +316,58 @@ QUIET = Option("-q --quiet", "Print only errors and warnings of data loss on std
 FORCE = Option("--force", "Overwrite existing output files")
 
 SERVER = (
-    Option("--header", "Send this HTTP header with every request; repeatable", "'NAME: VALUE'", many=True, read=header),
+    Option(
+        "--header", "Send this HTTP header with every request; repeatable", Value("'NAME: VALUE'", header), many=True
+    ),
     Option(
         "--env",
         "Give the server this variable, with the value of this shell or another one; repeatable",
-        "NAME[=VALUE]",
+        Value("NAME[=VALUE]", variable),
         many=True,
-        read=variable,
     ),
-    Option(
-        "--env-file",
-        "Give the server the variables in this .env file; repeatable",
-        "FILE",
-        many=True,
-        read=path,
-        completes="file",
-    ),
+    Option("--env-file", "Give the server the variables in this .env file; repeatable", FILE, many=True),
     Option("--inherit-env", "Give the server all variables of this shell, secrets too"),
-    Option("--cwd", "Start the server in this directory", "DIR", read=path, completes="dir"),
-    Option("--timeout", "Request timeout; progress restarts it", "TIME", read=seconds),
-    Option("--config", "Look up @NAME in this config file", "FILE", read=path, completes="file"),
+    Option("--cwd", "Start the server in this directory", DIR),
+    Option("--timeout", "Request timeout; progress restarts it", TIME),
+    Option("--config", "Look up @NAME in this config file", FILE),
     Option("--transport", "Transport to use", choices=("auto", "stdio", "http", "sse")),
     Option("--era", "Protocol era to use; auto detects it", choices=("auto", "legacy", "modern")),
     Option(
         "--revision",
         "Protocol revision to use, such as 2025-11-25 or 2026-07-28",
-        "REVISION",
-        read=revision,
+        Value("REVISION", revision),
         old="--protocol",
     ),
     Option(
         "--extension",
         "Offer this extension to the server: an id, or skills, apps, events, tasks; repeatable",
-        "ID[=JSON|@FILE]",
+        Value("ID[=JSON|@FILE]", extension),
         many=True,
-        read=extension,
     ),
-    Option("--client", "Name of the client that the server is told", "NAME[/VERSION]", read=client),
-    Option("--as", "Connect as this host does: client name, revision, capabilities, extensions", "HOST", read=host),
-    Option("--root", "Offer this root (URI or directory) to the server; repeatable", "URI", many=True, read=root),
+    Option("--client", "Name of the client that the server is told", Value("NAME[/VERSION]", client)),
+    Option("--as", "Connect as this host does: client name, revision, capabilities, extensions", Value("HOST", host)),
+    Option("--root", "Offer this root (URI or directory) to the server; repeatable", Value("URI", root), many=True),
     Option(
         "--sampling",
         "Answer sampling requests: decline them, or return this text",
-        "decline|TEXT|@FILE",
-        read=text_or_file,
+        Value("decline|TEXT|@FILE", text_or_file),
     ),
     Option(
         "--elicit",
         "Answer elicitation requests: accept with the defaults or this content, decline or cancel",
-        "defaults|decline|cancel|JSON|@FILE",
-        read=elicitation,
+        Value("defaults|decline|cancel|JSON|@FILE", elicitation),
     ),
     Option("--log-level", "Minimum severity of log messages to request from the server", "LEVEL", choices=LOG_LEVELS),
     Option("--no-pin", "Do not compare the server with its pin"),
     Option(
-        "--trust",
-        "For this run, allow a file that is not yours to use your secrets, a proxy or no TLS verification",
+        "--trust", "For this run, allow a file that is not yours to use your secrets, a proxy or no TLS verification"
     ),
     Option("--no-verify", "Do not verify the server's TLS certificate; kept logins are not sent"),
 )
 """How to reach a server, and what our client offers it."""
 
 LOGIN = (
-    Option(
-        "--bearer-env",
-        "Send the token in this environment variable or file",
-        "NAME|@FILE",
-        read=secret,
-        completes="file",
-    ),
+    Option("--bearer-env", "Send the token in this environment variable or file", SECRET),
     Option("--client-id", "Client ID registered with the authorization server", "ID"),
     Option("--scope", "Scopes to request instead of those that the server names", "'SCOPE …'"),
     Option(
@@ -378,20 +376,8 @@ LOGIN = (
         "GRANT",
         choices=("auto", "code", "client-credentials", "enterprise", "workload", "device"),
     ),
-    Option(
-        "--client-secret-env",
-        "Environment variable or file with the client secret",
-        "NAME|@FILE",
-        read=secret,
-        completes="file",
-    ),
-    Option(
-        "--client-key",
-        "File with the client's private key (PEM) for private_key_jwt",
-        "FILE",
-        read=key,
-        completes="file",
-    ),
+    Option("--client-secret-env", "Environment variable or file with the client secret", SECRET),
+    Option("--client-key", "File with the client's private key (PEM) for private_key_jwt", Value("FILE", key, "file")),
     Option("--client-key-id", "Key ID (kid) of that key at the authorization server", "ID"),
     Option("--client-issuer", "Issuer of the authorization server where the client is registered", "URL"),
     Option("--client-metadata", "URL of your client ID metadata document", "URL"),
@@ -403,40 +389,28 @@ LOGIN = (
     Option(
         "--idp-client-secret-env",
         "Environment variable or file with the client secret for the identity provider",
-        "NAME|@FILE",
-        read=secret,
-        completes="file",
+        SECRET,
     ),
+    Option("--id-token-env", "Environment variable or file with the ID token from the identity provider", SECRET),
     Option(
-        "--id-token-env",
-        "Environment variable or file with the ID token from the identity provider",
-        "NAME|@FILE",
-        read=secret,
-        completes="file",
+        "--assertion-env", "Environment variable or file with the JWT that a platform issued to this workload", SECRET
     ),
-    Option(
-        "--assertion-env",
-        "Environment variable or file with the JWT that a platform issued to this workload",
-        "NAME|@FILE",
-        read=secret,
-        completes="file",
-    ),
-    Option("--login-timeout", "Time for a login, including what you do in the browser", "TIME", read=seconds),
+    Option("--login-timeout", "Time for a login, including what you do in the browser", TIME),
     Option("--open-browser", "Open the browser for a login without asking first"),
     Option("--no-browser", "Print the login URL and read the redirect URL from the terminal"),
 )
 """How to authorize."""
 
 RECORDING = (
-    Option("--record", "Write the recording to this new file", "FILE", read=new_file, completes="file"),
-    Option("--keep", "Write each recording to a new file in this folder", "DIR", read=path, completes="dir"),
+    Option("--record", "Write the recording to this new file", NEW_FILE),
+    Option("--keep", "Write each recording to a new file in this folder", DIR),
     Option("--no-record", "Do not keep a recording"),
     FORCE,
 )
 """Where the recording of the session is kept."""
 
 REPORTS = {
-    name: Option(f"--{name}", f"Write {what} to this file; - is stdout", "FILE", read=output, completes="file")
+    name: Option(f"--{name}", f"Write {what} to this file; - is stdout", OUT_FILE)
     for name, what in {
         "junit": "a JUnit report",
         "sarif": "a SARIF report",
@@ -469,19 +443,16 @@ YES = Option("--yes", "Start several configured servers without asking")
 HOSTS = Option(
     "--host",
     "Show the limits of these hosts, separated by commas; all is every host",
-    "HOST,…|all",
+    Value("HOST,…|all", str, "host"),
     many=True,
-    completes="host",
     old="--for",
 )
-FOR = Option("--for", "Stop after this time", "TIME", read=seconds)
-ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", "JSON|@FILE|-", read=json_object)
+FOR = Option("--for", "Stop after this time", TIME)
+ARGS = Option("--args", "Arguments as a JSON object; KEY=VALUE arguments override it", JSON_OBJECT)
 TASK = Option("--task", "Call the tool as a task if it supports tasks; a tool that requires a task always runs as one")
 CONTENT = Option(
     "-o --output",
     "Write the image, audio, blob or text of the result to this file; - is stdout",
-    "FILE",
-    read=output,
-    completes="file",
+    OUT_FILE,
     old="--save",
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from inspector.cli.options import Option, Value
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,6 +53,20 @@ def origin(word: str) -> str:
             f'"{word[:80]}" is not an origin.', hint="Use SCHEME://HOST or SCHEME://HOST:PORT, without a path."
         )
     return found
+
+
+ADDRESS = Value("HOST:PORT", address, fits=is_address)
+BIND_ADDRESS = Value("[HOST:PORT]", address, fits=is_address, otherwise=(LOOPBACK, 0))
+ALLOWED = (
+    Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
+    Option(
+        "--allow-origin",
+        "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
+        Value("ORIGIN", origin),
+        many=True,
+    ),
+)
+"""Who may connect besides the address itself."""
 
 
 @contextmanager

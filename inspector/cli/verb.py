@@ -10,6 +10,7 @@ from inspector.cli.options import CONNECT, HELP, HELP_ALL, JSON, LOGIN, QUIET, S
 from inspector.errors import UsageError
 
 if TYPE_CHECKING:
+    from inspector.cli.manual import Page
     from inspector.cli.output import Output
     from inspector.config.command_lines import CommandLine
     from inspector.config.targets import Target
@@ -88,10 +89,11 @@ class Verb:
     """One verb. `run` takes the invocation and returns the exit code.
 
     `target` tells whether the verb takes a server or recording after its slots; with `several`, it may be more than
-    one `@NAME`. `without` names shared options that mean nothing to the verb.
+    one `@NAME`. `without` names shared options that mean nothing to the verb. `texts` are the values of
+    the `{placeholders}` of its page in `pages/`.
     """
 
-    __slots__ = ("about", "examples", "name", "options", "run", "several", "slots", "target")
+    __slots__ = ("name", "options", "run", "several", "slots", "target", "texts")
 
     def __init__(
         self,
@@ -104,8 +106,7 @@ class Verb:
         several: bool = False,
         prints: bool = True,
         without: Sequence[str] = (),
-        about: str = "",
-        examples: Sequence[str] = (),
+        texts: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         self.run = run
@@ -116,8 +117,14 @@ class Verb:
         shared = [option for option in CONNECT if option.name not in own] if target != "none" else ()
         shared = [option for option in shared if option.name not in without]
         self.options = (*options, *shared, *((JSON, QUIET) if prints else ()), HELP, HELP_ALL)
-        self.about = about
-        self.examples = tuple(examples)
+        self.texts = texts or {}
+
+    @property
+    def page(self) -> Page:
+        """Its page of the help."""
+        from inspector.cli.manual import read_page
+
+        return read_page(self.name or "open", self.texts)
 
     @property
     def takes_pairs(self) -> bool:
@@ -229,9 +236,8 @@ def load(name: str) -> Verb:
         raise KeyError(name)
     from importlib import import_module
 
-    module = import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}")
-    found: dict[str, Verb] = module.VERBS
-    return found[name]
+    found: Verb = getattr(import_module(f"inspector.cli.verbs.{verbs.MODULES.get(name, name)}"), name.upper())
+    return found
 
 
 def _typed(option: Option, word: str, secrets: Sequence[str]) -> str:

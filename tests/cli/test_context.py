@@ -130,9 +130,9 @@ def test_a_tool_is_not_combined_with_options_for_all_tools(run: Run, server: lis
 
 def test_the_names_of_hosts_are_completed_and_listed_in_the_help(run: Run) -> None:
     from inspector.cli.completion import candidates
-    from inspector.cli.help_topics import HOSTS
+    from inspector.cli.manual import read_page
     from inspector.hosts import host_facts
 
-    assert dict(HOSTS) == host_facts().labels
+    assert dict(read_page("hosts").tables[0].rows) == host_facts().labels
     assert [item.value for item in candidates(["context", "--host"], "zed,claude-c")] == ["zed,claude-code"]
     assert "claude-directory" in run("help", "hosts").out

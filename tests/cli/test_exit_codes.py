@@ -196,7 +196,7 @@ def test_130_when_it_is_interrupted_before_anything_began(run: Run, monkeypatch:
     def interrupt(said: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(a_verb.VERBS["servers"], "run", interrupt)
+    monkeypatch.setattr(a_verb.SERVERS, "run", interrupt)
     ran = run("servers")
     assert (ran.code, ran.out, ran.err) == (130, "", "")
 
@@ -207,7 +207,7 @@ def test_a_failure_of_our_own_is_a_sentence_and_the_traceback_is_in_the_log(
     def fail(said: object) -> int:
         raise ZeroDivisionError("by \x1b nothing")
 
-    monkeypatch.setattr(a_verb.VERBS["servers"], "run", fail)
+    monkeypatch.setattr(a_verb.SERVERS, "run", fail)
     ran = run("servers")
     assert ran.code == 4
     assert ran.err.startswith("error: Inspector itself failed: ZeroDivisionError.\nhint: The traceback is in ")

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from inspector.cli import help, verbs
-from inspector.cli.help_topics import EXIT_CODES, TOPICS, HelpPage, HelpTable, HelpTopic
+from inspector.cli.manual import TOPICS, read_page
 from inspector.cli.options import GROUPS
 from inspector.cli.parser import scan
 from inspector.cli.verb import load
@@ -54,12 +54,12 @@ def test_every_verb_has_a_help_with_examples_that_are_understood(run: Run, name:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(f"Usage: inspector {name} [OPTIONS]")
     assert max(map(len, ran.out.splitlines())) <= 80
-    verb = load(name)
-    assert verb.examples
+    examples = load(name).page.examples
+    assert examples
     whole = run(name, "--help-all").out.replace(" \\\n      ", " ")
-    for example in verb.examples:
+    for example in examples:
         assert f"  {example}\n" in whole
-    assert f"  {verb.examples[0].split(' ')[0]} " in ran.out
+    assert f"  {examples[0].split(' ')[0]} " in ran.out
 
 
 @pytest.mark.parametrize("name", verbs.SUMMARIES)
@@ -114,9 +114,9 @@ def test_a_line_of_help_is_an_imperative_without_a_period() -> None:
 def test_help_lists_the_topics(run: Run) -> None:
     ran = run("help")
     assert (ran.code, ran.err) == (0, "")
-    for name, topic in TOPICS.items():
+    for name, summary in TOPICS.items():
         assert f"  {name}" in ran.out
-        assert topic.summary in ran.out
+        assert summary in ran.out
 
 
 def test_the_page_of_commands_has_the_shared_options() -> None:
@@ -124,14 +124,14 @@ def test_the_page_of_commands_has_the_shared_options() -> None:
     assert page == options_page.written(page), "run: python -m tests.cli.options_page"
 
 
-MANUALS = {name: topic for name, topic in TOPICS.items() if isinstance(topic, HelpTopic)}
+MANUALS = {name: read_page(name) for name in TOPICS if name != "agents"}
 
 
 @pytest.mark.parametrize("name", MANUALS)
 def test_a_topic_is_a_page_that_fits_a_terminal(run: Run, name: str) -> None:
     ran = run("help", name)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith(f"{name}: {MANUALS[name].summary}\n")
+    assert ran.out.startswith(f"{name}: {TOPICS[name]}\n")
     assert max(map(len, ran.out.splitlines())) <= 80
     for table in MANUALS[name].tables:
         for written, _ in table.rows:
@@ -139,11 +139,9 @@ def test_a_topic_is_a_page_that_fits_a_terminal(run: Run, name: str) -> None:
 
 
 def test_the_page_for_agents_is_a_page_of_the_docs_and_a_short_skill_file(run: Run) -> None:
-    page = TOPICS["agents"]
-    assert isinstance(page, HelpPage)
     ran = run("help", "agents")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out == (ROOT / "docs" / "how-to" / page.file).read_text(encoding="utf-8")
+    assert ran.out == (ROOT / "docs" / "how-to" / "coding-agents.md").read_text(encoding="utf-8")
     _, head, body = ran.out.split("---\n", 2)
     skill = yaml.safe_load(head)
     assert set(skill) == {"name", "description"}
@@ -151,6 +149,14 @@ def test_the_page_for_agents_is_a_page_of_the_docs_and_a_short_skill_file(run: R
     assert len(skill["description"]) < 1024
     assert len(ran.out) / 4 < 1500, "tokens, by the estimate of `inspector context`"
     assert "](" not in body, "a skill file lies elsewhere: links to other pages would lead nowhere"
+
+
+def test_each_page_is_of_a_verb_or_a_topic_and_no_placeholder_is_left() -> None:
+    files = {file.stem for file in (ROOT / "inspector" / "cli" / "pages").iterdir()}
+    assert files == {"open", *verbs.SUMMARIES, *MANUALS}
+    assert f"Topics are {', '.join(TOPICS)}." in load("help").page.about
+    for name in ["open", *verbs.SUMMARIES]:
+        assert not re.search(r"\{[a-z]+\}", load(name).page.about), name
 
 
 def test_help_of_a_verb_is_the_help_of_that_verb(run: Run) -> None:
@@ -208,8 +214,7 @@ def test_exit_codes_of_the_topic_are_those_of_the_errors() -> None:
     from inspector import errors
 
     codes = {value.exit_code for value in vars(errors).values() if hasattr(value, "exit_code")}
-    assert codes <= {int(code) for code, _ in EXIT_CODES}
-    assert HelpTable("Exit codes", EXIT_CODES) in MANUALS["exit-codes"].tables
+    assert codes <= set(map(int, rows("exit-codes", "Exit codes")))
     for written in rows("exit-codes", "Examples"):
         scan(written.partition(" ||")[0].split()[1:])
     assert set(rows("exit-codes", "Verbs with other codes")) <= set(verbs.SUMMARIES)
@@ -221,7 +226,7 @@ def test_examples_in_the_help_are_lines_that_we_understand(name: str, home: Path
 
     (home / "query.json").write_text("{}")
     (home / "call.json").write_text("{}")
-    for example in load(name).examples:
+    for example in load(name).page.examples:
         words = shlex.split(example.replace('eval "$(', "").replace(')"', ""), comments=True)
         words = words[: words.index(">")] if ">" in words else words
         assert words[0] == "inspector"

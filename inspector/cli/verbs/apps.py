@@ -187,26 +187,13 @@ def _facts(out: Output, page: AppPage) -> None:
             out.note(f"note: {problem.rule} {out.safe(problem.text, 500)}")
 
 
-VERBS = {
-    "apps": Verb(
-        "apps",
-        run,
-        options=(
-            Option("--page", "Read this page and show it", "TOOL|URI"),
-            Option("--text", "With --page: print the text of the page, without scripts and styles"),
-            Option("--source", "With --page: print the HTML"),
-            ASK,
-        ),
-        about=(
-            "Lists the tools with a page (MCP Apps), tools that only pages may call, and pages without a tool. "
-            "--page shows type, size, hash, Content Security Policy, permissions and loaded URLs of a page. Nothing is "
-            "rendered, run or loaded; the list of URLs is a hint, because a script can build others. --extension ui "
-            "tells the server that you can show pages: some list tools with a page only then."
-        ),
-        examples=(
-            "inspector apps --extension ui -- node server.js",
-            "inspector apps --page get-time @apps",
-            "inspector apps --page ui://clock/page --text https://host.example/mcp",
-        ),
-    )
-}
+APPS = Verb(
+    "apps",
+    run,
+    options=(
+        Option("--page", "Read this page and show it", "TOOL|URI"),
+        Option("--text", "With --page: print the text of the page, without scripts and styles"),
+        Option("--source", "With --page: print the HTML"),
+        ASK,
+    ),
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import FORCE, Option, output, path, recording
+from inspector.cli.options import FILE, FORCE, OUT, Option, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import PositionalArgument, Verb
@@ -87,29 +87,15 @@ def _folders(journal: Journal) -> set[str]:
     return folders if journal.path is None else folders | {str(journal.path.parent.resolve())}
 
 
-VERBS = {
-    "bundle": Verb(
-        "bundle",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="none",
-        options=(
-            Option("-o --output", "Write to this file; - is stdout", "OUT", read=output, completes="file"),
-            FORCE,
-            Option("--rule", "Add a redaction rule, or turn one off; repeatable", "RULE", many=True),
-            Option(
-                "--rules", "Read rules from this YAML file; repeatable", "FILE", many=True, read=path, completes="file"
-            ),
-        ),
-        about=(
-            "Writes one file for a bug report: the recording without the secrets that `inspector redact` finds, with "
-            "your marks and notes, the versions of Inspector, Python and the system, and the doctor's report on the "
-            f"recording. The file is a recording itself. Without -o its name ends in {SUFFIX}."
-        ),
-        examples=(
-            "inspector bundle session.mcp.jsonl",
-            "inspector bundle session.mcp.jsonl -o report.mcp.jsonl --rule '$..email'",
-            "inspector replay report.mcp.jsonl",
-        ),
-    )
-}
+BUNDLE = Verb(
+    "bundle",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="none",
+    options=(
+        Option("-o --output", "Write to this file; - is stdout", OUT),
+        FORCE,
+        Option("--rule", "Add a redaction rule, or turn one off; repeatable", "RULE", many=True),
+        Option("--rules", "Read rules from this YAML file; repeatable", FILE, many=True),
+    ),
+)

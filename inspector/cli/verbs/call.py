@@ -212,37 +212,23 @@ def _tell(out: Output, found: list[Finding]) -> None:
     out.warn(f"note: {len(found)} finding{'s' if len(found) != 1 else ''} ({'; '.join(lines)})")
 
 
-VERBS = {
-    "call": Verb(
-        "call",
-        run,
-        slots=(
-            PositionalArgument("tool"),
-            PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+CALL = Verb(
+    "call",
+    run,
+    slots=(
+        PositionalArgument("tool"),
+        PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+    ),
+    options=(
+        ARGS,
+        Option(
+            "--format",
+            "Print only the text, the structured content, the result as JSON, or the raw response",
+            choices=FORMATS,
         ),
-        options=(
-            ARGS,
-            Option(
-                "--format",
-                "Print only the text, the structured content, the result as JSON, or the raw response",
-                choices=FORMATS,
-            ),
-            CONTENT,
-            Option("--strict", "Exit with 1 if the result breaks a rule, such as its output schema"),
-            TASK,
-            ASK,
-        ),
-        about=(
-            "KEY=VALUE is converted to the type in the tool's input schema, KEY:=JSON is any JSON value, and A.B=VALUE "
-            "sets a member of an object. Prints the text of the result, one line for each image or other content "
-            "block, and structured content unless the text repeats it; --json prints the exact result. Findings go to "
-            "stderr. Exits with 1 if the tool fails."
-        ),
-        examples=(
-            "inspector call echo message=hello -- python server.py",
-            "inspector call add a=2 b=3 @calculator",
-            "inspector call search --args @query.json --json https://host.example/mcp",
-            "inspector call screenshot -o page.png @browser",
-        ),
-    )
-}
+        CONTENT,
+        Option("--strict", "Exit with 1 if the result breaks a rule, such as its output schema"),
+        TASK,
+        ASK,
+    ),
+)

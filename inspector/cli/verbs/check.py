@@ -9,10 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, session_setup
-from inspector.cli.options import HOSTS, REPORTS, YES, Option, count, path, seconds, secret
+from inspector.cli.options import FILE, HOSTS, REPORTS, SECRET, TIME, YES, Option, Value, count
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
-from inspector.cli.serve_options import address, is_address
+from inspector.cli.serve_options import ADDRESS
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
 from inspector.errors import InspectorError, UsageError
@@ -410,87 +410,46 @@ def _write(invocation: Invocation, out: Output, report: Report) -> None:
             write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(invocation))
 
 
-VERBS = {
-    "check": Verb(
-        "check",
-        run,
-        several=True,
-        options=(
-            Option("--only", "Run only these checks or groups", "NAME,…", many=True),
-            Option("--skip", "Skip these checks or groups", "NAME,…", many=True),
-            Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True, name="revisions"),
-            Option(
-                "--allow-calls",
-                "Allow calls of read-only tools, all tools, or the named tools",
-                "read-only|all|NAME,…",
-                many=True,
-            ),
-            Option("--fail-on", "Lowest result that exits with 5", choices=("fail", "warn", "skip", "never")),
-            Option("--strict", "Fail on every broken rule of the specification; advice warns"),
-            Option(
-                "--baseline", "Ignore faults that this earlier JSON report has", "FILE", read=path, completes="file"
-            ),
-            HOSTS,
-            Option("--auth", "Check authorization too"),
-            Option("-v --verbose", "Show passed and skipped checks too"),
-            Option("--plan", "List the checks that would run, and exit"),
-            Option("--fail-under", "Exit with 5 if the score is lower", "SCORE", read=_score),
-            Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
-            Option("--profile", "app ignores faults of the server's SDK", choices=("full", "app")),
-            Option("--max-time", "Time limit of the whole run", "TIME", read=seconds),
-            Option(
-                "--durations",
-                f"Show this many of the slowest checks; default {DURATIONS}",
-                "N",
-                read=count,
-                fits=str.isdigit,
-                otherwise=DURATIONS,
-            ),
-            Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
-            Option("--wait", "With --start: the time to wait for the server; default 20s", "TIME", read=seconds),
-            Option("--read-skills", "Read files of skills, and verify them against the server's list"),
-            Option("--intrusive", "Run checks that may be harmful or slow too"),
-            Option(
-                "--foreign-token-env",
-                "Token issued for another server, which this server must reject",
-                "NAME|@FILE",
-                read=secret,
-            ),
-            Option(
-                "--webhook", "With --intrusive: subscribe this https URL to an event type, to check webhooks", "URL"
-            ),
-            Option(
-                "--listen",
-                "With --webhook: the loopback address where its deliveries arrive",
-                "HOST:PORT",
-                read=address,
-                fits=is_address,
-            ),
-            Option(
-                "--certificate",
-                "With --listen: accept https; a PEM file with certificate and key",
-                "FILE",
-                read=path,
-                completes="file",
-            ),
-            YES,
-            *REPORTS.values(),
+CHECK = Verb(
+    "check",
+    run,
+    several=True,
+    options=(
+        Option("--only", "Run only these checks or groups", "NAME,…", many=True),
+        Option("--skip", "Skip these checks or groups", "NAME,…", many=True),
+        Option("--revision", "Check only these protocol revisions", "REVISION,…", many=True, name="revisions"),
+        Option(
+            "--allow-calls",
+            "Allow calls of read-only tools, all tools, or the named tools",
+            "read-only|all|NAME,…",
+            many=True,
         ),
-        without=("root", "sampling", "elicit", "log-level", "era", "revision"),
-        about=(
-            "Checks every protocol revision that the server supports, each on its own connection, with harmless "
-            "requests; tools are called only with --allow-calls. @all checks every configured server, and compares "
-            "them; so do several @NAMEs. For a recording, only the recorded messages are checked. Each fault names the "
-            "rule, its evidence in the recording of the run, and a fix. Exits with 5 if there are faults."
+        Option("--fail-on", "Lowest result that exits with 5", choices=("fail", "warn", "skip", "never")),
+        Option("--strict", "Fail on every broken rule of the specification; advice warns"),
+        Option("--baseline", "Ignore faults that this earlier JSON report has", FILE),
+        HOSTS,
+        Option("--auth", "Check authorization too"),
+        Option("-v --verbose", "Show passed and skipped checks too"),
+        Option("--plan", "List the checks that would run, and exit"),
+        Option("--fail-under", "Exit with 5 if the score is lower", Value("SCORE", _score)),
+        Option("--level", "Run only checks of these levels: must, should, type, …", "LEVEL,…", many=True),
+        Option("--profile", "app ignores faults of the server's SDK", choices=("full", "app")),
+        Option("--max-time", "Time limit of the whole run", TIME),
+        Option(
+            "--durations",
+            f"Show this many of the slowest checks; default {DURATIONS}",
+            Value("N", count, fits=str.isdigit, otherwise=DURATIONS),
         ),
-        examples=(
-            "inspector check -- python server.py",
-            "inspector check https://host.example/mcp --allow-calls add --html report.html",
-            "inspector check session.mcp.jsonl",
-            "inspector check @shop --junit check.xml --baseline known.json --fail-on warn",
-            "inspector check --start 'python server.py' --wait 20 http://127.0.0.1:8000/mcp",
-            "inspector check @shop @mail",
-            "inspector check @all --yes --json",
-        ),
-    )
-}
+        Option("--start", "Start the server with this command first, and stop it afterwards", "COMMAND"),
+        Option("--wait", "With --start: the time to wait for the server; default 20s", TIME),
+        Option("--read-skills", "Read files of skills, and verify them against the server's list"),
+        Option("--intrusive", "Run checks that may be harmful or slow too"),
+        Option("--foreign-token-env", "Token issued for another server, which this server must reject", SECRET),
+        Option("--webhook", "With --intrusive: subscribe this https URL to an event type, to check webhooks", "URL"),
+        Option("--listen", "With --webhook: the loopback address where its deliveries arrive", ADDRESS),
+        Option("--certificate", "With --listen: accept https; a PEM file with certificate and key", FILE),
+        YES,
+        *REPORTS.values(),
+    ),
+    without=("root", "sampling", "elicit", "log-level", "era", "revision"),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, pair
+from inspector.cli.options import Option, Value, pair
 from inspector.cli.output import PIPED, Output
 from inspector.cli.verb import PositionalArgument, Verb
 
@@ -65,23 +65,16 @@ async def _say_why(session: Session, invocation: Invocation, out: Output) -> Non
         out.note(f"hint: {out.safe(hint, 300)}")
 
 
-VERBS = {
-    "complete": Verb(
-        "complete",
-        run,
-        slots=(
-            PositionalArgument("kind", choices=("prompt", "template")),
-            PositionalArgument("name", metavar="NAME|URI"),
-            PositionalArgument("argument"),
-            PositionalArgument("value"),
-        ),
-        options=(
-            Option("--with", "Value of another argument, as context; repeatable", "NAME=VALUE", many=True, read=pair),
-        ),
-        about="Sends completion/complete for ARGUMENT with the partial VALUE. Prints one value per line.",
-        examples=(
-            "inspector complete prompt review language py -- python server.py",
-            "inspector complete template 'repo://{owner}/{name}' name mc --with owner=acme @repos",
-        ),
-    )
-}
+COMPLETE = Verb(
+    "complete",
+    run,
+    slots=(
+        PositionalArgument("kind", choices=("prompt", "template")),
+        PositionalArgument("name", metavar="NAME|URI"),
+        PositionalArgument("argument"),
+        PositionalArgument("value"),
+    ),
+    options=(
+        Option("--with", "Value of another argument, as context; repeatable", Value("NAME=VALUE", pair), many=True),
+    ),
+)

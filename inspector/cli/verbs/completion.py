@@ -19,18 +19,10 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-VERBS = {
-    "completion": Verb(
-        "completion",
-        run,
-        slots=(PositionalArgument("shell", choices=("bash", "zsh", "fish")),),
-        target="none",
-        prints=False,
-        about="Completes verbs, options and their values, help topics, configured servers and recordings.",
-        examples=(
-            'eval "$(inspector completion bash)"    # in ~/.bashrc',
-            'eval "$(inspector completion zsh)"     # in ~/.zshrc',
-            "inspector completion fish > ~/.config/fish/completions/inspector.fish",
-        ),
-    )
-}
+COMPLETION = Verb(
+    "completion",
+    run,
+    slots=(PositionalArgument("shell", choices=("bash", "zsh", "fish")),),
+    target="none",
+    prints=False,
+)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import HOSTS, Option, count
+from inspector.cli.options import HOSTS, Option, Value, count
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
@@ -204,36 +204,21 @@ def _sizes_in_file(file: Path, counter: TokenCounter) -> Sizes | None:
     return found
 
 
-VERBS = {
-    "context": Verb(
-        "context",
-        run,
-        options=(
-            HOSTS,
-            Option("--tool", "Print the exact text of one tool as a model gets it", "NAME"),
-            Option("--sort", "Order of the tools; the default is cost", choices=("cost", "name")),
-            Option("--budget", "Exit with 5 if the tools need more tokens than this", "TOKENS", read=count),
-            Option(
-                "--against",
-                "Show the growth since a recording, a pin file, a report of --json, or against a server; "
-                "pin is the pin of the target",
-                "FILE|TARGET",
-                completes="file",
-            ),
-            Option("--tokenizer", "Count with this tokenizer of tiktoken, if it is on this machine", "NAME"),
-            Option("--server-name", "Name of the server in the host's config, for full tool names", "NAME"),
+CONTEXT = Verb(
+    "context",
+    run,
+    options=(
+        HOSTS,
+        Option("--tool", "Print the exact text of one tool as a model gets it", "NAME"),
+        Option("--sort", "Order of the tools; the default is cost", choices=("cost", "name")),
+        Option("--budget", "Exit with 5 if the tools need more tokens than this", Value("TOKENS", count)),
+        Option(
+            "--against",
+            "Show the growth since a recording, a pin file, a report of --json, or against a server; "
+            "pin is the pin of the target",
+            Value("FILE|TARGET", str, "file"),
         ),
-        about=(
-            "Prints the characters of each tool that hosts pass to a model: name, description and input schema. "
-            "Characters are exact; tokens are an estimate of characters / 4. Nothing is sent to a model. --host adds "
-            "the limits of hosts, each with its source and date. Exits with 5 if --budget is exceeded."
-        ),
-        examples=(
-            "inspector context @everything",
-            "inspector context @everything --host all",
-            "inspector context @everything --tool echo",
-            "inspector context @everything --budget 5000 --against pin",
-            "inspector context session.mcp.jsonl --json",
-        ),
-    )
-}
+        Option("--tokenizer", "Count with this tokenizer of tiktoken, if it is on this machine", "NAME"),
+        Option("--server-name", "Name of the server in the host's config, for full tool names", "NAME"),
+    ),
+)

@@ -94,14 +94,10 @@ def _serving(words: list[str]) -> Iterator[str]:
             server.terminate()
 
 
-VERBS = {
-    "demo": Verb(
-        "demo",
-        run,
-        target="none",
-        prints=False,
-        options=(*(option for option in CONNECT if option.flags[0] not in _WITHOUT), *_AUTH),
-        about="The demo server has every feature of the protocol. It runs on this machine, without network access.",
-        examples=("inspector demo",),
-    )
-}
+DEMO = Verb(
+    "demo",
+    run,
+    target="none",
+    prints=False,
+    options=(*(option for option in CONNECT if option.flags[0] not in _WITHOUT), *_AUTH),
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli.colours import Colours
 from inspector.cli.comparison_options import RULES, rules_of, told
-from inspector.cli.options import CONNECT, Option, host
+from inspector.cli.options import CONNECT, Option, Value, host
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
@@ -135,39 +135,22 @@ def _what(out: Output, step: ConversationStep) -> str:
 
 
 _NOT_HERE = ("record", "transport", "as")
-VERBS = {
-    "diff": Verb(
-        "diff",
-        run,
-        slots=(
-            PositionalArgument("a", completes="recording", takes_command=True),
-            PositionalArgument("b", completes="recording", takes_command=True, optional=True),
+DIFF = Verb(
+    "diff",
+    run,
+    slots=(
+        PositionalArgument("a", completes="recording", takes_command=True),
+        PositionalArgument("b", completes="recording", takes_command=True, optional=True),
+    ),
+    target="none",
+    options=(
+        Option("--surface-only", "Compare only tools, resources, prompts and capabilities"),
+        Option("--conversation-only", "Compare only the messages, lists included"),
+        *RULES,
+        Option(
+            "--as", "Open the server as this host does; twice: one host for each side", Value("HOST", host), many=True
         ),
-        target="none",
-        options=(
-            Option("--surface-only", "Compare only tools, resources, prompts and capabilities"),
-            Option("--conversation-only", "Compare only the messages, lists included"),
-            *RULES,
-            Option(
-                "--as", "Open the server as this host does; twice: one host for each side", "HOST", many=True, read=host
-            ),
-            Option("--tui", "Show two recordings side by side in the interface"),
-            *(option for option in CONNECT if option.name not in _NOT_HERE),
-        ),
-        about=(
-            "A and B are one word each: a recording, @NAME from a config file, a URL, or a command in quotes. B may "
-            "also be a command after --. Compares tools, resources, prompts and capabilities; for two recordings also "
-            "the messages. Marks changes that break clients, according to the schemas, and changed tool descriptions "
-            "and annotations. With --as HOST, B may be omitted: the server is compared with what it offers to that "
-            "host. See `inspector help paths` for PATH. Exits with 5 if anything differs."
-        ),
-        examples=(
-            "inspector diff before.mcp.jsonl after.mcp.jsonl",
-            "inspector diff session.mcp.jsonl @everything",
-            "inspector diff session.mcp.jsonl -- python server.py",
-            "inspector diff 'npx -y server@1.0' 'npx -y server@2.0'",
-            "inspector diff --as claude-code --as vscode @everything",
-            "inspector diff a.mcp.jsonl b.mcp.jsonl --ignore 'tools/call now:$.result' --tolerance 1%",
-        ),
-    )
-}
+        Option("--tui", "Show two recordings side by side in the interface"),
+        *(option for option in CONNECT if option.name not in _NOT_HERE),
+    ),
+)

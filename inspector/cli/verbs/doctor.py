@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.cli import session_setup
-from inspector.cli.options import Option
+from inspector.cli.options import Option, Value
 from inspector.cli.output import Output
 from inspector.cli.output_files import new_recording
 from inspector.cli.verb import Verb
@@ -200,35 +200,19 @@ def _about() -> str:
     return f"inspector {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
 
 
-VERBS = {
-    "doctor": Verb(
-        "doctor",
-        run,
-        without=_MEANINGLESS,
-        target="optional",
-        options=(
-            Option(
-                "--host",
-                "Say what these hosts would start of their config files; with @NAME, start that one as the host does",
-                "HOST,…|all",
-                many=True,
-                completes="config-host",
-            ),
-            Option("--paste", "Print the full report as Markdown, for an issue"),
-            Option("-v --verbose", "Show details of successful steps too"),
+DOCTOR = Verb(
+    "doctor",
+    run,
+    without=_MEANINGLESS,
+    target="optional",
+    options=(
+        Option(
+            "--host",
+            "Say what these hosts would start of their config files; with @NAME, start that one as the host does",
+            Value("HOST,…|all", str, "config-host"),
+            many=True,
         ),
-        about=(
-            "Tests each step of the connection, then prints the cause and a fix. Calls no tools, does not log in, "
-            "waits for a response as long as other verbs (--timeout) and leaves no process running. Secrets and user "
-            "names are hidden. Exits with 0 if the target connects, 3 if it requires a login, 4 if it does not connect."
-        ),
-        examples=(
-            "inspector doctor -- python server.py",
-            "inspector doctor @shop --json",
-            "inspector doctor https://host.example/mcp --paste",
-            "inspector doctor session.mcp.jsonl",
-            "inspector doctor --host claude-desktop",
-            "inspector doctor --host cursor @shop",
-        ),
-    )
-}
+        Option("--paste", "Print the full report as Markdown, for an issue"),
+        Option("-v --verbose", "Show details of successful steps too"),
+    ),
+)

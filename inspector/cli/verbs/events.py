@@ -6,9 +6,9 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ARGS, FOR, Option, count, path, seconds
+from inspector.cli.options import ARGS, FILE, FOR, TIME, Option, Value, count
 from inspector.cli.output import PIPED, Output
-from inspector.cli.serve_options import address, is_address
+from inspector.cli.serve_options import ADDRESS
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, NotOffered, ServerError, UsageError
 from inspector.hints import Hint
@@ -528,66 +528,29 @@ def _verify(invocation: Invocation) -> int:
     return 0 if verdict.accepted else 5
 
 
-VERBS = {
-    "events": Verb(
-        "events",
-        run,
-        target="optional",
-        slots=(PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
-        options=(
-            Option("--poll", "Poll this event type once", "NAME"),
-            Option("--follow", "Print events of this type as they arrive", "NAME"),
-            Option("--by", "With --follow: the delivery mode; push if the type has it", choices=("push", "poll")),
-            FOR,
-            Option("--cursor", "Start at this cursor, instead of now", "CURSOR"),
-            Option("--max", "With --poll: the most events of one result", "COUNT", read=count),
-            Option("--max-age", "Do not deliver events that are older", "TIME", read=seconds),
-            Option("--sketch", "Also use a server that declares events as before SEP-3415"),
-            Option("--subscribe", "Subscribe your webhook to this event type", "NAME"),
-            Option("--unsubscribe", "End the subscription of your webhook", "NAME"),
-            Option("--url", "The https URL of your webhook", "URL"),
-            Option(
-                "--secret-file",
-                "The secret of your webhook; a new file gets a new secret",
-                "FILE",
-                read=path,
-                completes="file",
-            ),
-            Option(
-                "--listen",
-                "With --subscribe: receive deliveries on this loopback address",
-                "HOST:PORT",
-                read=address,
-                fits=is_address,
-            ),
-            Option(
-                "--certificate",
-                "With --listen: accept https; a PEM file with certificate and key",
-                "FILE",
-                read=path,
-                completes="file",
-            ),
-            Option("--ttl", "With --subscribe: the lifetime to ask for", "TIME", read=seconds),
-            Option(
-                "--verify", "Verify a delivery: a file with the raw HTTP request", "FILE", read=path, completes="file"
-            ),
-            Option("--at", "With --verify: the time of the delivery; now without it", "UNIX_TIME", read=_unix_time),
-            ARGS,
-        ),
-        about=(
-            "Lists the event types of a server (io.modelcontextprotocol/events, a draft: SEP-3415). --poll and "
-            "--follow print events, with repeats and gaps marked; --json prints each as one line. --follow reconnects "
-            "with the last cursor. --subscribe sends the URL of your webhook, --listen receives and prints its "
-            "deliveries, and --for keeps it alive for a time. Exits with 0 after --for, 1 if the server ends the "
-            "subscription, 4 when the connection closes, and --verify with 5 for a delivery to reject."
-        ),
-        examples=(
-            "inspector events -- python -m inspector.demo",
-            "inspector events --follow clock.ticked every=5 --for 10 -- python -m inspector.demo",
-            "inspector events --poll incident.created severity=P1 --json @pager",
-            "inspector events --subscribe order.placed --url https://x.example/in --secret-file hook.key @shop",
-            "inspector events --subscribe paid --url https://x.example/in --secret-file k --listen 8088 @shop",
-            "inspector events --verify delivery.txt --secret-file hook.key",
-        ),
-    )
-}
+EVENTS = Verb(
+    "events",
+    run,
+    target="optional",
+    slots=(PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),),
+    options=(
+        Option("--poll", "Poll this event type once", "NAME"),
+        Option("--follow", "Print events of this type as they arrive", "NAME"),
+        Option("--by", "With --follow: the delivery mode; push if the type has it", choices=("push", "poll")),
+        FOR,
+        Option("--cursor", "Start at this cursor, instead of now", "CURSOR"),
+        Option("--max", "With --poll: the most events of one result", Value("COUNT", count)),
+        Option("--max-age", "Do not deliver events that are older", TIME),
+        Option("--sketch", "Also use a server that declares events as before SEP-3415"),
+        Option("--subscribe", "Subscribe your webhook to this event type", "NAME"),
+        Option("--unsubscribe", "End the subscription of your webhook", "NAME"),
+        Option("--url", "The https URL of your webhook", "URL"),
+        Option("--secret-file", "The secret of your webhook; a new file gets a new secret", FILE),
+        Option("--listen", "With --subscribe: receive deliveries on this loopback address", ADDRESS),
+        Option("--certificate", "With --listen: accept https; a PEM file with certificate and key", FILE),
+        Option("--ttl", "With --subscribe: the lifetime to ask for", TIME),
+        Option("--verify", "Verify a delivery: a file with the raw HTTP request", FILE),
+        Option("--at", "With --verify: the time of the delivery; now without it", Value("UNIX_TIME", _unix_time)),
+        ARGS,
+    ),
+)

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import FORCE, Option, output, recording
+from inspector.cli.options import FORCE, OUT, Option, Value, output, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, check_source, forced, is_stdout, text_file
 from inspector.cli.verb import PositionalArgument, Verb
@@ -145,34 +145,17 @@ def _merged(wanted: list[tuple[int, int]], count: int) -> Iterator[int]:
         done = max(done, last)
 
 
-VERBS = {
-    "export": Verb(
-        "export",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="none",
-        options=(
-            Option(
-                "--to",
-                "Output format; default: according to the suffix of OUT",
-                "FORMAT",
-                choices=tuple(FORMATS),
-            ),
-            Option("-o --output", "File to write; default: stdout", "OUT", read=output, completes="file"),
-            FORCE,
-            Option("--filter", "Export only events that match this filter (inspector help filters)", "EXPR"),
-            Option("--events", "Export only these events, such as 1-20,33,40-", "NUMBERS", read=ranges),
-        ),
-        about=(
-            "Formats: "
-            + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". Notes on stderr say what the format cannot hold. Formats for people include findings on messages that "
-            "break rules of the protocol. The recording does not change."
-        ),
-        examples=(
-            "inspector export session.mcp.jsonl -o report.md",
-            "inspector export session.mcp.jsonl --to json --events 10-40",
-            "inspector export session.mcp.jsonl --to html --filter 'method:tools/* status:error' -o errors.html",
-        ),
-    )
-}
+EXPORT = Verb(
+    "export",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="none",
+    options=(
+        Option("--to", "Output format; default: according to the suffix of OUT", "FORMAT", choices=tuple(FORMATS)),
+        Option("-o --output", "File to write; default: stdout", OUT),
+        FORCE,
+        Option("--filter", "Export only events that match this filter (inspector help filters)", "EXPR"),
+        Option("--events", "Export only these events, such as 1-20,33,40-", Value("NUMBERS", ranges)),
+    ),
+    texts={"formats": "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())},
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.help_topics import TOPICS
+from inspector.cli.manual import TOPICS
 from inspector.cli.verb import PositionalArgument, Verb, load
 from inspector.cli.verbs import SUMMARIES
 
@@ -26,14 +26,10 @@ def run(invocation: Invocation) -> int:
     return 0
 
 
-VERBS = {
-    "help": Verb(
-        "help",
-        run,
-        slots=(PositionalArgument("topic", metavar="TOPIC|VERB", choices=(*TOPICS, *SUMMARIES), optional=True),),
-        target="none",
-        prints=False,
-        about=f"Topics are {', '.join(TOPICS)}. Without a topic, prints the list.",
-        examples=("inspector help filters", "inspector help exit-codes", "inspector help call"),
-    )
-}
+HELP = Verb(
+    "help",
+    run,
+    slots=(PositionalArgument("topic", metavar="TOPIC|VERB", choices=(*TOPICS, *SUMMARIES), optional=True),),
+    target="none",
+    prints=False,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import FORCE, Option, new_file, path
+from inspector.cli.options import FORCE, Option, Value, new_file, path
 from inspector.cli.output import Output
 from inspector.cli.output_files import forced
 from inspector.cli.session_setup import settings_of
@@ -76,35 +76,18 @@ def _import_calls(out: Output, source: Path, folder: Path, client: str) -> int:
     return 0
 
 
-VERBS = {
-    "import": Verb(
-        "import",
-        run,
-        slots=(PositionalArgument("file", completes="file"),),
-        target="none",
-        options=(
-            Option("-o --output", "Recording or folder to write", "OUT", read=new_file, completes="file"),
-            FORCE,
-            Option(
-                "--from",
-                "Format of FILE; default: detected from its content",
-                "FORMAT",
-                choices=(*FORMATS, *CLIENTS),
-            ),
-        ),
-        about=(
-            "Formats: "
-            + "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items())
-            + ". Collections of API clients become a folder of saved calls for `inspector run`: "
-            + ", ".join(CLIENTS)
-            + ". The format is detected from the content. Notes on stderr and in the recording say what FILE lacks. "
-            "--force replaces a recording, and never a file of saved calls."
-        ),
-        examples=(
-            "inspector import session.cassette.json -o session.mcp.jsonl",
-            "inspector import network.har -o network.mcp.jsonl",
-            "inspector import --from jsonl messages.log -o messages.mcp.jsonl",
-            "inspector import shop.postman_collection.json -o calls",
-        ),
-    )
-}
+IMPORT = Verb(
+    "import",
+    run,
+    slots=(PositionalArgument("file", completes="file"),),
+    target="none",
+    options=(
+        Option("-o --output", "Recording or folder to write", Value("OUT", new_file, "file")),
+        FORCE,
+        Option("--from", "Format of FILE; default: detected from its content", "FORMAT", choices=(*FORMATS, *CLIENTS)),
+    ),
+    texts={
+        "formats": "; ".join(f"{name} ({format.summary})" for name, format in FORMATS.items()),
+        "clients": ", ".join(CLIENTS),
+    },
+)

@@ -102,26 +102,14 @@ def _capability(out: Output, name: str, value: Any) -> str:
     return out.safe(name, 60) + (f" ({', '.join(parts)})" if parts else "")
 
 
-VERBS = {
-    "info": Verb(
-        "info",
-        run,
-        options=(
-            Option(
-                "--era",
-                "Protocol era to use; auto detects it, both opens the server once in each era",
-                choices=("auto", "legacy", "modern", "both"),
-            ),
+INFO = Verb(
+    "info",
+    run,
+    options=(
+        Option(
+            "--era",
+            "Protocol era to use; auto detects it, both opens the server once in each era",
+            choices=("auto", "legacy", "modern", "both"),
         ),
-        about=(
-            "Prints the name, version, capabilities and instructions of the server, and how its era was detected. "
-            "--era both compares the server in the two eras."
-        ),
-        examples=(
-            "inspector info npx -y @modelcontextprotocol/server-everything",
-            "inspector info --json https://host.example/mcp",
-            "inspector info --era both -- python server.py",
-            "inspector info session.mcp.jsonl",
-        ),
-    )
-}
+    ),
+)

@@ -73,24 +73,12 @@ def _tell_what(session: Session, out: Output, lists: list[str], uris: list[str])
         out.note(f"note: The server did not accept {out.safe(', '.join(refused), 10 * NAME)}.")
 
 
-VERBS = {
-    "listen": Verb(
-        "listen",
-        run,
-        options=(
-            ASK,
-            Option("--resource", "Subscribe to this resource; repeatable", "URI", many=True),
-            FOR,
-        ),
-        about=(
-            "Subscribes to list changes, log messages and the named resources, and prints each notification as one "
-            "line with its time. --json prints each message as one line of JSON. Exits with 0 after --for, 130 when "
-            "interrupted, 4 when the connection closes."
-        ),
-        examples=(
-            "inspector listen --resource demo://clock -- python -m inspector.demo",
-            "inspector listen --log-level debug --for 1min https://host.example/mcp",
-            "inspector listen --json @name",
-        ),
-    )
-}
+LISTEN = Verb(
+    "listen",
+    run,
+    options=(
+        ASK,
+        Option("--resource", "Subscribe to this resource; repeatable", "URI", many=True),
+        FOR,
+    ),
+)

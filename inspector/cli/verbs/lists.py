@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, count
+from inspector.cli.options import COUNT, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 
@@ -108,36 +108,11 @@ def _tell(out: Output, found: CatalogList, findings: Iterable[Finding]) -> None:
         out.note(f"note: {out.safe(finding.message, NOTE)}")
 
 
-def _verb(name: str, about: str, *options: Option) -> Verb:
-    return Verb(
-        name,
-        run,
-        options=(
-            *options,
-            Option("--page-limit", "Read at most N pages", "N", read=count),
-            Option("--cursor", "Start at this cursor instead of the first page", "CURSOR"),
-        ),
-        about=about,
-        examples=(
-            f"inspector {name} npx -y @modelcontextprotocol/server-everything",
-            f"inspector {name} --json @everything",
-            f"inspector {name} --page-limit 1 https://host.example/mcp",
-        ),
-    )
-
-
-VERBS = {
-    "tools": _verb(
-        "tools",
-        "On a terminal, prints the signature and description of every tool. In a pipe, prints one line per tool: name, "
-        "arguments (optional ones in brackets) and description.",
-        Option("--schema", "Print the input and output schema of every tool"),
-    ),
-    "resources": _verb("resources", "Prints the URI, name, MIME type and description of every resource."),
-    "templates": _verb(
-        "templates", "Prints the URI template, name, MIME type and description of every resource template."
-    ),
-    "prompts": _verb(
-        "prompts", "Prints the name, arguments (optional ones in brackets) and description of every prompt."
-    ),
-}
+_PAGES = (
+    Option("--page-limit", "Read at most N pages", COUNT),
+    Option("--cursor", "Start at this cursor instead of the first page", "CURSOR"),
+)
+TOOLS = Verb("tools", run, options=(Option("--schema", "Print the input and output schema of every tool"), *_PAGES))
+RESOURCES = Verb("resources", run, options=_PAGES)
+TEMPLATES = Verb("templates", run, options=_PAGES)
+PROMPTS = Verb("prompts", run, options=_PAGES)

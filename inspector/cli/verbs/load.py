@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.flow_options import ENVIRONMENT, SET
-from inspector.cli.options import ARGS, REPORTS, Option, count, output, path, seconds, span
+from inspector.cli.options import (
+    ARGS,
+    COUNT,
+    FILE,
+    OUT_FILE,
+    REPORTS,
+    TIME,
+    Option,
+    Value,
+    span,
+)
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.verb import PositionalArgument, Verb
@@ -353,54 +363,38 @@ def _rate(word: str) -> float:
     return float(found[1]) / (60.0 if found[2] == "min" else 1.0)
 
 
-VERBS = {
-    "load": Verb(
-        "load",
-        run,
-        slots=(
-            PositionalArgument("tool", metavar="TOOL", optional=True, before_target=True),
-            PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+LOAD = Verb(
+    "load",
+    run,
+    slots=(
+        PositionalArgument("tool", metavar="TOOL", optional=True, before_target=True),
+        PositionalArgument("arguments", "pairs", metavar="KEY=VALUE | KEY:=JSON ..."),
+    ),
+    options=(
+        Option("--rate", "Calls per second at constant arrival; default 10", Value("N", _rate)),
+        Option("--for", "Length of the run with its warm-up; default 30s", TIME),
+        Option(
+            "--fail-on",
+            "Exit with 5 if this holds, such as 'p99>300ms'; repeatable",
+            "CONDITION",
+            many=True,
+            old="--fail",
         ),
-        options=(
-            Option("--rate", "Calls per second at constant arrival; default 10", "N", read=_rate),
-            Option("--for", "Length of the run with its warm-up; default 30s", "TIME", read=seconds),
-            Option(
-                "--fail-on",
-                "Exit with 5 if this holds, such as 'p99>300ms'; repeatable",
-                "CONDITION",
-                many=True,
-                old="--fail",
-            ),
-            Option("--users", "Closed model: N users, each waits for its answer", "N", read=count),
-            Option("--find-limit", "Step the rate up from --rate until a condition of --fail-on holds"),
-            Option("--allow-calls", "Call these tools although they are not read-only", "NAME,…|all", many=True),
-            ARGS,
-            Option("--flow", "Make the calls of this flow, by their weights", "FILE", read=path, completes="file"),
-            Option("--yes", "Load a server that is not on this machine without asking"),
-            Option("--warmup", "Time at the start that is not counted; default 3s", "TIME", read=span),
-            Option("--connections", "How many connections share the calls", "N", read=count),
-            Option("--in-flight", "Most calls at the server at once on each connection; no limit", "N", read=count),
-            Option("--max-waiting", "Most calls without an answer; others are not sent; default 1000", "N", read=count),
-            ENVIRONMENT,
-            SET,
-            REPORTS["html"],
-            REPORTS["junit"],
-            REPORTS["markdown"],
-            Option(
-                "--locust", "Write a Locust file that runs this plan, and exit", "FILE", read=output, completes="file"
-            ),
-        ),
-        about=(
-            "Calls a tool at a constant rate, whatever the server does, and reports latency from the time at which "
-            "each call was due: a stall counts in full. Service time, from the time it was sent, is beside it. "
-            "Only tools that are annotated read-only are called. The recording has the slowest and the first failed "
-            "calls. Ctrl-C ends the run and prints the report so far."
-        ),
-        examples=(
-            "inspector load search query=tea --rate 50 -- python server.py",
-            "inspector load search --rate 50 --for 2min --fail-on 'p99>300ms' --fail-on 'errors>1%' @shop",
-            "inspector load search --find-limit --fail-on 'p99>200ms' http://127.0.0.1:8000/mcp",
-            "inspector load --flow calls/shop.yaml --rate 20 --html load.html @shop",
-        ),
-    )
-}
+        Option("--users", "Closed model: N users, each waits for its answer", COUNT),
+        Option("--find-limit", "Step the rate up from --rate until a condition of --fail-on holds"),
+        Option("--allow-calls", "Call these tools although they are not read-only", "NAME,…|all", many=True),
+        ARGS,
+        Option("--flow", "Make the calls of this flow, by their weights", FILE),
+        Option("--yes", "Load a server that is not on this machine without asking"),
+        Option("--warmup", "Time at the start that is not counted; default 3s", Value("TIME", span)),
+        Option("--connections", "How many connections share the calls", COUNT),
+        Option("--in-flight", "Most calls at the server at once on each connection; no limit", COUNT),
+        Option("--max-waiting", "Most calls without an answer; others are not sent; default 1000", COUNT),
+        ENVIRONMENT,
+        SET,
+        REPORTS["html"],
+        REPORTS["junit"],
+        REPORTS["markdown"],
+        Option("--locust", "Write a Locust file that runs this plan, and exit", OUT_FILE),
+    ),
+)

@@ -116,26 +116,6 @@ def _authorizer(found: Any) -> Authorizer:
     return found
 
 
-VERBS = {
-    "login": Verb(
-        "login",
-        log_in,
-        options=(Option("--again", "Log in again even if the kept login is valid"),),
-        about=(
-            "Connects to the server and logs in if it requires authorization: shows the full URL, asks before it opens "
-            "a browser, and waits for the redirect. Keeps the login for later commands in the system keyring or, if "
-            "the system has none, in a file that only you can read."
-        ),
-        examples=(
-            "inspector login https://host.example/mcp",
-            "inspector login --no-browser https://host.example/mcp",
-            "inspector login --client-id ID --scope 'read write' @name",
-        ),
-    ),
-    "logout": Verb(
-        "logout",
-        log_out,
-        about="Deletes the kept login to a server, and revokes its tokens if the authorization server supports that.",
-        examples=("inspector logout https://host.example/mcp", "inspector logout @name"),
-    ),
-}
+LOGIN = Verb("login", log_in, options=(Option("--again", "Log in again even if the kept login is valid"),))
+
+LOGOUT = Verb("logout", log_out)

@@ -102,20 +102,4 @@ def need_terminal(instead: str) -> None:
         raise UsageError("The interface does not work on a terminal of type “dumb”.", hint=instead)
 
 
-VERBS = {
-    "open": Verb(
-        "",
-        run,
-        target="optional",
-        prints=False,
-        options=(WATCH, YES),
-        several=True,
-        examples=(
-            "inspector demo",
-            "inspector npx -y @modelcontextprotocol/server-everything",
-            "inspector https://host.example/mcp",
-            "inspector --watch -- uv run weather",
-            "inspector call echo message=hello -- python server.py",
-        ),
-    )
-}
+OPEN = Verb("", run, target="optional", prints=False, options=(WATCH, YES), several=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, path
+from inspector.cli.options import FILE, Option
 from inspector.cli.output import Output
 from inspector.cli.output_files import forced
 from inspector.cli.verb import Verb
@@ -211,36 +211,14 @@ def _entry(pin: Pin) -> dict[str, Any]:
     return {"label": pin.label, "target": pin.target, "at": at, "path": str(pin.path.absolute())}
 
 
-VERBS = {
-    "pin": Verb(
-        "pin",
-        run,
-        target="optional",
-        options=(
-            Option(
-                "--file",
-                "Keep the pin in this file, for example in your repository",
-                "FILE",
-                read=path,
-                completes="file",
-            ),
-            Option("--show", "Print the pin of the target without connecting"),
-            Option("--update", "Replace the pin with what the server offers now"),
-            Option("--remove", "Delete the pin of the target without connecting"),
-        ),
-        about=(
-            "Saves the tools (with descriptions, schemas and annotations), resources, prompts, capabilities and "
-            "instructions of a server. Later sessions with the same target compare and warn about changes, because a "
-            "changed tool description can mislead a model. If the target is already pinned, prints the differences and "
-            "exits with 5 if there are any. Without a target, lists the pins. --no-pin or the setting check_pins turns "
-            "the comparison off."
-        ),
-        examples=(
-            "inspector pin npx -y @modelcontextprotocol/server-everything",
-            "inspector pin @everything",
-            "inspector pin --update https://host.example/mcp",
-            "inspector pin --file shop.pin.json -- python server.py",
-            "inspector pin",
-        ),
-    )
-}
+PIN = Verb(
+    "pin",
+    run,
+    target="optional",
+    options=(
+        Option("--file", "Keep the pin in this file, for example in your repository", FILE),
+        Option("--show", "Print the pin of the target without connecting"),
+        Option("--update", "Replace the pin with what the server offers now"),
+        Option("--remove", "Delete the pin of the target without connecting"),
+    ),
+)

@@ -63,16 +63,9 @@ def _print(out: Output, result: Any, messages: Any) -> None:
             out.lines(f"  {line}".rstrip() for line in block_lines(out, block))
 
 
-VERBS = {
-    "prompt": Verb(
-        "prompt",
-        run,
-        slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", metavar="KEY=VALUE ...")),
-        options=(ARGS, CONTENT, ASK),
-        about="Prints each message with its role; --json prints the exact result.",
-        examples=(
-            "inspector prompt greet name=Ada -- python server.py",
-            "inspector prompt --json review language=python @reviewer",
-        ),
-    )
-}
+PROMPT = Verb(
+    "prompt",
+    run,
+    slots=(PositionalArgument("name"), PositionalArgument("arguments", "pairs", metavar="KEY=VALUE ...")),
+    options=(ARGS, CONTENT, ASK),
+)

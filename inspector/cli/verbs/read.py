@@ -67,17 +67,4 @@ def _print(out: Output, result: Any, contents: Any) -> None:
         out.lines(resource_lines(out, part))
 
 
-VERBS = {
-    "read": Verb(
-        "read",
-        run,
-        slots=(PositionalArgument("uri"),),
-        options=(CONTENT, ASK),
-        about="Prints text unchanged; -o writes text or bytes to a file; --json prints the exact result.",
-        examples=(
-            "inspector read file:///etc/motd -- python server.py",
-            "inspector read demo://logo -o logo.png @demo",
-            "inspector read --json config://app https://host.example/mcp",
-        ),
-    )
-}
+READ = Verb("read", run, slots=(PositionalArgument("uri"),), options=(CONTENT, ASK))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, count, recording
+from inspector.cli.options import COUNT, Option, Value, recording
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.errors import UsageError
@@ -267,31 +267,19 @@ def _entry(info: RecordingInfo, is_kept: bool) -> dict[str, Any]:
     }
 
 
-VERBS = {
-    "recordings": Verb(
-        "recordings",
-        run,
-        target="none",
-        options=(
-            Option("--search", "Only recordings whose file, server or command contains this text", "TEXT"),
-            Option("--calls", "List the calls of a tool in them, newest recording first; * for every tool", "TOOL"),
-            Option("--limit", f"With --calls: list at most so many (default: {CALLS})", "N", read=count),
-            Option("--keep", "Never delete this recording unasked; repeatable", "FILE", many=True, read=recording),
-            Option("--release", "Undo --keep; repeatable", "FILE", many=True, read=recording),
-            Option("--delete", "Delete this recording; repeatable", "FILE", many=True, read=recording),
-            Option("--prune", "Delete the recordings beyond the limits of the settings, or old ones with --older"),
-            Option("--older", "With --prune: delete what is older than 30d, 12h or 2w instead", "AGE", read=_age),
-            Option("--dry-run", "With --prune or --delete: only list what would be deleted"),
-        ),
-        about=(
-            "Prints start, server, size and file of each recording in the state folder, newest first. A recording that "
-            "is being written, that you keep, or in which a message is marked is never pruned. The settings "
-            "keep_recordings and keep_recordings_bytes limit their number and size."
-        ),
-        examples=(
-            "inspector recordings",
-            "inspector recordings --calls echo --json",
-            "inspector recordings --prune --older 30d --dry-run",
-        ),
-    )
-}
+RECORDINGS = Verb(
+    "recordings",
+    run,
+    target="none",
+    options=(
+        Option("--search", "Only recordings whose file, server or command contains this text", "TEXT"),
+        Option("--calls", "List the calls of a tool in them, newest recording first; * for every tool", "TOOL"),
+        Option("--limit", f"With --calls: list at most so many (default: {CALLS})", COUNT),
+        Option("--keep", "Never delete this recording unasked; repeatable", Value("FILE", recording), many=True),
+        Option("--release", "Undo --keep; repeatable", Value("FILE", recording), many=True),
+        Option("--delete", "Delete this recording; repeatable", Value("FILE", recording), many=True),
+        Option("--prune", "Delete the recordings beyond the limits of the settings, or old ones with --older"),
+        Option("--older", "With --prune: delete what is older than 30d, 12h or 2w instead", Value("AGE", _age)),
+        Option("--dry-run", "With --prune or --delete: only list what would be deleted"),
+    ),
+)

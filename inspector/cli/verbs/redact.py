@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import FORCE, Option, output, path, recording
+from inspector.cli.options import FILE, FORCE, OUT, Option, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import binary_file, check_outputs, check_source, forced
 from inspector.cli.verb import PositionalArgument, Verb
@@ -113,44 +113,24 @@ def _as_json(report: RedactionReport, source: Path, written: Path | None) -> dic
     }
 
 
-def _about() -> str:
+def _rules() -> str:
     from inspector.config.token_patterns import NAMES, SHAPES
 
     off = {shape.name for shape in SHAPES if not shape.ordinary}
-    known = "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())
-    return (
-        "Without -o, lists what would be hidden, without the secrets themselves. RULE is a JSON path "
-        "($.params.arguments.pin, $..token), /a regular expression/, =a text, or one of these names (no-NAME turns it "
-        f"off): {known}. Equal values get equal marks. Every other byte of the copy is unchanged."
-    )
+    return "; ".join(f"{name}{' (off)' if name in off else ''}: {summary}" for name, summary in NAMES.items())
 
 
-VERBS = {
-    "redact": Verb(
-        "redact",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="none",
-        options=(
-            Option(
-                "-o --output",
-                "Write a copy without the secrets to this file; - is stdout",
-                "OUT",
-                read=output,
-                completes="file",
-            ),
-            FORCE,
-            Option("--rule", "Add a rule, or turn one off; repeatable", "RULE", many=True),
-            Option(
-                "--rules", "Read rules from this YAML file; repeatable", "FILE", many=True, read=path, completes="file"
-            ),
-            Option("--check", "Exit with 5 if the recording has secrets; write nothing"),
-        ),
-        about=_about(),
-        examples=(
-            "inspector redact session.mcp.jsonl",
-            "inspector redact session.mcp.jsonl -o shared.jsonl --rule '$..email' --rule '/ACME-\\d+/'",
-            "inspector redact --check session.mcp.jsonl --rule email --rule no-entropy",
-        ),
-    )
-}
+REDACT = Verb(
+    "redact",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="none",
+    options=(
+        Option("-o --output", "Write a copy without the secrets to this file; - is stdout", OUT),
+        FORCE,
+        Option("--rule", "Add a rule, or turn one off; repeatable", "RULE", many=True),
+        Option("--rules", "Read rules from this YAML file; repeatable", FILE, many=True),
+        Option("--check", "Exit with 5 if the recording has secrets; write nothing"),
+    ),
+    texts={"rules": _rules()},
+)

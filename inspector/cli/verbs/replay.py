@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from inspector.cli.options import Option, span
+from inspector.cli.options import Option, Value, span
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.cli.verbs import open as interface
 from inspector.errors import UsageError
@@ -45,32 +45,16 @@ def speed(word: str) -> float:
     return found
 
 
-VERBS = {
-    "replay": Verb(
-        "replay",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="none",
-        prints=False,
-        options=(
-            Option("--follow", "Show events that another process still appends"),
-            Option("--at", "Start position: 01:12.3, 'at 13:05', 1204 (an event), start or end", "PLACE"),
-            Option("--speed", "Playback speed from 0.1 to 100, or max", "FACTOR", read=speed),
-            Option(
-                "--gap",
-                "Longest pause in playback; default 2s; 0 keeps recorded pauses",
-                "TIME",
-                read=span,
-            ),
-        ),
-        about=(
-            "Shows the recorded session as if it were open, and sends nothing. Starts at the end; space plays, arrow "
-            "keys step, and lists, calls and requests show the state at that moment."
-        ),
-        examples=(
-            "inspector replay session.mcp.jsonl",
-            "inspector replay --follow session.mcp.jsonl",
-            "inspector replay --at 0:01 --speed 4 session.mcp.jsonl",
-        ),
-    )
-}
+REPLAY = Verb(
+    "replay",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="none",
+    prints=False,
+    options=(
+        Option("--follow", "Show events that another process still appends"),
+        Option("--at", "Start position: 01:12.3, 'at 13:05', 1204 (an event), start or end", "PLACE"),
+        Option("--speed", "Playback speed from 0.1 to 100, or max", Value("FACTOR", speed)),
+        Option("--gap", "Longest pause in playback; default 2s; 0 keeps recorded pauses", Value("TIME", span)),
+    ),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import ASK, Option, json_object
+from inspector.cli.options import ASK, JSON_OBJECT, Option, json_object
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 
@@ -39,26 +39,15 @@ def run(invocation: Invocation) -> int:
     return headless.run(invocation, work)
 
 
-VERBS = {
-    "request": Verb(
-        "request",
-        run,
-        slots=(
-            PositionalArgument("method"),
-            PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | -"),
-        ),
-        options=(
-            Option("--params", "Parameters as JSON, or from a file; - is stdin", "JSON|@FILE|-", read=json_object),
-            ASK,
-        ),
-        about=(
-            "Sends METHOD with exactly these parameters after initialization, and prints the unchanged result. A "
-            "method that starts with notifications/ is sent as a notification."
-        ),
-        examples=(
-            "inspector request ping -- python server.py",
-            """inspector request tools/list '{"cursor": ""}' @everything""",
-            "inspector request tools/call --params @call.json https://host.example/mcp",
-        ),
-    )
-}
+REQUEST = Verb(
+    "request",
+    run,
+    slots=(
+        PositionalArgument("method"),
+        PositionalArgument("params", "json", metavar="PARAMS-JSON | @FILE.json | -"),
+    ),
+    options=(
+        Option("--params", "Parameters as JSON, or from a file; - is stdin", JSON_OBJECT),
+        ASK,
+    ),
+)

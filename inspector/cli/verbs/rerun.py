@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.comparison_options import RULES, rules_of
-from inspector.cli.options import QUIET, REPORTS, Option, pace, recording
+from inspector.cli.options import QUIET, REPORTS, Option, Value, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
 from inspector.cli.session_setup import live_target
@@ -160,49 +160,28 @@ def _replace(source: Path) -> None:
 
 
 CARRY = Option(
-    "--carry",
-    "Replace recorded values of this key with those of the live server; repeatable",
-    "KEY",
-    many=True,
+    "--carry", "Replace recorded values of this key with those of the live server; repeatable", "KEY", many=True
 )
-PACE = Option("--pace", "Pauses between messages: fast (none), recorded, or a factor", "PACE", read=pace)
+PACE = Option("--pace", "Pauses between messages: fast (none), recorded, or a factor", Value("PACE", pace))
 
-VERBS = {
-    "rerun": Verb(
-        "rerun",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        options=(
-            *RULES,
-            CARRY,
-            PACE,
-            REPORTS["junit"],
-            REPORTS["markdown"],
-            Option("--update", "Replace FILE with the new recording"),
-        ),
-        about=(
-            "Sends the recorded client messages in the same order and concurrency, and compares each answer with the "
-            "recorded one. Requests of the server get the recorded answers; ids, cursors and tasks that the server "
-            "creates are replaced with the new ones. Times and ids may differ unless --exact is set. Exits with 5 if "
-            "the server behaves differently."
-        ),
-        examples=(
-            "inspector rerun session.mcp.jsonl -- python server.py",
-            "inspector rerun session.mcp.jsonl --ignore '$.result.content[*].text' https://host.example/mcp",
-            "inspector rerun session.mcp.jsonl --junit report.xml --json @shop",
-            "inspector rerun session.mcp.jsonl --update -- python server.py",
-        ),
+RERUN = Verb(
+    "rerun",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    options=(
+        *RULES,
+        CARRY,
+        PACE,
+        REPORTS["junit"],
+        REPORTS["markdown"],
+        Option("--update", "Replace FILE with the new recording"),
     ),
-    "bisect": Verb(
-        "bisect",
-        run_bisect,
-        slots=(PositionalArgument("file", completes="recording"),),
-        options=(*RULES, CARRY, PACE, QUIET),
-        prints=False,
-        about=(
-            "For `git bisect run inspector bisect …`: exits with 0 if the server behaves as recorded, 1 if it behaves "
-            "differently, 125 if it cannot be started."
-        ),
-        examples=("inspector bisect session.mcp.jsonl -- python server.py",),
-    ),
-}
+)
+
+BISECT = Verb(
+    "bisect",
+    run_bisect,
+    slots=(PositionalArgument("file", completes="recording"),),
+    options=(*RULES, CARRY, PACE, QUIET),
+    prints=False,
+)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
-from inspector.cli.options import REPORTS, Option, count
+from inspector.cli.options import COUNT, REPORTS, Option, Value
 from inspector.cli.output import Output
 from inspector.cli.output_files import check_outputs, forced, write_text
 from inspector.cli.verb import PositionalArgument, Verb
@@ -283,37 +283,24 @@ def _seed(word: str) -> int:
         raise UsageError(f"“{word[:80]}” is not a whole number.", hint="Write one like 42.") from None
 
 
-VERBS = {
-    "run": Verb(
-        "run",
-        run,
-        slots=(PositionalArgument("paths", "paths", metavar="PATH ...", completes="file"),),
-        target="optional",
-        options=(
-            Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
-            ENVIRONMENT,
-            SET,
-            Option("--only", "Only flows or steps of this path or name; repeatable", "GLOB", many=True),
-            Option("--jobs", "How many flows run beside each other", "N", read=count),
-            Option("--shared", "Use one session for all flows of one server"),
-            Option("--bail", "Stop at the first failure"),
-            Option("--update", "Write the files of same_as"),
-            Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
-            *(REPORTS[name] for name in _REPORTS),
-            Option("--seed", "Make generated values the same in each run", "N", read=_seed),
-            Option("--schema", "Print the JSON Schema of a flow"),
-            Option("-v --verbose", "Tell each step, and files that are not flows"),
-        ),
-        about=(
-            "Runs the flows in PATH (files and folders; calls by default), each in a session of its own, and compares "
-            "the results with their expectations. TARGET and --server win over the server that a flow names. Exits "
-            "with 5 if an expectation failed."
-        ),
-        examples=(
-            "inspector run",
-            "inspector run calls/ --environment staging --junit report.xml",
-            "inspector run calls/orders.yaml --set count=3 -- python server.py",
-            "inspector run --only 'orders*' --dry-run @shop",
-        ),
-    )
-}
+RUN = Verb(
+    "run",
+    run,
+    slots=(PositionalArgument("paths", "paths", metavar="PATH ...", completes="file"),),
+    target="optional",
+    options=(
+        Option("--server", "The server of all flows: @NAME, a URL or a command", "SERVER"),
+        ENVIRONMENT,
+        SET,
+        Option("--only", "Only flows or steps of this path or name; repeatable", "GLOB", many=True),
+        Option("--jobs", "How many flows run beside each other", COUNT),
+        Option("--shared", "Use one session for all flows of one server"),
+        Option("--bail", "Stop at the first failure"),
+        Option("--update", "Write the files of same_as"),
+        Option("--dry-run", "Open each server, check names and arguments against its lists, and send no call"),
+        *(REPORTS[name] for name in _REPORTS),
+        Option("--seed", "Make generated values the same in each run", Value("N", _seed)),
+        Option("--schema", "Print the JSON Schema of a flow"),
+        Option("-v --verbose", "Tell each step, and files that are not flows"),
+    ),
+)

@@ -7,10 +7,10 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, pace, recording
+from inspector.cli.options import Option, Value, pace, recording
 from inspector.cli.output import Output
 from inspector.cli.output_files import new_recording
-from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, numbered, origin
+from inspector.cli.serve_options import ALLOWED, BIND_ADDRESS, HostPort, ended_by_signals, numbered
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
@@ -236,70 +236,39 @@ def fault(word: str) -> Any:
     return parse_fault(word)
 
 
-VERBS = {
-    "serve": Verb(
-        "serve",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="optional",
-        without=_MEANINGLESS,
-        options=(
-            Option(
-                "--http",
-                "Serve over Streamable HTTP; default: loopback and a free port",
-                "[HOST:PORT]",
-                read=address,
-                fits=is_address,
-                otherwise=(LOOPBACK, 0),
-            ),
-            Option(
-                "--match",
-                "Match requests by method and params (default); each recorded request once (exact); by method if no "
-                "params match (method); by order (sequence)",
-                choices=("exact", "params", "method", "sequence"),
-            ),
-            Option(
-                "--on-miss",
-                "Without a match: return an error, the last answer, or the answer of TARGET",
-                choices=("error", "last", "passthrough"),
-            ),
-            Option(
-                "--pace",
-                "Answer immediately (fast, the default), at the recorded pace, or by a factor",
-                "recorded|fast|FACTOR",
-                read=pace,
-            ),
-            Option(
-                "--fault",
-                "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
-                "matching messages, %PERCENT to a share of them; repeatable",
-                "FAULT",
-                many=True,
-                read=fault,
-            ),
-            Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
-            Option("--strict", "Exit with 5 if a request was not in the recording"),
-            Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
-            Option(
-                "--allow-origin",
-                "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
-                "ORIGIN",
-                many=True,
-                read=origin,
-            ),
+SERVE = Verb(
+    "serve",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="optional",
+    without=_MEANINGLESS,
+    options=(
+        Option("--http", "Serve over Streamable HTTP; default: loopback and a free port", BIND_ADDRESS),
+        Option(
+            "--match",
+            "Match requests by method and params (default); each recorded request once (exact); by method if no "
+            "params match (method); by order (sequence)",
+            choices=("exact", "params", "method", "sequence"),
         ),
-        about=(
-            "Answers each request with its recorded response, including the notifications, server requests and stderr "
-            "around it, over stdio or HTTP. At the end of stdin, or on Ctrl-C, prints a summary of answered, missed "
-            "and unused requests. Records each client, with a note for each miss. With --on-miss passthrough, TARGET "
-            "answers requests that are not in the recording. --json prints the summary as JSON; over stdio it goes to "
-            "stderr."
+        Option(
+            "--on-miss",
+            "Without a match: return an error, the last answer, or the answer of TARGET",
+            choices=("error", "last", "passthrough"),
         ),
-        examples=(
-            "inspector serve session.mcp.jsonl",
-            "inspector serve --http 8000 session.mcp.jsonl",
-            "inspector serve session.mcp.jsonl --fault 'error=-32603@method:tools/call%10' --seed 7",
-            "inspector serve session.mcp.jsonl --on-miss passthrough -- python server.py",
+        Option(
+            "--pace",
+            "Answer immediately (fast, the default), at the recorded pace, or by a factor",
+            Value("recorded|fast|FACTOR", pace),
         ),
-    )
-}
+        Option(
+            "--fault",
+            "Inject a fault: delay=MS, drop, cut, corrupt, disconnect or error[=CODE]; @FILTER limits it to "
+            "matching messages, %PERCENT to a share of them; repeatable",
+            Value("FAULT", fault),
+            many=True,
+        ),
+        Option("--seed", "Seed for random faults, to repeat a run", "TEXT"),
+        Option("--strict", "Exit with 5 if a request was not in the recording"),
+        *ALLOWED,
+    ),
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, path
+from inspector.cli.options import FILE, Option, Value
 from inspector.cli.output import Output
 from inspector.cli.verb import Verb
 from inspector.config import trust
@@ -141,33 +141,16 @@ def _last(last: LastOpen) -> dict[str, Any]:
     return {"at": when, "ok": last.ok, "code": last.code or None, "note": last.note or None}
 
 
-VERBS = {
-    "servers": Verb(
-        "servers",
-        run,
-        target="none",
-        options=(
-            Option("--config", "Read only this config file", "FILE", read=path, completes="file"),
-            Option("--search", "Search a registry for servers with these words", "WORDS"),
-            Option("--registry", "The registry: a file, or an address", "FILE|URL", completes="file"),
-            Option("--open", "Show what a server of the registry starts, ask, and open it", "NAME"),
-            Option("--card", "Fetch and show the server card of a domain or a server", "URL"),
-            Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
-        ),
-        about=(
-            "Prints each server's @NAME, config file, last result, and command or URL; then your logins. Does not "
-            "start a server. “asks first” marks an entry in a config file of this directory that uses your secrets, a "
-            "proxy, or no TLS verification: Inspector asks before it opens the server, or needs --trust. --search, "
-            "--open and --card read a registry or a card that you name; nothing else is contacted. --open prints the "
-            "whole command or URL with its variables and headers, and asks before it starts anything."
-        ),
-        examples=(
-            "inspector servers",
-            "inspector servers --json",
-            "inspector servers --config mcp.json",
-            "inspector servers --search weather --registry https://registry.modelcontextprotocol.io",
-            "inspector servers --open io.example/weather --registry servers.json",
-            "inspector servers --card https://host.example/mcp",
-        ),
-    )
-}
+SERVERS = Verb(
+    "servers",
+    run,
+    target="none",
+    options=(
+        Option("--config", "Read only this config file", FILE),
+        Option("--search", "Search a registry for servers with these words", "WORDS"),
+        Option("--registry", "The registry: a file, or an address", Value("FILE|URL", str, "file")),
+        Option("--open", "Show what a server of the registry starts, ask, and open it", "NAME"),
+        Option("--card", "Fetch and show the server card of a domain or a server", "URL"),
+        Option("--schema", "Print the JSON Schema of inspector.json, for editors"),
+    ),
+)

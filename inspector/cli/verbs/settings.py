@@ -43,13 +43,6 @@ def schema(file: Literal["settings", "servers"]) -> str:
     return (data_folder("docs/schemas") / f"{file}.json").read_text(encoding="utf-8").rstrip("\n")
 
 
-VERBS = {
-    "settings": Verb(
-        "settings",
-        run,
-        target="none",
-        options=(Option("--schema", "Print the JSON Schema of settings.json, for editors"),),
-        about="Prints each setting with its effective value: the default, from settings.json, or from INSPECTOR_NAME.",
-        examples=("inspector settings", "inspector settings --json", "inspector settings --schema"),
-    )
-}
+SETTINGS = Verb(
+    "settings", run, target="none", options=(Option("--schema", "Print the JSON Schema of settings.json, for editors"),)
+)

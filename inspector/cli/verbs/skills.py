@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from inspector.cli.options import Option, path
+from inspector.cli.options import DIR, Option
 from inspector.cli.output import Output
 from inspector.cli.verb import PositionalArgument, Verb
 
@@ -279,33 +279,13 @@ def _size(count: int) -> str:
     return size(count)
 
 
-VERBS = {
-    "skills": Verb(
-        "skills",
-        run,
-        slots=(PositionalArgument("name", metavar="NAME|URI", optional=True, after=True),),
-        options=(
-            Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
-            Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),
-            Option(
-                "-o --output",
-                "Read, verify and save the files that match below this directory",
-                "DIR",
-                read=path,
-                completes="dir",
-            ),
-        ),
-        about=(
-            "Prints the skills that the server lists; no file is read. --skill reads SKILL.md of one. After @NAME, a "
-            "URL or a recording, the name or URI of a skill may follow. Nothing of a skill is executed, and only "
-            "listed files that match are saved. Exits with 5 if a file differs."
-        ),
-        examples=(
-            "inspector skills @shop",
-            "inspector skills --verify -- python server.py",
-            "inspector skills @shop pdf-invoices",
-            "inspector skills --skill skill://shop/pdf-invoices/SKILL.md -o skills -- python server.py",
-            "inspector skills --json session.mcp.jsonl",
-        ),
-    )
-}
+SKILLS = Verb(
+    "skills",
+    run,
+    slots=(PositionalArgument("name", metavar="NAME|URI", optional=True, after=True),),
+    options=(
+        Option("--skill", "Show this skill of the list, or open one by its URI", "NAME|URI"),
+        Option("--verify", "Read every listed file, and compare size, SHA-256 and front matter with the list"),
+        Option("-o --output", "Read, verify and save the files that match below this directory", DIR),
+    ),
+)

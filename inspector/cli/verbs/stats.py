@@ -88,18 +88,10 @@ def _right(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     return list(zip(*columns, strict=True))
 
 
-VERBS = {
-    "stats": Verb(
-        "stats",
-        run,
-        slots=(PositionalArgument("file", completes="recording"),),
-        target="none",
-        options=(Option("--sort", "The order of the rows (default: time)", choices=tuple(SORTS)),),
-        about=(
-            "Prints a row for each method, tool and prompt of a recording: count, errors, requests without an answer, "
-            "p50, p95 and max of the server's time, the time that a person took to answer the server's questions, and "
-            "bytes. Below it: where the time of the session went."
-        ),
-        examples=("inspector stats session.mcp.jsonl", "inspector stats session.mcp.jsonl --sort errors --json"),
-    )
-}
+STATS = Verb(
+    "stats",
+    run,
+    slots=(PositionalArgument("file", completes="recording"),),
+    target="none",
+    options=(Option("--sort", "The order of the rows (default: time)", choices=tuple(SORTS)),),
+)

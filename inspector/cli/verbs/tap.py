@@ -12,7 +12,7 @@ from inspector.cli import program_name, session_setup
 from inspector.cli.options import Option
 from inspector.cli.output import Output
 from inspector.cli.output_files import kept_folder
-from inspector.cli.serve_options import LOOPBACK, HostPort, address, ended_by_signals, is_address, origin
+from inspector.cli.serve_options import ALLOWED, BIND_ADDRESS, HostPort, ended_by_signals
 from inspector.cli.telemetry import Telemetry
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, StdioTarget
@@ -217,45 +217,16 @@ def tapped(raw: dict[str, Any], reference: str) -> dict[str, Any]:
     return {**kept, "command": ours[0], "args": [*ours[1:], reference]}
 
 
-VERBS = {
-    "tap": Verb(
-        "tap",
-        run,
-        target="optional",
-        prints=False,
-        without=_MEANINGLESS,
-        options=(
-            Option(
-                "--listen",
-                "Listen for the client over HTTP; default: loopback and a free port",
-                "[HOST:PORT]",
-                read=address,
-                fits=is_address,
-                otherwise=(LOOPBACK, 0),
-            ),
-            Option("--allow-host", "Accept HTTP requests for this host name; repeatable", "NAME", many=True),
-            Option(
-                "--allow-origin",
-                "Accept HTTP requests from this origin (SCHEME://HOST:PORT); repeatable",
-                "ORIGIN",
-                many=True,
-                read=origin,
-            ),
-            Option("--otlp", "Stream spans to this OpenTelemetry collector (OTLP/HTTP)", "URL"),
-            Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
-        ),
-        about=(
-            "Proxies a server: configure the client to start `inspector tap TARGET` instead of TARGET, or to connect "
-            "to the URL that --listen prints. Forwards every byte unchanged and without delay, and records it; "
-            "`inspector replay --follow FILE` shows the traffic live. Client and server may use different transports. "
-            "Over stdio, exits with the exit code of the server."
-        ),
-        examples=(
-            "inspector tap -- npx -y some-server",
-            "inspector tap --record session.mcp.jsonl -- python server.py",
-            "inspector tap --listen 8000 https://host.example/mcp",
-            "inspector tap https://host.example/mcp",
-            "inspector tap --install shop",
-        ),
-    )
-}
+TAP = Verb(
+    "tap",
+    run,
+    target="optional",
+    prints=False,
+    without=_MEANINGLESS,
+    options=(
+        Option("--listen", "Listen for the client over HTTP; default: loopback and a free port", BIND_ADDRESS),
+        *ALLOWED,
+        Option("--otlp", "Stream spans to this OpenTelemetry collector (OTLP/HTTP)", "URL"),
+        Option("--install", "Print entry NAME of a client's config file with the tap added", "NAME"),
+    ),
+)
