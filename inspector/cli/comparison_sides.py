@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.cli.output import Output
+from inspector.cli.output import ErrorKept, Output
 from inspector.compare.comparison import ComparedSource
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import HttpTarget, RecordingTarget, StdioTarget, Target
-from inspector.errors import ConnectionProblem, InspectorError, UsageError
+from inspector.errors import ConnectionProblem, UsageError
 
 if TYPE_CHECKING:
     from inspector.cli.verb import Invocation
@@ -119,24 +119,15 @@ def read(invocation: Invocation, out: Output, side: ComparedTarget, stack: ExitS
         return 0
 
     invocation.values["as"] = side.host or None
-    kept = _Keeps(json=out.json, quiet=out.quiet)
+    kept = ErrorKept(json=out.json, quiet=out.quiet)
     kept.invocation, kept.target = invocation, side.target
     kept.hold_with(out)
     code = headless.run(invocation, work, side.target, out=kept)
     if kept.failure is not None:
         failure = kept.failure
+        failure.hint = kept.hint(failure)
+        if isinstance(failure, ConnectionProblem):
+            failure.connecting = False  # Its hint is complete: the other side is another target.
         failure.message = f"{side.letter} ({side.target.label}): {failure.message}"
         raise failure
     return code
-
-
-class _Keeps(Output):
-    """Keeps an error, to raise it in its place."""
-
-    failure: InspectorError | None = None
-
-    def error(self, error: InspectorError, *, recording: bool = False) -> None:
-        error.hint = self.hint(error)
-        if isinstance(error, ConnectionProblem):
-            error.connecting = False  # Its hint is complete: the other side is another target.
-        self.failure = error

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from inspector.cli.output import Output
+from inspector.cli.output import ErrorKept, Output
 from inspector.errors import ConnectionProblem, InspectorError, UsageError
 
 if TYPE_CHECKING:
@@ -65,15 +65,6 @@ class EraOutcome:
         return ours | {key: value for key, value in server.raw.items() if key not in ours}
 
 
-class _Keeps(Output):
-    """Keeps an error, to print it in its place."""
-
-    failure: InspectorError | None = None
-
-    def error(self, error: InspectorError, *, recording: object = None) -> None:
-        self.failure = error
-
-
 def run(invocation: Invocation, target: Target) -> int:
     """Open the target in both eras and print both; fails if it supports neither."""
     for name in ("record", "revision"):
@@ -111,7 +102,7 @@ def run(invocation: Invocation, target: Target) -> int:
 def _open(invocation: Invocation, target: Target, spoken: EraOutcome) -> int:
     from inspector.cli import headless
 
-    out = _Keeps(quiet=invocation.quiet)
+    out = ErrorKept(quiet=invocation.quiet)
 
     async def work(session: Session, out: Output) -> int:
         await spoken.take(session)

@@ -6,7 +6,6 @@ Nothing is contacted unless the user names it, and nothing is started before the
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,8 +96,7 @@ def _target(out: Output, server: RegistryServer, choice: RegistryChoice, source:
     from inspector.config.servers import resolve
 
     does = "Connect" if choice.definition is not None and choice.definition.kind == "http" else "Start it"
-    out.aside(f"{does}? [y/N]: ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not out.confirms(f"{does}?"):
         raise UsageError(f"{server.name} was not opened.")
 
     def ask(question: InputQuestion) -> str | None:

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.cli import pin_warning, session_setup
 from inspector.cli.output import Output
-from inspector.cli.output_files import new_recording
 from inspector.cli.signals import Signals
 from inspector.cli.telemetry import Telemetry
-from inspector.client.recording import new_journal
 from inspector.client.session import Session
 from inspector.config.logfile import remark, report
 from inspector.errors import ConnectionProblem, InspectorError
@@ -65,12 +63,7 @@ def run(
     ):
         work = _compared(work)
     telemetry = Telemetry(out, settings.otlp)
-    journal = new_journal(
-        target,
-        record=new_recording(invocation),
-        keep=settings.record and not invocation.option("no-record"),
-        settings=settings,
-    )
+    journal = session_setup.new_journal(invocation, target, settings)
     telemetry.follow(journal)
     try:
         for notice in journal.notices:

@@ -6,9 +6,9 @@ It also reports messages that cannot be used, with the reason, so that a command
 from __future__ import annotations
 
 import asyncio
-import sys
 from typing import TYPE_CHECKING, Any
 
+from inspector.cli.output import ProgressLine
 from inspector.client.inbox import TOPICS
 from inspector.config.targets import StdioTarget
 from inspector.journal.format import Dir, Kind
@@ -38,7 +38,6 @@ SILENT_SECONDS = 2.0
 """Seconds of silence of the server after which the user is told what the command waits for."""
 _LOG = "notifications/message"
 _FLAGS = {"sampling": "--sampling", "elicitation": "--elicit", "roots": "--root"}
-_CLEAR = "\r\x1b[K"
 _ANSWERS = (Shape.RESULT, Shape.ERROR)
 _MESSAGES = Query(kind=Kind.RPC, dir=Dir.RECV)
 _TOLD = _MESSAGES | Query(kind=Kind.INVALID, dir=Dir.RECV) | Query(kind=(Kind.LIFE, Kind.NOTE))
@@ -60,13 +59,12 @@ class Watch:
         """By topic, the requests that were refused because the client did not declare it."""
         self._paused = False
         self._strays = 0
-        self._drawn = ""
+        self._line = ProgressLine(out)
         self._held = False
         self.asker: QuestionPrompts | None = None
         """Shows requests of the server to the user, with --ask."""
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._draws = self.draws_progress and sys.stderr is not None and sys.stderr.isatty()
         session.changes.listen(self._wake)
         self._silence = self._loop.call_later(SILENT_SECONDS, self._tell_silence)
 
@@ -165,7 +163,7 @@ class Watch:
         while more and len(self._session.journal) - self._seen > MAX_BEHIND:
             more = self.tell()  # Nothing is read meanwhile: a server that sends faster than we print has to wait.
         self._timer = self._loop.call_later(0, self._look) if more else None
-        if self._draws:
+        if self.draws_progress and self._line.is_shown:
             calls = [call for call in self._session.pending.calls() if call.progress is not None]
             self._draw(self._progress(calls[-1]) if calls else "")
 
@@ -248,11 +246,8 @@ class Watch:
         return ellipsis(text, (self._out.width or 80) - 1, marks.cut)
 
     def _draw(self, text: str) -> None:
-        if self._held:
-            return
-        if text != self._drawn:
-            self._out.aside((_CLEAR if self._drawn else "") + text)
-            self._drawn = text
+        if not self._held:
+            self._line.draw(text)
 
 
 def _figure(value: Any) -> str:

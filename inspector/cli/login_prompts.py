@@ -14,7 +14,7 @@ from inspector.addresses import shown_url
 from inspector.auth.actions import Denied
 from inspector.auth.models import OAuthClient
 from inspector.auth.person import NO_TERMINAL, LoginPage, person_required
-from inspector.cli.output import Output
+from inspector.cli.output import Output, has_user
 
 NAME = 200
 MAX_URL = 8000
@@ -39,8 +39,7 @@ class Terminal:
     @property
     def present(self) -> bool:
         """Whether stdin and stderr are a terminal."""
-        streams = (sys.stdin, sys.stderr)
-        return self._here and all(stream is not None and stream.isatty() for stream in streams)
+        return self._here and has_user()
 
     async def consent(self, url: str, host: str, until: float) -> bool | None:
         """Show the full URL and its host, and ask."""

@@ -300,6 +300,11 @@ class Output:
         """Print lines that belong to a question: at once, also with --json, because the user answers by them."""
         self.aside(f"{text}\n")
 
+    def confirms(self, question: str) -> bool:
+        """Ask on the terminal; whether the answer is yes."""
+        self.aside(f"{question} [y/N]: ")
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
     def finish(self) -> None:
         """Print the held notes. Call it at the end of the command."""
         held = self._held.take()
@@ -370,6 +375,36 @@ class Output:
             _write(sys.stderr, data)
         except (OSError, ValueError):
             _silence(sys.stderr)
+
+
+class ProgressLine:
+    """One line on stderr that is drawn again; nothing without a terminal, and with --quiet."""
+
+    def __init__(self, out: Output) -> None:
+        self.is_shown = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
+        self._out = out
+        self._text = ""
+
+    def draw(self, text: str) -> None:
+        """Replace the line; an empty text removes it."""
+        if self.is_shown and text != self._text:
+            self._out.aside(("\r\x1b[K" if self._text else "") + text)
+            self._text = text
+
+
+class ErrorKept(Output):
+    """Keeps an error, for a command that prints it in its place."""
+
+    failure: InspectorError | None = None
+
+    def error(self, error: InspectorError, *, recording: bool = False) -> None:
+        """Keep the error."""
+        self.failure = error
+
+
+def has_user() -> bool:
+    """Whether there is a user to ask: stdin and stderr are a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def _write(stream: IO[str] | None, data: bytes) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -75,6 +75,14 @@ def write_text(where: Path, text: str, out: Output, *, force: bool = False) -> N
     """Write a whole text file, or to stdout. Raises `UsageError`."""
     with text_file(where, out, force=force) as file:
         file.write(text)
+
+
+def write_reports(invocation: Invocation, out: Output, names: Iterable[str], document: Callable[[str], str]) -> None:
+    """Write the reports that the options of these names ask for; `document` makes one of them."""
+    for name in names:
+        where = invocation.option(name)
+        if where is not None:
+            write_text(where, document(name), out, force=forced(invocation))
 
 
 def check_source(where: Path | None, source: Path) -> None:

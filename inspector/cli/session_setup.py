@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.addresses import shown_url
 from inspector.cli import login_options
 from inspector.cli.options import LOGIN
-from inspector.cli.output import Output
+from inspector.cli.output import Output, has_user
 from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
@@ -27,6 +27,7 @@ from inspector.transports.base import HttpOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from inspector.cli.verb import Invocation
     from inspector.config.expand import InputQuestion
@@ -109,6 +110,18 @@ def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) ->
     if journal.incomplete:
         name = f" {out.safe(journal.path.name, 200)}" if named and journal.path is not None else ""
         out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
+
+
+def new_journal(
+    invocation: Invocation, target: Target, settings: Settings, record: Path | None = None
+) -> Journal:
+    """The recording of the command: in `record`, else where its options say."""
+    from inspector.cli.output_files import new_recording
+    from inspector.client import recording
+
+    record = record or new_recording(invocation)
+    keep = settings.record and not invocation.option("no-record")
+    return recording.new_journal(target, record=record, keep=keep, settings=settings)
 
 
 def end_recording(out: Output, journal: Journal, *, named: bool = False) -> None:
@@ -268,7 +281,7 @@ def _standing(
 
 def allow(out: Output, exposure: trust.Exposure) -> trust.TrustAnswer:
     """Ask on the terminal whether to open an entry of an untrusted file; `no` without a terminal."""
-    if not _is_terminal():
+    if not has_user():
         return "no"
     lines = [f"{out.safe(exposure.title, 600)} is not in your own {exposure.file}. This {exposure.part}:"]
     lines += [f"  - {out.safe(fact, 800)}" for fact in exposure.facts()]
@@ -287,7 +300,7 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
         return
     out = Output.of(invocation)
     count = f"{len(entries)} configured servers"
-    if not _is_terminal():
+    if not has_user():
         raise UsageError(
             f"`{f'inspector {invocation.verb.name}'.strip()}` would start {count} without asking.",
             hint="Read the commands with `inspector servers`, then add --yes.",
@@ -298,24 +311,18 @@ def confirm_start(invocation: Invocation, entries: Sequence[ServerEntry]) -> Non
         lines.append(f"  {out.safe(entry.reference, 100)} {does} {out.safe(entry.definition.shown(2000))}")
         lines.append(f"      from {out.safe(str(entry.path), 300)}")
     out.ask("\n".join(lines))
-    out.aside("Start them? [y/N]: ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not out.confirms("Start them?"):
         raise UsageError(f"The {count} were not started.", hint="Answer y, or name one server.")
-
-
-def _is_terminal() -> bool:
-    """Whether there is a user to ask: stdin and stderr are a terminal."""
-    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
 
 
 def asks_on_terminal(invocation: Invocation) -> bool:
     """Whether requests of the server are shown at the terminal: `--ask` on a terminal."""
-    return bool(invocation.option("ask")) and _is_terminal()
+    return bool(invocation.option("ask")) and has_user()
 
 
 def ask(question: InputQuestion) -> str | None:
     """Ask on the terminal for a value that a config file requires; None without a terminal."""
-    if not _is_terminal():
+    if not has_user():
         return None
     from inspector.text import safe
 

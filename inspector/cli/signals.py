@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -59,3 +61,16 @@ class Signals:
                 self._loop.remove_signal_handler(number)
             except (NotImplementedError, ValueError, RuntimeError):
                 pass
+
+
+async def until_interrupted(work: Awaitable[T], kill_now: Callable[[], None] = lambda: None) -> T | None:
+    """Await `work`; None if a signal ended it."""
+    signals = Signals(kill_now)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not signals.caught:
+            raise
+        return None
+    finally:
+        signals.remove()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from inspector.cli import check_many, session_setup
 from inspector.cli.options import FILE, HOSTS, REPORTS, SECRET, TIME, YES, Option, Value, count
-from inspector.cli.output import Output
-from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
+from inspector.cli.output import Output, ProgressLine
+from inspector.cli.output_files import check_outputs, write_reports
 from inspector.cli.serve_options import ADDRESS
 from inspector.cli.verb import Verb
 from inspector.config.targets import HttpTarget, RecordingTarget, Target
@@ -41,6 +40,8 @@ DURATIONS = 10
 
 def run(invocation: Invocation) -> int:
     """Check the target and report; returns 5 if `--fail-on` or `--fail-under` says that it failed."""
+    from inspector.check.reports import document
+
     out = Output.of(invocation)
     to_stdout = check_outputs(invocation, *REPORTS)
     wanted = _wanted(invocation)
@@ -65,7 +66,7 @@ def run(invocation: Invocation) -> int:
         if found is None:
             return 130
         report = found
-    _write(invocation, out, report)
+    write_reports(invocation, out, REPORTS, lambda name: document(report, "md" if name == "markdown" else name))
     if out.json:
         out.document(report.as_json())
     else:
@@ -101,7 +102,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
     from inspector.check.reports.policy import Baseline
     from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
-    from inspector.cli.signals import Signals
+    from inspector.cli.signals import until_interrupted
     from inspector.client.recording import new_journal
     from inspector.config.servers import resolve
 
@@ -147,18 +148,7 @@ def _several(invocation: Invocation, out: Output, wanted: CheckSelection, what: 
         out.note(f"checked: {out.safe(entry.reference, 100)}")
         return report
 
-    async def work() -> list[check_many.ServerCheck] | None:
-        signals = Signals()
-        try:
-            return await check_many.check_all(found, check)
-        except asyncio.CancelledError:
-            if not signals.caught:
-                raise
-            return None
-        finally:
-            signals.remove()
-
-    checked = asyncio.run(work())
+    checked = asyncio.run(until_interrupted(check_many.check_all(found, check)))
     if checked is None:
         return 130
     known = frozenset[Any]().union(*(each.across for each in (baselines or {}).values()))
@@ -302,42 +292,28 @@ def _of_server(
     """The report; None if interrupted. `command` starts a server at a URL first."""
     from inspector.check.reports.summary import report_of
     from inspector.check.run import Runner
-    from inspector.cli.signals import Signals
-    from inspector.client.recording import new_journal
+    from inspector.cli.signals import until_interrupted
 
     settings = session_setup.settings_of(invocation)
     options = session_setup.options_of(invocation, target, settings, asking=False)
-    journal = new_journal(
-        target,
-        record=new_recording(invocation),
-        keep=settings.record and not invocation.option("no-record"),
-        settings=settings,
-    )
-    bar = _Progress(out)
+    journal = session_setup.new_journal(invocation, target, settings)
+    progress = _Progress(out)
 
-    async def work() -> Run | None:
-        runner = Runner(target, journal, options, wanted, told=bar.told, began=bar.began)
-        signals = Signals()
-        try:
-            if not command or not isinstance(target, HttpTarget):
-                return await runner.go()
-            from inspector.cli.start_server import WAIT, started
+    async def work() -> Run:
+        runner = Runner(target, journal, options, wanted, told=progress.told, began=progress.began)
+        if not command or not isinstance(target, HttpTarget):
+            return await runner.go()
+        from inspector.cli.start_server import WAIT, started
 
-            async with started(command, target, invocation.option("wait", WAIT)):
-                return await runner.go()
-        except asyncio.CancelledError:
-            if not signals.caught:
-                raise
-            return None
-        finally:
-            signals.remove()
+        async with started(command, target, invocation.option("wait", WAIT)):
+            return await runner.go()
 
     try:
-        found = asyncio.run(work())
-        bar.end()
+        found = asyncio.run(until_interrupted(work()))
+        progress.line.draw("")
         return None if found is None else report_of(found, journal, policy, command)
     finally:
-        bar.end()
+        progress.line.draw("")
         session_setup.end_recording(out, journal)
 
 
@@ -345,8 +321,7 @@ class _Progress:
     """A progress line on the terminal with the current check."""
 
     def __init__(self, out: Output) -> None:
-        self._on = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
-        self._out = out
+        self.line = ProgressLine(out)
         self._done = 0
         self._told = 0.0
 
@@ -355,13 +330,9 @@ class _Progress:
 
     def began(self, visited: Visited, check: Check) -> None:
         now = time.monotonic()
-        if self._on and now - self._told > 0.1:
+        if now - self._told > 0.1:
             self._told = now
-            self._out.aside(f"\r\x1b[K{self._done} done, {visited.name}: {check.id}")
-
-    def end(self) -> None:
-        if self._on and self._told:
-            self._out.aside("\r\x1b[K")
+            self.line.draw(f"{self._done} done, {visited.name}: {check.id}")
 
 
 def _command(invocation: Invocation, target: Target) -> list[str]:
@@ -398,16 +369,6 @@ def _baselines(invocation: Invocation) -> dict[str, Baseline] | None:
 
     file = invocation.option("baseline")
     return None if file is None else read_baselines(file)
-
-
-def _write(invocation: Invocation, out: Output, report: Report) -> None:
-    """Write the requested reports to their files."""
-    for name in REPORTS:
-        file = invocation.option(name)
-        if file is not None:
-            from inspector.check.reports import document
-
-            write_text(file, document(report, "md" if name == "markdown" else name), out, force=forced(invocation))
 
 
 CHECK = Verb(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from inspector.cli import session_setup
 from inspector.cli.options import Option, Value
-from inspector.cli.output import Output
-from inspector.cli.output_files import new_recording
+from inspector.cli.output import Output, ProgressLine
 from inspector.cli.verb import Verb
 from inspector.config import trust
 from inspector.config.targets import RecordingTarget
@@ -132,8 +131,7 @@ def _of_server(
     invocation: Invocation, out: Output, target: StdioTarget | HttpTarget, entry: ExaminedEntry | None
 ) -> Diagnosis | None:
     """The diagnosis; None if interrupted."""
-    from inspector.cli.signals import Signals
-    from inspector.client.recording import new_journal
+    from inspector.cli.signals import until_interrupted
     from inspector.doctor.hosts import start_time
     from inspector.doctor.report import step_line
     from inspector.doctor.run import diagnose
@@ -146,34 +144,17 @@ def _of_server(
     seconds = None if entry is None or host is None else start_time(host, entry.entry)
     if seconds is not None and not invocation.option("timeout"):
         options = replace(options, timeout=seconds, max_timeout=max(seconds, options.max_timeout))
-    journal = new_journal(
-        target,
-        record=new_recording(invocation),
-        keep=settings.record and not invocation.option("no-record"),
-        settings=settings,
-    )
-    progress = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
+    journal = session_setup.new_journal(invocation, target, settings)
+    line = ProgressLine(out)
 
     def told(step: DoctorStep) -> None:
-        if progress:
-            out.aside(f"\r\x1b[K{step_line(step, ascii=out.ascii)[:78]}")
-
-    async def work() -> Diagnosis | None:
-        signals = Signals()
-        try:
-            return await diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
-        except asyncio.CancelledError:
-            if not signals.caught:
-                raise
-            return None
-        finally:
-            signals.remove()
+        line.draw(step_line(step, ascii=out.ascii)[:78])
 
     try:
-        return asyncio.run(work())
+        work = diagnose(target, journal, options, entry=entry, told=told, line=invocation.line)
+        return asyncio.run(until_interrupted(work))
     finally:
-        if progress:
-            out.aside("\r\x1b[K")
+        line.draw("")
         session_setup.end_recording(out, journal)
 
 

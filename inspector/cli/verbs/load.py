@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ from inspector.cli.options import (
     Value,
     span,
 )
-from inspector.cli.output import Output
-from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
+from inspector.cli.output import Output, ProgressLine, has_user
+from inspector.cli.output_files import check_outputs, forced, write_reports, write_text
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 
@@ -150,12 +149,11 @@ def _confirm(invocation: Invocation, out: Output, target: StdioTarget | HttpTarg
     if invocation.option("find-limit"):
         calls = "more and more calls until it no longer keeps up"
     where = out.safe(target.shown(), 400)
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)):
+    if not has_user():
         raise UsageError(
             f"{where} is not on this machine, and would get {calls}.", hint="If you may do that, add --yes."
         )
-    out.aside(f"{where} is not on this machine. Send it {calls}? [y/N]: ")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+    if not out.confirms(f"{where} is not on this machine. Send it {calls}?"):
         raise UsageError("No call was sent.", hint="Answer y, or choose a server on this machine.")
 
 
@@ -164,7 +162,6 @@ class _Runs:
 
     def __init__(self, invocation: Invocation, out: Output, target: StdioTarget | HttpTarget) -> None:
         from inspector.cli import session_setup
-        from inspector.client.recording import new_journal
 
         settings = session_setup.settings_of(invocation)
         self._target = target
@@ -173,12 +170,7 @@ class _Runs:
         self._prepared = _prepared(invocation, out)
         self.progress = _Progress(out)
         self.made: list[LoadRun] = []
-        self.journal = new_journal(
-            target,
-            record=new_recording(invocation),
-            keep=settings.record and not invocation.option("no-record"),
-            settings=settings,
-        )
+        self.journal = session_setup.new_journal(invocation, target, settings)
 
     def new(self, plan: LoadPlan) -> LoadRun:
         """A run of a plan; only the first one measures our own floor."""
@@ -210,7 +202,7 @@ class _Runs:
 
     def close(self) -> None:
         """End the recording."""
-        self.progress.end()
+        self.progress.line.draw("")
         self.journal.close("closed")
         self.journal.release()
 
@@ -264,16 +256,12 @@ class _Progress:
     """A line on the terminal with the figures so far."""
 
     def __init__(self, out: Output) -> None:
-        self._on = not out.quiet and bool(sys.stderr and sys.stderr.isatty())
-        self._out = out
-        self._drawn = False
+        self.line = ProgressLine(out)
 
     def told(self, run: LoadRun) -> None:
         """Draw the line again."""
-        if not self._on:
-            return
-        self._drawn = True
-        self._out.aside(f"\r\x1b[K{self._line(run)}")
+        if self.line.is_shown:
+            self.line.draw(self._line(run))
 
     def _line(self, run: LoadRun) -> str:
         from inspector.load.plan import rate_text
@@ -295,19 +283,10 @@ class _Progress:
             f"{text}{rate}  sent {m.sent:,}  done {m.done:,}  failed {m.failed:,}  waiting {run.waiting:,}{lost}{p99}"
         )
 
-    def end(self) -> None:
-        """Remove the line."""
-        if self._drawn:
-            self._drawn = False
-            self._out.aside("\r\x1b[K")
-
 
 def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdout: bool) -> None:
     """Print the report, and write those that were asked for."""
-    for name in _REPORTS:
-        where = invocation.option(name)
-        if where is not None:
-            write_text(where, _document(name, report), out, force=forced(invocation))
+    write_reports(invocation, out, _REPORTS, lambda name: _document(name, report))
     if out.json:
         out.document(report.as_json())
     elif not to_stdout:
@@ -321,17 +300,10 @@ def _report(invocation: Invocation, out: Output, report: LoadReport, *, to_stdou
 
 
 def _document(form: str, report: LoadReport) -> str:
-    if form == "html":
-        from inspector.load.reports.html import as_html
+    from inspector.load.reports.html import as_html
+    from inspector.load.reports.text import as_junit, as_markdown
 
-        return as_html(report)
-    if form == "markdown":
-        from inspector.load.reports.text import as_markdown
-
-        return as_markdown(report)
-    from inspector.load.reports.text import as_junit
-
-    return as_junit(report)
+    return {"junit": as_junit, "markdown": as_markdown, "html": as_html}[form](report)
 
 
 def _write_locust(

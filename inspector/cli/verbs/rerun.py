@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from inspector.cli.comparison_options import RULES, rules_of
 from inspector.cli.options import QUIET, REPORTS, Option, Value, pace, recording
 from inspector.cli.output import Output
-from inspector.cli.output_files import check_outputs, forced, new_recording, write_text
+from inspector.cli.output_files import check_outputs, new_recording, write_reports
 from inspector.cli.session_setup import live_target
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import InspectorError, UsageError
@@ -27,6 +27,8 @@ GOOD, BAD, SKIP = 0, 1, 125
 
 def run(invocation: Invocation) -> int:
     """Run the recording against the target and report; returns 5 if the server behaves differently."""
+    from inspector.cli import rerun_report
+
     out = Output.of(invocation)
     source = recording(invocation.arguments["file"])
     to_stdout = check_outputs(invocation, "junit", "markdown")
@@ -34,17 +36,17 @@ def run(invocation: Invocation) -> int:
     report, journal = _rerun(invocation, out, source, target, again=bool(invocation.option("update")))
     if report is None:
         return 130
-    _reports(invocation, out, report, source, target.label)
+    title = f"{source.name} against {target.label}"
+    makers = {"junit": rerun_report.as_junit, "markdown": rerun_report.as_markdown}
+    write_reports(invocation, out, makers, lambda name: makers[name](out, report, title))
     if out.json:
         code = 0 if report.error is None and invocation.option("update") else report.exit_code
         out.document(report.as_json() | {"exit_code": code, "recording": str(journal or "") or None})
     else:
-        from inspector.cli.rerun_report import text
-
         for note in report.notes:
             out.note(f"note: {out.safe(note)}")
         if not to_stdout:
-            out.lines(text(out, report))
+            out.lines(rerun_report.text(out, report))
     if report.error is not None:
         report.error.recording = str(journal or "")
         out.error(report.error, recording=True)
@@ -90,7 +92,6 @@ def _rerun(
     """The report (None: interrupted), and the path of the new recording. With `again` it is next to the old one."""
     from inspector.cli import session_setup
     from inspector.cli.open_recording import tell_notices, whole_journal
-    from inspector.client.recording import new_journal
     from inspector.replay.script import check_source
 
     settings = session_setup.settings_of(invocation)
@@ -101,51 +102,21 @@ def _rerun(
         check_source(recording, source)
         if again:
             _beside(source).unlink(missing_ok=True)
-        journal = new_journal(
-            target,
-            record=_beside(source) if again else new_recording(invocation, source=source),
-            keep=settings.record and not invocation.option("no-record"),
-            settings=settings,
-        )
+        record = _beside(source) if again else new_recording(invocation, source=source)
+        journal = session_setup.new_journal(invocation, target, settings, record)
 
         async def work() -> RerunReport | None:
-            from inspector.cli.signals import Signals
+            from inspector.cli.signals import until_interrupted
             from inspector.replay.rerun import Rerun
 
-            rerun = Rerun(
-                recording,
-                target,
-                journal,
-                rules,
-                options,
-                carry=invocation.option("carry", ()),
-                pace=invocation.option("pace"),
-            )
-            signals = Signals(rerun.kill_now)
-            try:
-                return await rerun.run()
-            except asyncio.CancelledError:
-                if not signals.caught:
-                    raise
-                return None
-            finally:
-                signals.remove()
+            carry, pace = invocation.option("carry", ()), invocation.option("pace")
+            rerun = Rerun(recording, target, journal, rules, options, carry=carry, pace=pace)
+            return await until_interrupted(rerun.run(), rerun.kill_now)
 
         try:
             return asyncio.run(work()), journal.path
         finally:
             session_setup.end_recording(out, journal)
-
-
-def _reports(invocation: Invocation, out: Output, report: RerunReport, source: Path, label: str) -> None:
-    """Write the requested reports to their files."""
-    from inspector.cli import rerun_report
-
-    title = f"{source.name} against {label}"
-    for option, write in (("junit", rerun_report.as_junit), ("markdown", rerun_report.as_markdown)):
-        wanted: Any = invocation.option(option)
-        if wanted is not None:
-            write_text(wanted, write(out, report, title), out, force=forced(invocation))
 
 
 def _beside(source: Path) -> Path:

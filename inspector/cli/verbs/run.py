@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from inspector.cli.flow_options import ENVIRONMENT, SET, warn_of_unused
 from inspector.cli.options import COUNT, REPORTS, Option, Value
 from inspector.cli.output import Output
-from inspector.cli.output_files import check_outputs, forced, write_text
+from inspector.cli.output_files import check_outputs, write_reports
 from inspector.cli.verb import PositionalArgument, Verb
 from inspector.errors import UsageError
 from inspector.flows.progress import FlowProgress
@@ -135,13 +135,14 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
     settings = session_setup.settings_of(said)
 
     def server_of(text: str) -> StdioTarget | HttpTarget:
+        from inspector.cli.parser import is_whole_target
         from inspector.config.target_arguments import parse_target
         from inspector.config.targets import RecordingTarget
 
         words, command = [text], False
         if said.target_words and text == options.server:
             words = said.target_words
-            command = said.command and not (len(words) == 1 and _is_whole(words[0]))
+            command = said.command and not (len(words) == 1 and is_whole_target(words[0]))
         target = parse_target(
             words,
             command=command,
@@ -172,26 +173,12 @@ def _opener(said: Invocation, options: RunOptions, consent: Consent) -> SessionO
     )
 
 
-def _is_whole(word: str) -> bool:
-    from inspector.cli.parser import is_whole_target
-
-    return is_whole_target(word)
-
-
 def _run(made: CollectionRun, opener: SessionOpener) -> RunResult:
     """Run until the end, or until the user interrupts."""
-    from inspector.cli.signals import Signals
+    from inspector.cli.signals import until_interrupted
 
     async def work() -> RunResult:
-        signals = Signals(opener.kill_now)
-        try:
-            return await made.run()
-        except asyncio.CancelledError:
-            if not signals.caught:
-                raise
-            return made.result()
-        finally:
-            signals.remove()
+        return await until_interrupted(made.run(), opener.kill_now) or made.result()
 
     return asyncio.run(work())
 
@@ -247,24 +234,13 @@ def _report(said: Invocation, out: Output, result: RunResult, progress: _Progres
         out.lines([*lines, "", progress.report.totals(result), *([DRY_RUN] if result.dry else [])])
     if result.interrupted:
         out.warn("note: The run was interrupted. The reports are incomplete.")
-    for name in _REPORTS:
-        where = said.option(name)
-        if where is not None:
-            write_text(where, _document(name, result), out, force=forced(said))
+    write_reports(said, out, _REPORTS, lambda name: _document(name, result))
 
 
 def _document(name: str, result: RunResult) -> str:
-    if name == "junit":
-        from inspector.flows.reports import as_junit
+    from inspector.flows.reports import as_html, as_junit, as_markdown
 
-        return as_junit(result)
-    if name == "markdown":
-        from inspector.flows.reports import as_markdown
-
-        return as_markdown(result)
-    from inspector.flows.reports import as_html
-
-    return as_html(result)
+    return {"junit": as_junit, "markdown": as_markdown, "html": as_html}[name](result)
 
 
 def _print_schema(out: Output) -> int:
