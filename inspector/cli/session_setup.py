@@ -112,9 +112,7 @@ def warn_of_incomplete(out: Output, journal: Journal, *, named: bool = False) ->
         out.warn(f"warning: The recording{name} is incomplete: {out.safe(journal.incomplete)}")
 
 
-def new_journal(
-    invocation: Invocation, target: Target, settings: Settings, record: Path | None = None
-) -> Journal:
+def new_journal(invocation: Invocation, target: Target, settings: Settings, record: Path | None = None) -> Journal:
     """The recording of the command: in `record`, else where its options say."""
     from inspector.cli.output_files import new_recording
     from inspector.client import recording

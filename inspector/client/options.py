@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from inspector.client.engine.era_memory import Verdicts
 from inspector.client.extensions import ClientIdentity
 from inspector.client.inbox import StandingAnswers
+from inspector.config.settings import MAX_TIMEOUT, TIMEOUT
 from inspector.config.targets import HttpTarget
 from inspector.protocol.extensions import TASKS, default_settings
 from inspector.protocol.revisions import Features
@@ -38,9 +39,9 @@ class LoginProvider(Protocol):
 class Options:
     """The options of one session, passed down once; a session reads no other settings."""
 
-    timeout: float = 60.0
+    timeout: float = TIMEOUT
     """Seconds without a response or progress after which a request times out."""
-    max_timeout: float = 600.0
+    max_timeout: float = MAX_TIMEOUT
     """Seconds after which a request times out in spite of progress."""
     noted: Callable[[str], None] | None = None
     """Told why the user waits while a connection opens."""

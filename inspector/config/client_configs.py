@@ -215,19 +215,8 @@ def _root(root: str, folder: Path) -> str:
         raise ConfigError(f"“roots” is wrong: {error.message}") from None
 
 
-def _generic(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read a file with `mcpServers` of an unknown client: the keys that all clients share, our references."""
-    for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, _either, "own")
-
-
-def _claude_code(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read `.mcp.json` of Claude Code: `mcpServers` with `type` stdio, http or sse; `timeout` in milliseconds."""
-    for name, raw in _servers(data, "mcpServers", place).items():
-        yield _found(name, raw, _claude_code_server, "claude-code")
-
-
 def _claude_code_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Claude Code: `type` stdio, http or sse; `timeout` in milliseconds."""
     return _either(raw, options=ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001)))
 
 
@@ -258,9 +247,10 @@ def _common(
     *,
     dialect: expand.VariableSyntax,
     make: Callable[[Mapping[str, Any]], Definition] | None = None,
+    key: str = "mcpServers",
 ) -> Iterator[FoundServer]:
-    """Read a file with `mcpServers`, whose program expands references of this dialect."""
-    for name, raw in _servers(data, "mcpServers", place).items():
+    """Read a file with servers under `key`, whose program expands references of this dialect."""
+    for name, raw in _servers(data, key, place).items():
         yield _found(name, raw, make or _either, dialect)
 
 
@@ -310,14 +300,8 @@ def _gemini_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw, options=options)
 
 
-def _zed(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read Zed's `settings.json`: `context_servers` with `command` as text or `{path, args, env}`, or `url`;
-    `enabled`."""
-    for name, raw in _servers(data, "context_servers", place).items():
-        yield _found(name, raw, _zed_server, "literal")
-
-
 def _zed_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Zed: `command` as text or `{path, args, env}`, or `url`; `enabled`."""
     command = raw.get("command")
     if isinstance(command, dict):
         return server_definition.stdio({**command, "command": command.get("path")})
@@ -328,13 +312,8 @@ def _zed_server(raw: Mapping[str, Any]) -> Definition:
     return _either(raw)
 
 
-def _opencode(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read `opencode.json`: `mcp`, `command` a list, `environment`; it expands `{env:NAME}` and `{file:PATH}`."""
-    for name, raw in _servers(data, "mcp", place).items():
-        yield _found(name, raw, _opencode_server, "own")
-
-
 def _opencode_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of opencode: `command` a list, `environment`; it expands `{env:NAME}` and `{file:PATH}`."""
     if raw.keys() <= {"enabled"}:
         raise ConfigError("it only switches a server of another opencode file on or off")
     options = ServerOptions(timeout=entry_fields.seconds(raw, "timeout", unit=0.001))
@@ -345,13 +324,8 @@ def _opencode_server(raw: Mapping[str, Any]) -> Definition:
     return _either(_as_own(plain, _OPENCODE_REFERENCE), options=options)
 
 
-def _codex(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path]) -> Iterator[FoundServer]:
-    """Read Codex's `config.toml`: `[mcp_servers.NAME]`; secrets are named by their variable."""
-    for name, raw in _servers(data, "mcp_servers", place).items():
-        yield _found(name, raw, _codex_server, "own")
-
-
 def _codex_server(raw: Mapping[str, Any]) -> Definition:
+    """Read an entry of Codex: secrets are named by their variable."""
     plain = _as_own(raw)
     headers = entry_fields.text_map(plain, "http_headers")
     for header, variable in entry_fields.text_map(raw, "env_http_headers").items():
@@ -385,7 +359,7 @@ def _continue(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path
     """Read Continue's `config.yaml`: a list `mcpServers` with names; it expands `${{ secrets.NAME }}`."""
     listed = data.get("mcpServers")
     if not isinstance(listed, list):
-        yield from _generic(data, place, workspaces)
+        yield from _common(data, place, workspaces, dialect="own")
         return
     for number, raw in enumerate(listed, 1):
         name = raw.get("name") if isinstance(raw, dict) else None
@@ -431,8 +405,8 @@ def _registry(data: Mapping[str, Any], place: ConfigPlace, workspaces: list[Path
 
 _READERS: dict[ConfigFamily, Reader] = {
     "own": lambda data, place, workspaces: own_servers(data, place.path),
-    "generic": _generic,
-    "claude-code": _claude_code,
+    "generic": partial(_common, dialect="own"),
+    "claude-code": partial(_common, dialect="claude-code", make=_claude_code_server),
     "claude-code-user": _claude_code_user,
     "claude-desktop": partial(_common, dialect="literal"),
     "cursor": partial(_common, dialect="cursor"),
@@ -440,9 +414,9 @@ _READERS: dict[ConfigFamily, Reader] = {
     "vscode-settings": _vscode_settings,
     "windsurf": partial(_common, dialect="windsurf", make=_windsurf_server),
     "gemini": partial(_common, dialect="gemini", make=_gemini_server),
-    "zed": _zed,
-    "opencode": _opencode,
-    "codex": _codex,
+    "zed": partial(_common, key="context_servers", dialect="literal", make=_zed_server),
+    "opencode": partial(_common, key="mcp", dialect="own", make=_opencode_server),
+    "codex": partial(_common, key="mcp_servers", dialect="own", make=_codex_server),
     "goose": _goose,
     "continue": _continue,
     "copilot": partial(_common, dialect="gemini"),

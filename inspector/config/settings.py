@@ -19,6 +19,8 @@ AttentionMode: TypeAlias = Literal["off", "bell", "desktop", "always-bell", "alw
 
 AskBeforeCall: TypeAlias = Literal["never", "annotated", "unannotated"]
 
+TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
+"""Seconds, also of a session without settings."""
 _PREFIX = "INSPECTOR_"
 _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME"})
 
@@ -27,10 +29,10 @@ _VARIABLES_OF_OTHERS = frozenset({"INSPECTOR_CONFIG_HOME", "INSPECTOR_STATE_HOME
 class Settings:
     """Every setting with its default. Each key of the file, and each variable in capitals, is the name of a field."""
 
-    timeout: float = 60.0
+    timeout: float = TIMEOUT
     """Seconds without an answer or progress after which a request times out."""
 
-    max_timeout: float = 600.0
+    max_timeout: float = MAX_TIMEOUT
     """Seconds after which a request times out despite progress; never less than `timeout`."""
 
     login_timeout: float | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -84,86 +85,12 @@ def _shape(
     return SecretShape(name, summary, frozenset(hints.split()), re.compile(pattern), group, genuine, shown, ordinary)
 
 
-_SERVICES = (
-    ("hf_", r"[A-Za-z0-9]{30,}"),  # Hugging Face
-    ("api_org_", r"[A-Za-z0-9]{30,}"),
-    ("SG.", r"[\w-]{16,}\.[\w-]{30,}"),  # SendGrid
-    ("SK", rf"[0-9a-f]{{32}}{_END}"),  # Twilio
-    ("key-", rf"[0-9a-f]{{32}}{_END}"),  # Mailgun
-    ("dop_v1_", r"[0-9a-f]{64}"),  # DigitalOcean
-    ("doo_v1_", r"[0-9a-f]{64}"),
-    ("dor_v1_", r"[0-9a-f]{64}"),
-    ("dapi", r"[0-9a-f]{32}"),  # Databricks
-    ("sbp_", r"[0-9a-f]{40}"),  # Supabase
-    ("sb_secret_", r"[\w-]{20,}"),
-    ("hvs.", r"[\w-]{24,}"),  # HashiCorp
-    ("hvb.", r"[\w-]{24,}"),
-    ("hvr.", r"[\w-]{24,}"),
-    ("shpat_", r"[0-9a-fA-F]{32}"),  # Shopify
-    ("shpca_", r"[0-9a-fA-F]{32}"),
-    ("shppa_", r"[0-9a-fA-F]{32}"),
-    ("shpss_", r"[0-9a-fA-F]{32}"),
-    ("sq0", r"(?:atp|csp)-[\w-]{22,}"),  # Square
-    ("lin_api_", r"\w{32,}"),  # Linear
-    ("ntn_", r"[A-Za-z0-9]{40,}"),  # Notion
-    ("secret_", rf"[A-Za-z0-9]{{43}}{_END}"),
-    ("figd_", r"[\w-]{36,}"),  # Figma
-    ("pat", r"[A-Za-z0-9]{14}\.[0-9a-f]{64}"),  # Airtable
-    ("pat-na", r"[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),  # HubSpot
-    ("pat-eu", r"[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
-    ("ATATT3", r"[\w=-]{40,}"),  # Atlassian
-    ("ATCTT3", r"[\w=-]{40,}"),
-    ("ATBB", rf"[A-Za-z0-9]{{32}}{_END}"),
-    ("AGE-SECRET-KEY-1", r"[0-9A-Z]{50,}"),  # age
-    ("glsa_", r"\w{32,}"),  # Grafana
-    ("glc_", r"[A-Za-z0-9+/]{32,}={0,2}"),
-    ("NRAK-", r"[A-Z0-9]{27}"),  # New Relic
-    ("sntrys_", r"[A-Za-z0-9+/=_-]{40,}"),  # Sentry
-    ("sntryu_", r"[0-9a-f]{64}"),
-    ("dckr_pat_", r"[\w-]{20,}"),  # Docker
-    ("dckr_oat_", r"[\w-]{20,}"),
-    ("rubygems_", r"[0-9a-f]{48}"),
-    ("oy2", rf"[a-z0-9]{{43}}{_END}"),  # NuGet
-    ("cio", rf"[A-Za-z0-9]{{32}}{_END}"),  # crates.io
-    ("AKCp", r"[A-Za-z0-9]{60,}"),  # Artifactory
-    ("CCIPAT_", r"\w{20,}"),  # CircleCI
-    ("CCIPRJ_", r"\w{20,}"),
-    ("bkua_", r"[0-9a-f]{40}"),  # Buildkite
-    ("squ_", r"[0-9a-f]{40}"),  # SonarQube
-    ("sqa_", r"[0-9a-f]{40}"),
-    ("sqp_", r"[0-9a-f]{40}"),
-    ("PMAK-", r"[\w-]{50,}"),  # Postman
-    ("apify_api_", r"[A-Za-z0-9]{30,}"),
-    ("pul-", r"[0-9a-f]{40}"),  # Pulumi
-    ("pscale_", r"(?:tkn|pw|oauth)_[\w.-]{32,}"),  # PlanetScale
-    ("napi_", r"[a-z0-9]{50,}"),  # Neon
-    ("dp.", r"(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),  # Doppler
-    ("ops_eyJ", r"[\w-]{100,}"),  # 1Password
-    ("tskey-", r"[a-z]{2,12}-[\w-]{20,}"),  # Tailscale
-    ("HRKU-", r"[\w-]{36,}"),  # Heroku
-    ("nfp_", r"[A-Za-z0-9]{36,}"),  # Netlify
-    ("rnd_", r"[A-Za-z0-9]{24,}"),  # Render
-    ("fo1_", r"[\w-]{43}"),  # Fly.io
-    ("fm1_", r"[A-Za-z0-9+/_=-]{80,}"),
-    ("fm2_", r"[A-Za-z0-9+/_=-]{80,}"),
-    ("v1.0-", r"[0-9a-f]{24}-[0-9a-f]{146}"),  # Cloudflare
-    ("sl.", r"[\w-]{100,}"),  # Dropbox
-    ("CFPAT-", r"[\w-]{43}"),  # Contentful
-    ("re_", r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}"),  # Resend
-    ("tvly-", r"[\w-]{20,}"),  # Tavily
-    ("fc-", rf"[0-9a-f]{{32}}{_END}"),  # Firecrawl
-    ("lsv2_", r"(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),  # LangSmith
-    ("pcsk_", r"\w{50,}"),  # Pinecone
-    ("e2b_", r"[0-9a-f]{40}"),
-    ("sk_", rf"[0-9a-f]{{48}}{_END}"),  # ElevenLabs
-    ("fw_", r"[A-Za-z0-9]{22,}"),  # Fireworks
-    ("r8_", r"\w{36,}"),  # Replicate
-    ("gsk_", r"[A-Za-z0-9]{40,}"),  # Groq
-    ("pplx-", r"[0-9A-Za-z]{40,}"),  # Perplexity
-    ("xai-", r"\w{40,}"),
-    ("EAA", r"[A-Za-z0-9]{90,}"),  # Facebook
-)
-"""How tokens begin, and the rest of them."""
+_SERVICES = [
+    (begin, rest)
+    for line in Path(__file__).with_name("token_prefixes.txt").read_text(encoding="utf-8").splitlines()
+    for begin, rest, _ in [line.split(maxsplit=2)]
+]
+"""How tokens begin, and the pattern of the rest; in the file, the service that issues them."""
 _COMMON = frozenset(("SK", "pat", "cio", "EAA", "re_", "sk_", "sl.", "dp."))
 """Those that are in many texts, so that they do not tell that a text has a token."""
 LIKE_A_TOKEN = re.compile(r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}|sk_[0-9a-f]{48}")

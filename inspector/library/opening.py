@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from inspector.client.extensions import by_id, client_identity
 from inspector.client.inbox import StandingAnswers
 from inspector.client.options import LoginProvider, Options
-from inspector.config.settings import checked
+from inspector.config.settings import MAX_TIMEOUT, TIMEOUT, checked
 from inspector.config.target_arguments import parse_target
 from inspector.config.targets import NO_OPTIONS, HttpTarget, RecordingTarget, Target
 from inspector.config.text_checks import root_uri
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from inspector.auth.options import AuthOptions
     from inspector.library.apps import InProcess
-
-TIMEOUT, MAX_TIMEOUT = 60.0, 600.0
 
 
 def open(
