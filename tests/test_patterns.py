@@ -54,7 +54,7 @@ MADE_LATER = {
     "inspector.check.poison.phrases": "patterns that are named there: tested as values",
     "inspector.check.reports.sdks": "texts in a table: tested",
     "inspector.demo.schema": "patterns of the demo's own schemas",
-    "inspector.demo.uri_templates": "templates of the demo",
+    "inspector.demo.resources": "templates of the demo",
     "inspector.config.folder_names": "the home folder",
     "inspector.config.host_files.reading": "texts in a table: tested",
     "inspector.config.host_files.table": "texts in a table: tested",

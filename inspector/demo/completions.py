@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from inspector.demo.prompts import FRAMEWORKS
-from inspector.demo.resources import CITIES, FILES, ITEM
+from inspector.demo.resources import CITIES, FILES, ITEM, UriTemplate
 from inspector.demo.rpc import INVALID_PARAMS, RpcError
-from inspector.demo.uri_templates import UriTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,12 +11,10 @@ from inspector.demo.schema import problems
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.call import ClientRequest
+    from inspector.demo.call import ClientRequest, Handler
 
-    Handler = Callable[[ClientRequest], dict[str, Any]]
 
 INSTRUCTIONS = """# Demo server
 
@@ -108,7 +106,7 @@ HANDLERS: dict[str, Handler] = {
 
 def server_info() -> dict[str, Any]:
     """Returns the server's identity, in the newest form."""
-    from inspector.demo.media import base64, picture
+    from inspector.demo.content import base64, picture
 
     icon = {"src": f"data:image/png;base64,{base64(picture(48, 48))}", "mimeType": "image/png", "sizes": ["48x48"]}
     return {

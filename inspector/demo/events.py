@@ -18,11 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Channel
-    from inspector.demo.core import Handler
+    from inspector.demo.call import Channel, Handler, Serving
     from inspector.demo.revisions import Features
     from inspector.demo.server_state import DemoState
-    from inspector.demo.serving import Serving
 
 EXTENSION = "io.modelcontextprotocol/events"
 NOT_FOUND, FORBIDDEN, UNSUPPORTED = -32023, -32024, -32026  # provisional codes of the draft

@@ -5,18 +5,16 @@ from __future__ import annotations
 import threading
 
 from inspector.demo.call import ClientRequest
-from inspector.demo.modern_tasks import in_full, need_tasks
-from inspector.demo.rounds import IDENTITY, PREFIX
+from inspector.demo.rounds import IDENTITY, PREFIX, in_full, need_tasks
 from inspector.demo.rpc import INVALID_PARAMS, RpcError, encode, notification, result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Channel
+    from inspector.demo.call import Channel, Serving
     from inspector.demo.revisions import Features
     from inspector.demo.server_state import DemoState
-    from inspector.demo.serving import Serving
 
 _LISTS = {"tools": "toolsListChanged", "resources": "resourcesListChanged", "prompts": "promptsListChanged"}
 MAX_WATCHED = 1000  # maximum resources, and tasks, of one subscription

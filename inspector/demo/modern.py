@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from inspector.demo.call import LEVELS
+from inspector.demo.call import LEVELS, Serving
 from inspector.demo.content import fit
 from inspector.demo.core import HANDLERS, INSTRUCTIONS, server_info
 from inspector.demo.headers import check_headers, check_version
 from inspector.demo.listen import ListenRequest
-from inspector.demo.modern_tasks import EXTENSION, TASK_HANDLERS, call_tool
 from inspector.demo.resources import CLOCK
 from inspector.demo.revisions import Features
-from inspector.demo.rounds import ASKING, IDENTITY, PREFIX, InputRequired, ModernCall
+from inspector.demo.rounds import (
+    ASKING,
+    EXTENSION,
+    IDENTITY,
+    PREFIX,
+    TASK_HANDLERS,
+    InputRequired,
+    ModernCall,
+    call_tool,
+)
 from inspector.demo.rpc import (
     INVALID_PARAMS,
     METHOD_NOT_FOUND,
@@ -21,7 +29,6 @@ from inspector.demo.rpc import (
     error,
     kind_of,
 )
-from inspector.demo.serving import Serving
 from inspector.demo.skills import EXTENSION as SKILLS
 from inspector.demo.skills import SETTINGS, SKILL_HANDLERS
 
@@ -29,8 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from inspector.demo.call import Channel, ClientRequest
-    from inspector.demo.core import Handler
+    from inspector.demo.call import Channel, ClientRequest, Handler
     from inspector.demo.events import EventsRequest
     from inspector.demo.server_state import DemoState
     from inspector.serving.base import RequestHead

@@ -37,7 +37,7 @@ def _summarize(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, di
 
 
 def _describe(call: ClientRequest, given: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
-    from inspector.demo.media import picture, tone
+    from inspector.demo.content import picture, tone
 
     return [
         ("user", text(f"Describe the picture and the sound in {given.get('language', 'English')}.")),

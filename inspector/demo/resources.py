@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from inspector.demo.content import contents
-from inspector.demo.media import icon
+import re
+
+from inspector.demo.content import contents, icon
 from inspector.demo.rpc import NotFound, encode
 from inspector.demo.skill_files import SCHEME
 from inspector.demo.skill_files import read as read_skill_file
-from inspector.demo.uri_templates import UriTemplate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,76 @@ if TYPE_CHECKING:
     from typing import Any
 
     Body = Callable[[], str | bytes]
+
+_VALUE = r"[A-Za-z0-9\-._~%,=!*'()@:$+]"
+# operator: allowed characters, separator of values, whether values are written with their names
+_OPERATORS: dict[str, tuple[str, str, bool]] = {
+    "": (rf"{_VALUE}*?", ",", False),
+    "+": (r"[^\s{}]*?", ",", False),
+    "#": (r"(?:#[^\s{}]*)?", ",", False),
+    ".": (r"(?:\.[A-Za-z0-9\-_~%,=]*)*", ".", False),
+    "/": (rf"(?:/{_VALUE}*)*", "/", False),
+    ";": (rf"(?:;{_VALUE}*)*", ";", True),
+    "?": (rf"(?:\?{_VALUE}*(?:&{_VALUE}*)*)?", "&", True),
+    "&": (rf"(?:&{_VALUE}*)*", "&", True),
+}
+_EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]+)\}")
+
+
+class UriTemplate:
+    """One template, compiled at its first match."""
+
+    def __init__(self, template: str) -> None:
+        self.template = template
+        self._expressions: list[tuple[str, list[str]]] = []
+        self._pattern: re.Pattern[str] | None = None
+
+    def match(self, uri: str) -> dict[str, Any] | None:
+        """Returns the variables by name, or None for another URI. Exploded ones are lists or dicts, others text."""
+        if self._pattern is None:
+            self._pattern = self._compile()
+        found = self._pattern.fullmatch(uri)
+        if found is None:
+            return None
+        values: dict[str, Any] = {}
+        for (operator, names), part in zip(self._expressions, found.groups(), strict=True):
+            values |= _read(operator, names, part)
+        return values
+
+    def names(self) -> list[str]:
+        """The names of its variables."""
+        lists = [match[2].split(",") for match in _EXPRESSION.finditer(self.template)]
+        return [_bare(name) for each in lists for name in each]
+
+    def _compile(self) -> re.Pattern[str]:
+        pattern, position = "", 0
+        for match in _EXPRESSION.finditer(self.template):
+            pattern += re.escape(self.template[position : match.start()]) + f"({_OPERATORS[match[1]][0]})"
+            self._expressions.append((match[1], match[2].split(",")))
+            position = match.end()
+        return re.compile(pattern + re.escape(self.template[position:]))
+
+
+def _bare(name: str) -> str:
+    return name.partition(":")[0].rstrip("*")
+
+
+def _read(operator: str, names: list[str], part: str) -> dict[str, Any]:
+    from urllib.parse import unquote
+
+    _, separator, named = _OPERATORS[operator]
+    if operator not in ("", "+"):
+        part = part[1:]
+    pieces = part.split(separator) if part else []
+    pairs = {unquote(key): unquote(value) for key, _, value in (piece.partition("=") for piece in pieces)}
+    if names[0].endswith("*"):
+        return {_bare(names[0]): pairs if named else [unquote(piece) for piece in pieces]}
+    if named:
+        return {_bare(name): pairs[_bare(name)] for name in names if _bare(name) in pairs}
+    if len(names) == 1:
+        return {_bare(names[0]): unquote(part)} if part else {}
+    return {_bare(name): unquote(piece) for name, piece in zip(names, pieces, strict=False)}
+
 
 CLOCK = "demo://clock"
 MAX_URI = 2000  # the time to match a template grows with the square of the length
@@ -50,13 +120,13 @@ CITIES = {
 
 
 def _picture() -> bytes:
-    from inspector.demo.media import picture
+    from inspector.demo.content import picture
 
     return picture()
 
 
 def _chime() -> bytes:
-    from inspector.demo.media import tone
+    from inspector.demo.content import tone
 
     return tone(880, 0.2)
 

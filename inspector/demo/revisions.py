@@ -11,31 +11,6 @@ ERAS = ("legacy", "modern", "both")
 class Features:
     """The features of one revision. Revisions are dates, so they compare as text."""
 
-    __slots__ = (
-        "audio",
-        "batches",
-        "completions",
-        "core_tasks",
-        "elicitation",
-        "elicitation_extended",
-        "elicitation_ids",
-        "elicitation_url",
-        "icons",
-        "last_modified",
-        "listening",
-        "meta",
-        "pings",
-        "primed_streams",
-        "progress_message",
-        "resource_links",
-        "revision",
-        "sampling_tools",
-        "structured",
-        "tasks",
-        "titles",
-        "tool_annotations",
-    )
-
     def __init__(self, revision: str) -> None:
         self.revision = revision
         self.batches = revision == "2025-03-26"

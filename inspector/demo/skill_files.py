@@ -50,7 +50,7 @@ Read the clock first.
 
 
 def _logo() -> bytes:
-    from inspector.demo.media import picture
+    from inspector.demo.content import picture
 
     return picture(16, 16)
 

@@ -10,8 +10,7 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import ECKey, RSAKey
 
-from inspector.demo.auth.clients import MAX_URI
-from inspector.demo.auth.documents import EXAMPLE, Documents
+from inspector.demo.auth.clients import EXAMPLE, MAX_URI, Documents
 from inspector.demo.auth.http_values import OAuthError
 from inspector.demo.auth.signatures import claims_of
 from tests.demo.auth_site import CALLBACK, ISSUER, MCP, Site

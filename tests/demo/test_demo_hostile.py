@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from inspector.demo.core import HANDLERS
+from inspector.demo.resources import UriTemplate
 from inspector.demo.tools import all_tools
-from inspector.demo.uri_templates import UriTemplate
 from tests.demo.demo_client import EVERYTHING, PREFIX, MemoryPeer, about_client
 
 SESSION = ["ping", "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]

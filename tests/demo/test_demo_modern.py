@@ -382,7 +382,7 @@ def test_a_state_is_good_for_its_own_request_only(modern: Modern) -> None:  # MR
 
 def test_a_state_does_not_hold_for_ever(modern: Modern, monkeypatch: pytest.MonkeyPatch) -> None:  # MRTR-09
     client = modern()
-    monkeypatch.setattr("inspector.demo.state.LIFETIME", -1.0)
+    monkeypatch.setattr("inspector.demo.server_state.LIFETIME", -1.0)
     state = call(client, "come-back")["requestState"]
     problem = client.error("tools/call", {"name": "come-back", "arguments": {}, "requestState": state})
     assert "has expired" in problem["message"]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import re
 import secrets
+import socket
+from base64 import b64decode
+from dataclasses import dataclass
 from hmac import compare_digest
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from inspector.demo.auth.grants import BoundedDict
 from inspector.demo.auth.http_values import OAuthError
+from inspector.demo.auth.signatures import claims_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-    from inspector.demo.auth.http_values import Request
+    from inspector.demo.auth.http_values import Request, RequestParameters
+
+    Fetch = Callable[[str], bytes]
 
 CODE = "authorization_code"
 REFRESH = "refresh_token"
@@ -30,29 +38,17 @@ MAX_URI = 2000
 _SCHEME = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")  # of a native app: a domain backwards (RFC 8252 7.1)
 
 
+@dataclass(slots=True)
 class RegisteredClient:
     """A client that may request tokens: its authentication method and its redirect URIs."""
 
-    __slots__ = ("grants", "id", "jwks", "methods", "name", "redirects", "secret")
-
-    def __init__(
-        self,
-        client_id: str,
-        name: str,
-        *,
-        redirects: tuple[str, ...] = (),
-        grants: tuple[str, ...] = (CODE,),
-        methods: tuple[str, ...] = ("none",),
-        secret: str = "",
-        jwks: Any = None,
-    ) -> None:
-        self.id = client_id
-        self.name = name
-        self.redirects = redirects
-        self.grants = grants
-        self.methods = methods
-        self.secret = secret
-        self.jwks = jwks
+    id: str
+    name: str
+    redirects: tuple[str, ...] = ()
+    grants: tuple[str, ...] = (CODE,)
+    methods: tuple[str, ...] = ("none",)
+    secret: str = ""
+    jwks: Any = None
 
     def may_return_to(self, uri: str) -> bool:
         """Whether a redirect URI is allowed: as registered, except for the port of a loopback address."""
@@ -200,3 +196,192 @@ def _parts(uri: str) -> Any:
     except ValueError:
         return None
     return parts
+
+
+ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+MAX_ASSERTION = 600.0  # maximum lifetime of an assertion in seconds
+SKEW = 60.0  # allowed clock difference in seconds
+
+
+class ClientAuthentication:
+    """Finds the client of a request, and authenticates it with its registered method only."""
+
+    def __init__(
+        self, find: Callable[[str], RegisteredClient], audiences: tuple[str, ...], now: Callable[[], float]
+    ) -> None:
+        self._find = find
+        self._audiences = audiences
+        self._now = now
+        self._seen = BoundedDict()
+
+    def client(self, request: Request, form: RequestParameters) -> RegisteredClient:
+        """Returns the client of a request; raises OAuthError (401) if it is not authenticated."""
+        header = request.head.field("Authorization") or ""
+        assertion = form.get("client_assertion")
+        said = [method for method, there in _ways(header, form.get("client_secret"), assertion) if there]
+        if len(said) > 1:
+            raise OAuthError("invalid_request", f"The client authenticates in several ways: {' and '.join(said)}")
+        method = said[0] if said else "none"
+        if method == "private_key_jwt":
+            return self._signed(form, assertion)
+        client_id, secret = form.get("client_id"), form.get("client_secret")
+        if method == "client_secret_basic":
+            client_id, secret = _basic(header, client_id)
+        if not client_id:
+            raise OAuthError("invalid_client", "client_id is missing", status=401)
+        client = self._find(client_id)
+        _check_method(client, method)
+        if method != "none" and not client.has_secret(secret):
+            raise OAuthError("invalid_client", "The client's secret is wrong", status=401)
+        return client
+
+    def _signed(self, form: RequestParameters, assertion: str) -> RegisteredClient:
+        if form.get("client_assertion_type") != ASSERTION:
+            raise OAuthError("invalid_client", f"client_assertion_type must be {ASSERTION}", status=401)
+        client = self._find(form.get("client_id") or _subject(assertion))
+        _check_method(client, "private_key_jwt")
+        try:
+            claims = claims_of(assertion, client.jwks)
+            self._check_claims(claims, client.id)
+        except ValueError as problem:
+            raise OAuthError("invalid_client", f"The assertion is not valid: {problem}", status=401) from None
+        return client
+
+    def _check_claims(self, claims: dict[str, Any], client_id: str) -> None:
+        now, until, jti = self._now(), claims.get("exp"), claims.get("jti")
+        audience = claims.get("aud")
+        if claims.get("iss") != client_id or claims.get("sub") != client_id:
+            raise ValueError("iss and sub must be the client's id")
+        if not any(each in self._audiences for each in (audience if isinstance(audience, list) else [audience])):
+            raise ValueError(f"aud must be {self._audiences[0]}")
+        if not isinstance(until, int | float) or not until > now - SKEW:  # NaN is not a time either
+            raise ValueError("exp is in the past")
+        if until > now + MAX_ASSERTION + SKEW:
+            raise ValueError(f"exp is more than {MAX_ASSERTION:.0f} seconds away")
+        if not isinstance(jti, str) or jti in self._seen:
+            raise ValueError("jti is missing, or was used before")
+        self._seen[jti] = True
+
+
+def _ways(header: str, secret: str, assertion: str) -> tuple[tuple[str, bool], ...]:
+    return (
+        ("client_secret_basic", header.lower().startswith("basic ")),
+        ("client_secret_post", bool(secret)),
+        ("private_key_jwt", bool(assertion)),
+    )
+
+
+def _basic(header: str, client_id: str) -> tuple[str, str]:
+    """Both values are form-encoded before they are joined (RFC 6749 section 2.3.1)."""
+    try:
+        name, _, secret = b64decode(header[len("Basic ") :].strip(), validate=True).decode("utf-8").partition(":")
+    except ValueError:
+        raise OAuthError("invalid_client", "The Basic credentials are not valid", status=401) from None
+    if client_id and client_id != unquote_plus(name):
+        raise OAuthError("invalid_request", "client_id differs from the one in Authorization")
+    return unquote_plus(name), unquote_plus(secret)
+
+
+def _check_method(client: RegisteredClient, method: str) -> None:
+    if method not in client.methods:
+        wanted = " or ".join(client.methods)
+        raise OAuthError("invalid_client", f"This client is registered with {wanted}, not {method}", status=401)
+
+
+def _subject(assertion: str) -> str:
+    """Returns the subject of an assertion, before it is verified."""
+    import json
+
+    from inspector.demo.auth.signatures import decoded
+
+    try:
+        claims = json.loads(decoded(assertion.split(".")[1]))
+        return str(claims["sub"])
+    except (ValueError, RecursionError, LookupError, TypeError):
+        raise OAuthError("invalid_client", "The assertion is not a JWT with a sub", status=401) from None
+
+
+TIMEOUT = 5.0  # seconds
+MAX_SIZE = 65536
+EXAMPLE = "https://client.example/metadata.json"
+# A document that needs no network: `.example` domains do not exist (RFC 2606).
+_EXAMPLE: dict[str, Any] = {
+    "client_id": EXAMPLE,
+    "client_name": "Client with a document",
+    "redirect_uris": ["http://127.0.0.1/callback", "http://localhost/callback", "http://[::1]/callback"],
+    "grant_types": [CODE, REFRESH, DEVICE],
+    "token_endpoint_auth_method": "none",
+}
+
+
+class Documents:
+    """The fetched documents; each is fetched once."""
+
+    def __init__(self, fetch: Fetch | None = None) -> None:
+        self._fetch = fetch or fetch_public
+        self._clients = BoundedDict(100)
+        self._clients[EXAMPLE] = read(EXAMPLE, _EXAMPLE)
+
+    def find(self, url: str) -> RegisteredClient:
+        """Returns the client whose id is a URL; raises OAuthError."""
+        found: RegisteredClient | None = self._clients.get(url)
+        if found is None:
+            _check_url(url)
+            try:
+                document = json.loads(self._fetch(url))
+            except (OSError, ValueError, RecursionError) as problem:
+                raise OAuthError("invalid_client", f"Cannot fetch the document at {url}: {problem}") from None
+            found = self._clients[url] = read(url, document)
+        return found
+
+
+def read(url: str, document: Any) -> RegisteredClient:
+    """Returns the client that a document describes; raises OAuthError if it is not about this URL."""
+    if not isinstance(document, dict) or document.get("client_id") != url:
+        raise OAuthError("invalid_client", f"The document at {url} does not have the URL as its client_id")
+    missing = [key for key in ("client_name", "redirect_uris") if key not in document]
+    if missing:
+        raise OAuthError("invalid_client", f"The document at {url} has no {missing[0]}")
+    method = document.get("token_endpoint_auth_method", "none")
+    if "client_secret" in document or method not in ("none", "private_key_jwt"):
+        raise OAuthError("invalid_client", f"The document at {url} is public, so it must not contain a secret")
+    return from_metadata(url, {**document, "token_endpoint_auth_method": method})
+
+
+def _check_url(url: str) -> None:
+    parts = urlsplit(url)
+    dotted = {".", ".."} & set(parts.path.split("/"))
+    plain = not parts.fragment and parts.username is None and not dotted
+    if parts.scheme != "https" or not parts.hostname or parts.path in ("", "/") or not plain:
+        raise OAuthError("invalid_client", f"A client id that is a URL must be https and have a path: {url!r}")
+
+
+def fetch_public(url: str) -> bytes:
+    """Fetches an https URL of a public address: no redirects, five seconds, 64 kB. Raises OSError or ValueError."""
+    import http.client
+    import ssl
+
+    parts = urlsplit(url)
+    host, port = str(parts.hostname), parts.port or 443
+    address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][4][0]
+    # Otherwise a page could make a browser send us to a machine behind the same firewall.
+    if not ipaddress.ip_address(address).is_global:
+        raise ValueError("it is at a private address")
+    connection = http.client.HTTPSConnection(host, port, timeout=TIMEOUT)
+    try:
+        # Connected by hand, to the address that was checked, because the name may resolve differently now.
+        plain = socket.create_connection((str(address), port), TIMEOUT)
+        connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host)
+        path = parts.path + (f"?{parts.query}" if parts.query else "")
+        connection.request("GET", path, headers={"Accept": "application/json"})
+        response = connection.getresponse()
+        if response.status != 200:
+            raise ValueError(f"status {response.status}")
+        body = response.read(MAX_SIZE + 1)
+    except http.client.HTTPException as problem:
+        raise ValueError(f"not HTTP: {type(problem).__name__}") from None
+    finally:
+        connection.close()
+    if len(body) > MAX_SIZE:
+        raise ValueError(f"it is larger than {MAX_SIZE} bytes")
+    return body

@@ -7,6 +7,7 @@ and its URL, and returns the changed response. Faults of the place `access` chan
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from inspector.demo.auth.http_values import HttpReply, OAuthError, json_answer, refusal
@@ -28,12 +29,12 @@ SKEWED = -7200.0  # seconds
 MARKUP = "<b>Call</b> [bold red]0900[/] \x1b[31mnow\x1b[0m\x07\r\nSet-Cookie: a=b \u202egro.elpmaxe"
 
 
+@dataclass(slots=True)
 class Fault:
     """One fault: its place, and its function."""
 
-    def __init__(self, place: str, change: Change) -> None:
-        self.place = place
-        self.change = change
+    place: str
+    change: Change
 
 
 class Faults:

@@ -8,6 +8,7 @@ import json
 import secrets
 import threading
 from base64 import urlsafe_b64encode
+from dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,55 +34,45 @@ class BoundedDict(dict[str, "Any"]):
         super().__setitem__(key, value)
 
 
+@dataclass(slots=True)
 class IssuedGrant:
     """A grant of a person, or of a client to itself: all its tokens end with it."""
 
-    __slots__ = ("client_id", "refreshable", "resource", "revoked", "scopes", "subject")
-
-    def __init__(
-        self, client_id: str, subject: str, scopes: tuple[str, ...], resource: str, *, refreshable: bool = False
-    ) -> None:
-        self.client_id = client_id
-        self.subject = subject
-        self.scopes = scopes
-        self.resource = resource
-        self.refreshable = refreshable
-        self.revoked = False
+    client_id: str
+    subject: str
+    scopes: tuple[str, ...]
+    resource: str
+    refreshable: bool = False
+    revoked: bool = False
 
 
+@dataclass(slots=True)
 class Code:
     """An authorization code, valid once, with the values that must be sent with it."""
 
-    __slots__ = ("challenge", "grant", "redirect_uri", "until", "used")
-
-    def __init__(self, grant: IssuedGrant, redirect_uri: str, challenge: str, until: float) -> None:
-        self.grant = grant
-        self.redirect_uri = redirect_uri
-        self.challenge = challenge
-        self.until = until
-        self.used = False
+    grant: IssuedGrant
+    redirect_uri: str
+    challenge: str
+    until: float
+    used: bool = False
 
 
+@dataclass(slots=True)
 class Access:
     """An access token as the resource server uses it. `until` is in seconds since 1970."""
 
-    __slots__ = ("grant", "revoked", "scopes", "until")
-
-    def __init__(self, grant: IssuedGrant, scopes: tuple[str, ...], until: float) -> None:
-        self.grant = grant
-        self.scopes = scopes
-        self.until = until
-        self.revoked = False
+    grant: IssuedGrant
+    scopes: tuple[str, ...]
+    until: float
+    revoked: bool = False
 
 
+@dataclass(slots=True)
 class Refresh:
     """A refresh token, valid once: each use returns another (OAuth 2.1 section 4.3.1)."""
 
-    __slots__ = ("grant", "used")
-
-    def __init__(self, grant: IssuedGrant) -> None:
-        self.grant = grant
-        self.used = False
+    grant: IssuedGrant
+    used: bool = False
 
 
 class Grants:

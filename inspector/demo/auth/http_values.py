@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass
 from html import escape
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -34,15 +35,13 @@ class OAuthError(Exception):
         self.status = status
 
 
+@dataclass(slots=True)
 class HttpReply:
     """The response to a request. A body that is an iterator is sent piece by piece."""
 
-    __slots__ = ("body", "headers", "status")
-
-    def __init__(self, status: int, headers: dict[str, str], body: bytes | Iterator[bytes] = b"") -> None:
-        self.status = status
-        self.headers = headers
-        self.body = body
+    status: int
+    headers: dict[str, str]
+    body: bytes | Iterator[bytes] = b""
 
 
 class Request:

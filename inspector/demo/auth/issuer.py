@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from urllib.parse import urlsplit
 
-from inspector.demo.auth.client_authentication import ClientAuthentication
-from inspector.demo.auth.clients import LOOPBACK, Clients, known
-from inspector.demo.auth.documents import Documents
+from inspector.demo.auth.clients import LOOPBACK, ClientAuthentication, Clients, Documents, known
 from inspector.demo.auth.faults import CLOCK_SKEW, SKEWED, Faults
 from inspector.demo.auth.grants import Grants
 from inspector.demo.auth.http_values import OAuthError

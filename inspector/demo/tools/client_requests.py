@@ -43,7 +43,7 @@ def _ask_model(call: ClientRequest) -> dict[str, Any]:
     wanted = call.arguments
     messages = [{"role": "user", "content": text(wanted.get("prompt", "Write a haiku about terminals."))}]
     if wanted.get("with_picture"):
-        from inspector.demo.media import picture
+        from inspector.demo.content import picture
 
         messages.insert(0, {"role": "user", "content": image(picture(48, 32))})
     params = {"messages": messages, "maxTokens": int(wanted.get("max_tokens", 200)), **document()["sampling"]}

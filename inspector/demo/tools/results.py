@@ -57,7 +57,7 @@ def _show_unicode(call: ClientRequest) -> dict[str, Any]:
 
 @tool("draw-picture")
 def _draw_picture(call: ClientRequest) -> dict[str, Any]:
-    from inspector.demo.media import picture
+    from inspector.demo.content import picture
 
     wanted = call.arguments
     colour = (250, 220, 90) if wanted.get("colour") == "yellow" else (235, 120, 60)
@@ -66,7 +66,7 @@ def _draw_picture(call: ClientRequest) -> dict[str, Any]:
 
 @tool("play-tone")
 def _play_tone(call: ClientRequest) -> dict[str, Any]:
-    from inspector.demo.media import tone
+    from inspector.demo.content import tone
 
     return result(audio(tone(call.arguments.get("frequency", 440), call.arguments.get("seconds", 0.25))))
 
@@ -89,7 +89,7 @@ def _link_resources(call: ClientRequest) -> dict[str, Any]:
 
 @tool("mixed")
 def _mixed(call: ClientRequest) -> dict[str, Any]:
-    from inspector.demo.media import picture, tone
+    from inspector.demo.content import picture, tone
 
     for_user = {"audience": ["user"], "priority": 1.0, "lastModified": "2025-11-25T12:00:00Z"}
     for_model = {"audience": ["assistant"], "priority": 0.2}
